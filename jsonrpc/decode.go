@@ -1,0 +1,366 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+// Defaults of Decoder.
+const (
+	DefaultMaxBytes = 16 << 20
+	DefaultMaxDepth = 128
+	DefaultMaxBatch = 1000
+)
+
+// Decoder reads frames. Its zero value works with the defaults; it has no
+// state and may be used concurrently.
+type Decoder struct {
+	// MaxBytes is the largest frame accepted, in bytes. 0 means DefaultMaxBytes.
+	MaxBytes int
+	// MaxDepth is the deepest nesting of objects and arrays accepted.
+	// 0 means DefaultMaxDepth.
+	MaxDepth int
+	// MaxBatch is the largest batch accepted, in messages. 0 means
+	// DefaultMaxBatch.
+	MaxBatch int
+	// Reserved maps the lower-case form of names of params members to the
+	// names themselves; a member that matches only when case is ignored is
+	// reported in Message.CaseVariant. nil reports nothing.
+	Reserved map[string]string
+}
+
+// Decode reads a frame that holds one message. The error, an *Error, says
+// what to answer; the message then still carries the ID if there was one to
+// be read.
+//
+// Refused are: anything but one JSON object, members of the envelope twice or
+// in another case, duplicate names anywhere, invalid UTF-8, a wrong jsonrpc
+// member, an ID that is neither a string nor an integer, both a result and an
+// error, a response without either, params that are not an object, and frames
+// over the limits.
+func (d *Decoder) Decode(frame []byte) (*Message, error) {
+	if err := d.check(frame); err != nil {
+		return &Message{ID: salvageID(frame)}, err
+	}
+	m, err := d.message(frame)
+	if err != nil {
+		return &Message{ID: salvageID(frame)}, err
+	}
+	return m, nil
+}
+
+func (d *Decoder) check(frame []byte) error {
+	if limit := or(d.MaxBytes, DefaultMaxBytes); len(frame) > limit {
+		return Errorf(CodeInvalidRequest, "message of %d bytes is over the limit of %d bytes", len(frame), limit)
+	}
+	if limit := or(d.MaxDepth, DefaultMaxDepth); deeper(frame, limit) {
+		return Errorf(CodeInvalidRequest, "message is nested more than %d levels deep", limit)
+	}
+	return nil
+}
+
+func (d *Decoder) message(frame []byte) (*Message, error) {
+	s := scanners.Get().(*scanner) //nolint:forcetypeassert // the pool holds nothing else
+	defer scanners.Put(s)
+	s.reset(frame, d.Reserved)
+	if err := s.run(); err != nil {
+		return nil, syntax(err)
+	}
+	return s.finish()
+}
+
+// scanner walks the envelope and params token by token and skips over
+// everything else as raw values: one pass, in which the JSON library checks
+// grammar, UTF-8 and duplicate names at every level.
+type scanner struct {
+	dec      *jsontext.Decoder
+	buf      bytes.Buffer
+	frame    []byte
+	reserved map[string]string
+
+	msg        Message
+	version    []byte
+	id         []byte
+	methodRaw  []byte
+	errorRaw   []byte
+	hasMethod  bool
+	hasResult  bool
+	badEnvelop string
+}
+
+var scanners = sync.Pool{New: func() any { return &scanner{dec: new(jsontext.Decoder)} }}
+
+func (s *scanner) reset(frame []byte, reserved map[string]string) {
+	*s = scanner{dec: s.dec, frame: frame, reserved: reserved}
+	s.buf = *bytes.NewBuffer(frame)
+	s.dec.Reset(&s.buf)
+}
+
+func (s *scanner) run() error {
+	if k := s.dec.PeekKind(); k != '{' {
+		return s.notObject()
+	}
+	if _, err := s.dec.ReadToken(); err != nil {
+		return err
+	}
+	for s.dec.PeekKind() != '}' {
+		tok, err := s.dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := s.member(tok.String()); err != nil {
+			return err
+		}
+	}
+	if _, err := s.dec.ReadToken(); err != nil {
+		return err
+	}
+	return s.end()
+}
+
+// notObject tells a broken frame from a well-formed value of the wrong type.
+func (s *scanner) notObject() error {
+	if _, err := s.dec.ReadValue(); err != nil {
+		return err
+	}
+	if err := s.end(); err != nil {
+		return err
+	}
+	return Errorf(CodeInvalidRequest, "a message must be a JSON object")
+}
+
+func (s *scanner) end() error {
+	if s.dec.PeekKind() != 0 || len(bytes.TrimSpace(s.frame[s.dec.InputOffset():])) > 0 {
+		return Errorf(CodeParseError, "parse error: more than one JSON value in a frame")
+	}
+	return nil
+}
+
+func (s *scanner) member(name string) (err error) {
+	switch name {
+	case "jsonrpc":
+		s.version, err = s.value()
+	case "id":
+		s.id, err = s.value()
+	case "method":
+		s.hasMethod = true
+		s.methodRaw, err = s.value()
+	case "params":
+		return s.params()
+	case "result":
+		s.hasResult = true
+		s.msg.Result, err = s.value()
+	case "error":
+		s.errorRaw, err = s.value()
+	default:
+		if isEnvelope(strings.ToLower(name)) && s.badEnvelop == "" {
+			s.badEnvelop = name
+		}
+		return s.dec.SkipValue()
+	}
+	return err
+}
+
+func isEnvelope(name string) bool {
+	switch name {
+	case "jsonrpc", "id", "method", "params", "result", "error":
+		return true
+	}
+	return false
+}
+
+// params records the raw object and, inside it, the raw _meta.
+func (s *scanner) params() error {
+	if s.dec.PeekKind() != '{' {
+		v, err := s.value()
+		if err == nil && string(v) != "null" {
+			err = Errorf(CodeInvalidRequest, "params must be a JSON object")
+		}
+		return err
+	}
+	if _, err := s.dec.ReadToken(); err != nil {
+		return err
+	}
+	start := s.dec.InputOffset() - 1
+	for s.dec.PeekKind() != '}' {
+		tok, err := s.dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := s.paramsMember(tok.String()); err != nil {
+			return err
+		}
+	}
+	if _, err := s.dec.ReadToken(); err != nil {
+		return err
+	}
+	s.msg.Params = s.frame[start:s.dec.InputOffset():s.dec.InputOffset()]
+	return nil
+}
+
+func (s *scanner) paramsMember(name string) (err error) {
+	if name == "_meta" {
+		s.msg.Meta, err = s.value()
+		if err == nil && s.msg.Meta[0] != '{' {
+			err = Errorf(CodeInvalidRequest, "params._meta must be a JSON object")
+		}
+		return err
+	}
+	if s.reserved != nil && s.msg.CaseVariant == "" {
+		if exact, ok := s.reserved[strings.ToLower(name)]; ok && exact != name {
+			s.msg.CaseVariant = name
+		}
+	}
+	return s.dec.SkipValue()
+}
+
+// value returns the next value as a part of the frame.
+func (s *scanner) value() (json.RawMessage, error) {
+	v, err := s.dec.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	end := s.dec.InputOffset()
+	return s.frame[end-int64(len(v)) : end : end], nil
+}
+
+func (s *scanner) finish() (*Message, error) {
+	if s.badEnvelop != "" {
+		return nil, Errorf(CodeInvalidRequest, "unknown member %q: names of members are case-sensitive", s.badEnvelop)
+	}
+	if string(s.version) != `"2.0"` {
+		return nil, Errorf(CodeInvalidRequest, `jsonrpc must be "2.0"`)
+	}
+	if s.hasMethod {
+		return s.finishCall()
+	}
+	return s.finishResponse()
+}
+
+func (s *scanner) finishCall() (*Message, error) {
+	if s.hasResult || s.errorRaw != nil {
+		return nil, Errorf(CodeInvalidRequest, "a message has either a method or a result or an error")
+	}
+	method, err := jsontext.AppendUnquote(nil, s.methodRaw)
+	if err != nil || len(method) == 0 {
+		return nil, Errorf(CodeInvalidRequest, "method must be a non-empty string")
+	}
+	m := s.msg
+	m.Kind, m.Method = Notification, string(method)
+	if s.id == nil {
+		return &m, nil
+	}
+	m.Kind = Request
+	if m.ID, err = ParseID(s.id); err != nil {
+		return nil, Errorf(CodeInvalidRequest, "%v", err)
+	}
+	return &m, nil
+}
+
+func (s *scanner) finishResponse() (*Message, error) {
+	if s.hasResult == (s.errorRaw != nil) {
+		return nil, Errorf(CodeInvalidRequest, "a message needs a method, or exactly one of result and error")
+	}
+	m := s.msg
+	m.Kind = Response
+	var err error
+	// An error about a frame whose ID could not be read has none, or null.
+	noID := s.id == nil || string(s.id) == "null"
+	if !noID || s.hasResult {
+		if m.ID, err = ParseID(s.id); err != nil {
+			return nil, Errorf(CodeInvalidRequest, "%v", err)
+		}
+	}
+	if s.hasResult {
+		return &m, nil
+	}
+	m.Error = new(Error)
+	if err := wire.Unmarshal(s.errorRaw, m.Error); err != nil {
+		return nil, Errorf(CodeInvalidRequest, "error member is malformed: %v", err)
+	}
+	return &m, nil
+}
+
+// syntax turns what the JSON library says into what the peer is told.
+func syntax(err error) error {
+	var rpc *Error
+	switch {
+	case errors.As(err, &rpc):
+		return rpc
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return Errorf(CodeInvalidRequest, "invalid request: %v", err)
+	}
+	return Errorf(CodeParseError, "parse error: %v", err)
+}
+
+// salvageID finds the ID of a frame that was refused, so that the refusal
+// reaches the caller who waits for it. A frame that is not JSON has none.
+func salvageID(frame []byte) (id ID) {
+	opts := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+	if !jsontext.Value(frame).IsValid(opts...) {
+		return ID{}
+	}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(frame), opts...)
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
+		return ID{}
+	}
+	seen := 0
+	for dec.PeekKind() == '"' {
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return ID{}
+		}
+		name := tok.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			return ID{}
+		}
+		if name == "id" {
+			seen++
+			id, _ = ParseID(value)
+		}
+	}
+	if seen != 1 {
+		return ID{}
+	}
+	return id
+}
+
+// deeper reports whether frame nests deeper than limit. It comes before the
+// parser, whose stack would grow with the depth.
+func deeper(frame []byte, limit int) bool {
+	depth, inString := 0, false
+	for i := 0; i < len(frame); i++ {
+		switch c := frame[i]; {
+		case inString:
+			if c == '\\' {
+				i++
+			} else if c == '"' {
+				inString = false
+			}
+		case c == '"':
+			inString = true
+		case c == '{' || c == '[':
+			if depth++; depth > limit {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+func or(n, def int) int {
+	if n > 0 {
+		return n
+	}
+	return def
+}

@@ -1,0 +1,77 @@
+package jsonrpc
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+// Append appends m as one line of JSON, without a newline at its end. An
+// error response without an ID is written with "id":null; see AppendNoID.
+func Append(dst []byte, m *Message) ([]byte, error) {
+	start := len(dst)
+	dst = append(dst, `{"jsonrpc":"2.0"`...)
+	if m.Kind != Notification {
+		dst = append(dst, `,"id":`...)
+		dst = appendID(dst, m.ID)
+	}
+	dst, err := appendBody(dst, m)
+	if err != nil {
+		return dst[:start], err
+	}
+	return append(dst, '}'), nil
+}
+
+// AppendNoID appends an error response without an id member: the form that
+// the schemas from 2025-11-25 on want for a frame whose ID could not be read.
+func AppendNoID(dst []byte, e *Error) ([]byte, error) {
+	start := len(dst)
+	dst = append(dst, `{"jsonrpc":"2.0","error":`...)
+	dst, err := wire.Append(dst, e)
+	if err != nil {
+		return dst[:start], err
+	}
+	return append(dst, '}'), nil
+}
+
+// AppendResult appends the response that answers id, encoding result straight
+// into dst.
+func AppendResult(dst []byte, id ID, result any) ([]byte, error) {
+	start := len(dst)
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = appendID(dst, id)
+	dst = append(dst, `,"result":`...)
+	dst, err := wire.Append(dst, result)
+	if err != nil {
+		return dst[:start], err
+	}
+	return append(dst, '}'), nil
+}
+
+func appendBody(dst []byte, m *Message) ([]byte, error) {
+	switch {
+	case m.Kind == Response && m.Error != nil:
+		return wire.Append(append(dst, `,"error":`...), m.Error)
+	case m.Kind == Response:
+		return appendRaw(append(dst, `,"result":`...), m.Result)
+	}
+	dst = append(dst, `,"method":`...)
+	dst, err := jsontext.AppendQuote(dst, m.Method)
+	if err != nil || m.Params == nil {
+		return dst, err
+	}
+	return appendRaw(append(dst, `,"params":`...), m.Params)
+}
+
+// appendRaw goes through the encoder, which takes newlines out of what a
+// caller supplied: one frame must stay one line.
+func appendRaw(dst, raw []byte) ([]byte, error) {
+	return wire.Append(dst, jsontext.Value(raw))
+}
+
+func appendID(dst []byte, id ID) []byte {
+	if id.IsZero() {
+		return append(dst, "null"...)
+	}
+	return append(dst, id.raw...)
+}

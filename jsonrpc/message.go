@@ -1,0 +1,84 @@
+// Package jsonrpc is JSON-RPC 2.0 as the Model Context Protocol uses it:
+// messages with exact IDs, a strict decoder that reads a frame once, an
+// encoder, batches, and the table that correlates calls with their answers.
+// It knows no method and does no I/O.
+//
+// Spec: 2026-07-28 basic#messages.
+package jsonrpc
+
+import (
+	"encoding/json"
+
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+// Kind says what a message is.
+type Kind int
+
+// The kinds of messages.
+const (
+	Request      Kind = iota // has a method and an ID
+	Notification             // has a method and no ID
+	Response                 // has a result or an error
+)
+
+// Message is one decoded frame. Its raw members are parts of the frame it was
+// decoded from: whoever keeps the message keeps the frame.
+type Message struct {
+	Kind   Kind
+	ID     ID
+	Method string
+	// Params is the params object as sent, or nil.
+	Params json.RawMessage
+	// Meta is the _meta object inside Params, or nil.
+	Meta json.RawMessage
+	// Result and Error are a response's content; one of them is set.
+	Result json.RawMessage
+	Error  *Error
+	// CaseVariant names the first member of Params that differs only in the
+	// case of its letters from a name the protocol reserves, for example
+	// "Name". Methods of the protocol refuse it; see Decoder.Reserved.
+	CaseVariant string
+}
+
+// NewRequest returns a request. params must encode to a JSON object or be nil.
+func NewRequest(id ID, method string, params any) (*Message, error) {
+	m, err := NewNotification(method, params)
+	if err != nil {
+		return nil, err
+	}
+	m.Kind, m.ID = Request, id
+	return m, nil
+}
+
+// NewNotification returns a notification. params must encode to a JSON object
+// or be nil.
+func NewNotification(method string, params any) (*Message, error) {
+	m := &Message{Kind: Notification, Method: method}
+	if params == nil {
+		return m, nil
+	}
+	raw, err := wire.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	if string(raw) != "null" {
+		m.Params = raw
+	}
+	return m, nil
+}
+
+// NewResult returns the response that answers id with a result.
+func NewResult(id ID, result any) (*Message, error) {
+	raw, err := wire.Marshal(result)
+	if err != nil {
+		return nil, err
+	}
+	return &Message{Kind: Response, ID: id, Result: raw}, nil
+}
+
+// NewError returns the response that answers id with an error. A zero id
+// stands for a request whose ID could not be read.
+func NewError(id ID, err *Error) *Message {
+	return &Message{Kind: Response, ID: id, Error: err}
+}

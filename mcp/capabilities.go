@@ -1,0 +1,68 @@
+package mcp
+
+import "encoding/json"
+
+// ClientCapabilities says what a server may ask of a client.
+//
+// Spec: 2026-07-28 client/elicitation#capabilities.
+type ClientCapabilities struct {
+	Roots       *RootsCapability           `json:"roots,omitzero"`
+	Sampling    *SamplingCapability        `json:"sampling,omitzero"`
+	Elicitation *ElicitationCapability     `json:"elicitation,omitzero"`
+	Extensions  map[string]json.RawMessage `json:"extensions,omitzero"`
+	// Experimental holds non-standard features by name, each a JSON object.
+	Experimental map[string]json.RawMessage `json:"experimental,omitzero"`
+}
+
+// RootsCapability says that a client has roots.
+type RootsCapability struct {
+	// ListChanged promises notifications when the roots change (sessions only).
+	ListChanged bool `json:"listChanged,omitzero"`
+}
+
+// SamplingCapability says that a client can run a model.
+type SamplingCapability struct {
+	Tools   *Empty `json:"tools,omitzero"`
+	Context *Empty `json:"context,omitzero"`
+}
+
+// ElicitationCapability says how a client can ask its user. Both nil means
+// forms only.
+//
+// Spec: 2026-07-28 client/elicitation#capabilities.
+type ElicitationCapability struct {
+	Form *Empty `json:"form,omitzero"`
+	URL  *Empty `json:"url,omitzero"`
+}
+
+// Forms reports whether form mode is supported.
+func (e *ElicitationCapability) Forms() bool {
+	return e != nil && (e.Form != nil || e.URL == nil)
+}
+
+// ServerCapabilities says what a server offers.
+//
+// Spec: 2026-07-28 server/discover#response.
+type ServerCapabilities struct {
+	Tools       *ListCapability            `json:"tools,omitzero"`
+	Resources   *ResourcesCapability       `json:"resources,omitzero"`
+	Prompts     *ListCapability            `json:"prompts,omitzero"`
+	Completions *Empty                     `json:"completions,omitzero"`
+	Logging     *Empty                     `json:"logging,omitzero"`
+	Extensions  map[string]json.RawMessage `json:"extensions,omitzero"`
+	// Experimental holds non-standard features by name, each a JSON object.
+	Experimental map[string]json.RawMessage `json:"experimental,omitzero"`
+}
+
+// ListCapability says that a list is offered.
+type ListCapability struct {
+	// ListChanged promises notifications when the list changes.
+	ListChanged bool `json:"listChanged,omitzero"`
+}
+
+// ResourcesCapability says that resources are offered.
+type ResourcesCapability struct {
+	// Subscribe promises notifications when a watched resource changes.
+	Subscribe   bool `json:"subscribe,omitzero"`
+	ListChanged bool `json:"listChanged,omitzero"`
+}

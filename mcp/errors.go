@@ -1,0 +1,66 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The error codes of the protocol beside those of JSON-RPC.
+//
+// Spec: 2026-07-28 basic#error-codes.
+const (
+	CodeHeaderMismatch      = -32020
+	CodeMissingCapability   = -32021
+	CodeUnsupportedVersion  = -32022
+	CodeResourceNotFoundOld = -32002 // until 2025-11-25; -32602 after
+	CodeURLElicitation      = -32042 // 2025-11-25 only
+)
+
+// ErrResourceNotFound says that no resource has the URI. Its number on the
+// wire depends on the revision.
+//
+// Spec: 2026-07-28 server/resources#error-handling.
+var ErrResourceNotFound = errors.New("resource not found")
+
+// ResourceNotFoundError is ErrResourceNotFound with the URI.
+type ResourceNotFoundError struct{ URI string }
+
+// Error names the URI.
+func (e *ResourceNotFoundError) Error() string { return fmt.Sprintf("resource not found: %s", e.URI) }
+
+// Is makes errors.Is(err, ErrResourceNotFound) true.
+func (e *ResourceNotFoundError) Is(target error) bool { return target == ErrResourceNotFound }
+
+// InvalidParamsError says that the params of a request do not fit it.
+type InvalidParamsError struct{ Reason string }
+
+// InvalidParams returns an InvalidParamsError with a formatted reason.
+func InvalidParams(format string, args ...any) *InvalidParamsError {
+	return &InvalidParamsError{fmt.Sprintf(format, args...)}
+}
+
+// Error returns the reason.
+func (e *InvalidParamsError) Error() string { return e.Reason }
+
+// MethodNotFoundError says that a method does not exist, or that the feature
+// it belongs to was not declared.
+type MethodNotFoundError struct{ Method string }
+
+// Error names the method.
+func (e *MethodNotFoundError) Error() string { return fmt.Sprintf("method not found: %s", e.Method) }
+
+// MissingCapabilityError says that a question needs a capability that the
+// client has not declared.
+//
+// Spec: 2026-07-28 basic#meta.
+type MissingCapabilityError struct {
+	// Required is the least the client would have to declare.
+	Required ClientCapabilities
+	// Feature is the same in words, for example "elicitation (form)".
+	Feature string
+}
+
+// Error names the feature.
+func (e *MissingCapabilityError) Error() string {
+	return fmt.Sprintf("the client has not declared the capability %s", e.Feature)
+}

@@ -1,0 +1,102 @@
+// Package mcp is the vocabulary of the Model Context Protocol and the seam
+// between what a server offers and how a client reaches it. The types serve
+// every released revision; what a revision lacks is left out on its wire.
+//
+// The seam is one exchange: a transport makes an Exchange of each request and
+// gives it to a Handler. Package server builds handlers out of tools,
+// resources and prompts; package client calls the servers of others.
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/parley-mcp/parley/jsonrpc"
+)
+
+// Handler is a server as transports see it. Its methods may be called
+// concurrently.
+type Handler interface {
+	// Serve answers one exchange. The result is a value with a JSON form, a
+	// pointer to one of this package's result types where there is one; it is
+	// not changed and may be shared. For a notification, both returns are
+	// ignored but for logging. Serve must return soon after ctx ends.
+	Serve(ctx context.Context, x *Exchange) (result any, err error)
+	// Describe says what the server is and offers, now.
+	Describe() Description
+	// Watch calls deliver for each change that the filter asks for until stop
+	// is called. deliver must not block; it may be called concurrently, and
+	// never after stop has returned.
+	Watch(filter SubscriptionFilter, deliver func(Change)) (stop func())
+}
+
+// ServeFunc is the type of Handler.Serve, which middleware wraps.
+type ServeFunc func(ctx context.Context, x *Exchange) (any, error)
+
+// Description is what a server says of itself.
+type Description struct {
+	Info         Implementation
+	Capabilities ServerCapabilities
+	// Instructions tell a model how to use the server; optional.
+	Instructions string
+	// Revisions are the revisions to speak; nil means all.
+	Revisions []Revision
+	// Cache is how long clients may reuse the answer to server/discover.
+	Cache CacheFields
+}
+
+// Exchange is one request, or one notification, with all that belongs to
+// answering it. It is valid until Serve has returned.
+type Exchange struct {
+	// ID is zero for a notification.
+	ID     jsonrpc.ID
+	Method string
+	// Params is the params object exactly as sent, or nil.
+	Params json.RawMessage
+	// Meta is the _meta object of Params exactly as sent, or nil.
+	Meta json.RawMessage
+	// CaseVariant names a params member that differs only in case from one
+	// the protocol defines; see jsonrpc.Message.
+	CaseVariant   string
+	ProgressToken ProgressToken
+	Trace         Trace
+	Peer          Peer
+	// Back is the way back to the client while the exchange runs.
+	Back Backchannel
+	// Answers are the client's answers to the questions of a hand-made
+	// InputRequired, and State is its state; both nil at first.
+	Answers map[string]json.RawMessage
+	State   json.RawMessage
+}
+
+// Peer is who sent an exchange. In the stateless era it comes from the
+// request alone.
+type Peer struct {
+	Revision     Revision
+	Info         Implementation
+	Capabilities ClientCapabilities
+	// Principal is who the transport authenticated, or "".
+	Principal string
+	// SessionID identifies the session, or is "" when there is none.
+	SessionID string
+}
+
+// Backchannel reaches the client of an exchange.
+type Backchannel interface {
+	// Notify sends a notification before the answer, in order. It may block
+	// while the client reads slowly, and fails when the client is gone or the
+	// exchange is over.
+	Notify(ctx context.Context, method string, params any) error
+	// LogEnabled reports whether the client wants log messages of this level
+	// for this exchange.
+	LogEnabled(level LoggingLevel) bool
+	// Input puts questions to the client and returns its answers in the same
+	// order. Where a question cannot be asked in place, the error is an
+	// *InputRequired to be returned from Serve, which then runs again. A
+	// question that the client has not declared the capability for is a
+	// *MissingCapabilityError.
+	Input(ctx context.Context, questions ...InputRequest) ([]json.RawMessage, error)
+	// Once runs f and returns its result; when the exchange runs again, it
+	// returns the same result without running f.
+	Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error)
+}

@@ -1,0 +1,51 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// InputRequest is one question to the client.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#inputrequests.
+type InputRequest struct {
+	// Key names the question within its exchange. A handler that runs again
+	// finds the answer by it, so the same question needs the same key.
+	Key string `json:"-"`
+	// Method is MethodElicit, MethodSample or MethodRoots.
+	Method string `json:"method"`
+	// Params are the *ElicitParams, *CreateMessageParams, or nil.
+	Params any `json:"params,omitzero"`
+}
+
+// InputRequired says that an exchange cannot go on without answers from the
+// client. A handler returns it like any error, as it came from
+// Backchannel.Input, or made by hand; whoever carries the exchange asks the
+// questions and serves the request again.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#inputrequiredresult.
+type InputRequired struct {
+	Requests []InputRequest
+	// State is what a hand-made InputRequired wants back on the retry, in
+	// Exchange.State: any JSON value, or nil. It is sealed on its way through
+	// the client.
+	State json.RawMessage
+}
+
+// Error says which questions are open.
+func (r *InputRequired) Error() string {
+	keys := make([]string, len(r.Requests))
+	for i, q := range r.Requests {
+		keys[i] = q.Key
+	}
+	return "input required: " + strings.Join(keys, ", ")
+}
+
+// InputRequiredResult is the wire form of InputRequired.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#inputrequiredresult.
+type InputRequiredResult struct {
+	ResultFields
+	InputRequests map[string]*InputRequest `json:"inputRequests,omitzero"`
+	RequestState  string                   `json:"requestState,omitzero"`
+}

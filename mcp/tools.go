@@ -1,0 +1,70 @@
+package mcp
+
+import "encoding/json"
+
+// Tool describes a function that a model may call.
+//
+// Spec: 2026-07-28 server/tools#tool.
+type Tool struct {
+	// Name is unique in a server: 1 to 128 characters of A-Z a-z 0-9 _ - .
+	Name        string `json:"name"`
+	Title       string `json:"title,omitzero"`
+	Description string `json:"description,omitzero"`
+	// InputSchema is a JSON Schema of type object. Typed tools infer it.
+	InputSchema json.RawMessage `json:"inputSchema"`
+	// OutputSchema is a JSON Schema of the structured result, or nil.
+	OutputSchema json.RawMessage  `json:"outputSchema,omitzero"`
+	Annotations  *ToolAnnotations `json:"annotations,omitzero"`
+	Icons        []Icon           `json:"icons,omitzero"`
+	Meta         Meta             `json:"_meta,omitzero"`
+}
+
+// ToolAnnotations are hints about what a tool does. A client must not trust
+// them unless it trusts the server.
+//
+// Spec: 2026-07-28 server/tools#data-types.
+type ToolAnnotations struct {
+	Title        string `json:"title,omitzero"`
+	ReadOnlyHint bool   `json:"readOnlyHint,omitzero"`
+	// DestructiveHint is true unless set otherwise.
+	DestructiveHint *bool `json:"destructiveHint,omitzero"`
+	IdempotentHint  bool  `json:"idempotentHint,omitzero"`
+	// OpenWorldHint is true unless set otherwise.
+	OpenWorldHint *bool `json:"openWorldHint,omitzero"`
+}
+
+// ListToolsResult is a page of tools.
+//
+// Spec: 2026-07-28 server/tools#listing-tools.
+type ListToolsResult struct {
+	ResultFields
+	CacheFields
+	Tools      []*Tool `json:"tools"`
+	NextCursor *string `json:"nextCursor,omitzero"`
+}
+
+// CallToolParams asks for a call.
+//
+// Spec: 2026-07-28 server/tools#calling-tools.
+type CallToolParams struct {
+	Name string `json:"name"`
+	// Arguments is a JSON object, or nil for none.
+	Arguments json.RawMessage `json:"arguments,omitzero"`
+}
+
+// CallToolResult is what a call gave. IsError says that the tool ran and
+// failed, in words that a model can act on.
+//
+// Spec: 2026-07-28 server/tools#tool-result.
+type CallToolResult struct {
+	ResultFields
+	Content Contents `json:"content"`
+	// StructuredContent is any JSON value (an object before 2026-07-28).
+	StructuredContent json.RawMessage `json:"structuredContent,omitzero"`
+	IsError           bool            `json:"isError,omitzero"`
+}
+
+// ToolError returns a result that says the tool failed.
+func ToolError(format string, args ...any) *CallToolResult {
+	return &CallToolResult{Content: Contents{Textf(format, args...)}, IsError: true}
+}
