@@ -31,12 +31,30 @@ func (c *Calls) New() (*Call, error) {
 		return nil, c.err
 	}
 	c.last++
-	call := &Call{ID: ID{strconv.FormatInt(c.last, 10)}, calls: c, done: make(chan *Message, 1)}
+	return c.add(ID{strconv.FormatInt(c.last, 10)}), nil
+}
+
+// Start registers a call under an ID that the caller keeps unique. It fails
+// when the table was closed, or when the ID is in flight.
+func (c *Calls) Start(id ID) (*Call, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return nil, c.err
+	}
+	if _, ok := c.waiting[id]; ok {
+		return nil, Errorf(CodeInvalidRequest, "id %s is already in flight", id)
+	}
+	return c.add(id), nil
+}
+
+func (c *Calls) add(id ID) *Call {
+	call := &Call{ID: id, calls: c, done: make(chan *Message, 1)}
 	if c.waiting == nil {
 		c.waiting = make(map[ID]chan *Message)
 	}
-	c.waiting[call.ID] = call.done
-	return call, nil
+	c.waiting[id] = call.done
+	return call
 }
 
 // Resolve hands a response to the call that waits for it and reports whether

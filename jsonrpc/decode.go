@@ -34,6 +34,9 @@ type Decoder struct {
 	// names themselves; a member that matches only when case is ignored is
 	// reported in Message.CaseVariant. nil reports nothing.
 	Reserved map[string]string
+	// Marked are names of params members whose presence Message.Marked
+	// reports.
+	Marked map[string]bool
 }
 
 // Decode reads a frame that holds one message. The error, an *Error, says
@@ -69,7 +72,7 @@ func (d *Decoder) check(frame []byte) error {
 func (d *Decoder) message(frame []byte) (*Message, error) {
 	s := scanners.Get().(*scanner) //nolint:forcetypeassert // the pool holds nothing else
 	defer scanners.Put(s)
-	s.reset(frame, d.Reserved)
+	s.reset(frame, d)
 	if err := s.run(); err != nil {
 		return nil, syntax(err)
 	}
@@ -80,10 +83,10 @@ func (d *Decoder) message(frame []byte) (*Message, error) {
 // everything else as raw values: one pass, in which the JSON library checks
 // grammar, UTF-8 and duplicate names at every level.
 type scanner struct {
-	dec      *jsontext.Decoder
-	buf      bytes.Buffer
-	frame    []byte
-	reserved map[string]string
+	dec   *jsontext.Decoder
+	buf   bytes.Buffer
+	frame []byte
+	rules *Decoder
 
 	msg        Message
 	version    []byte
@@ -97,8 +100,8 @@ type scanner struct {
 
 var scanners = sync.Pool{New: func() any { return &scanner{dec: new(jsontext.Decoder)} }}
 
-func (s *scanner) reset(frame []byte, reserved map[string]string) {
-	*s = scanner{dec: s.dec, frame: frame, reserved: reserved}
+func (s *scanner) reset(frame []byte, rules *Decoder) {
+	*s = scanner{dec: s.dec, frame: frame, rules: rules}
 	s.buf = *bytes.NewBuffer(frame)
 	s.dec.Reset(&s.buf)
 }
@@ -213,10 +216,11 @@ func (s *scanner) paramsMember(name string) (err error) {
 		}
 		return err
 	}
-	if s.reserved != nil && s.msg.CaseVariant == "" {
-		if exact, ok := s.reserved[strings.ToLower(name)]; ok && exact != name {
-			s.msg.CaseVariant = name
-		}
+	if s.rules.Marked[name] {
+		s.msg.Marked = true
+	}
+	if exact, ok := s.rules.Reserved[strings.ToLower(name)]; ok && exact != name && s.msg.CaseVariant == "" {
+		s.msg.CaseVariant = name
 	}
 	return s.dec.SkipValue()
 }

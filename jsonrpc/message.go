@@ -39,6 +39,8 @@ type Message struct {
 	// case of its letters from a name the protocol reserves, for example
 	// "Name". Methods of the protocol refuse it; see Decoder.Reserved.
 	CaseVariant string
+	// Marked says that Params has a member named in Decoder.Marked.
+	Marked bool
 }
 
 // NewRequest returns a request. params must encode to a JSON object or be nil.

@@ -1,0 +1,236 @@
+package client
+
+import (
+	"container/list"
+	"encoding/json"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Cache keeps results for as long as servers say they stay fresh. Clients can
+// share one: results that a server calls public serve all clients of that
+// server, private ones only the client that fetched them. Results are kept as
+// bytes and decoded anew for each caller. It is safe for concurrent use.
+//
+// Spec: 2026-07-28 server/utilities/caching.
+type Cache struct {
+	limit int64
+
+	mu      sync.Mutex
+	size    int64
+	entries map[string]*list.Element // of *entry
+	recent  *list.List               // most recently used first
+	changes map[string]uint64        // by server: how often anything changed
+	scopes  atomic.Int64
+}
+
+type entry struct {
+	key     string
+	topic   string
+	server  string
+	result  json.RawMessage
+	expires time.Time
+}
+
+// DefaultCacheBytes is the size of a Cache that is not told another.
+const DefaultCacheBytes = 8 << 20
+
+// NewCache returns a cache that holds results of at most maxBytes in all;
+// what was not used for longest goes first. 0 means DefaultCacheBytes.
+func NewCache(maxBytes int64) *Cache {
+	if maxBytes <= 0 {
+		maxBytes = DefaultCacheBytes
+	}
+	return &Cache{limit: maxBytes, entries: map[string]*list.Element{}, recent: list.New(), changes: map[string]uint64{}}
+}
+
+// scope returns the cache as one client of one server sees it.
+func (c *Cache) scope(server string) *scopedCache {
+	return &scopedCache{cache: c, server: server, own: strconv.FormatInt(c.scopes.Add(1), 10)}
+}
+
+type scopedCache struct {
+	cache       *Cache
+	server, own string
+}
+
+// cacheKey identifies a request whose result may be reused, and remembers
+// what was true when it was sent. The zero key is of a request that may not.
+type cacheKey struct {
+	request string
+	topic   string
+	changes uint64
+}
+
+// topicOf is what a result is about: notifications name it when it changes.
+func topicOf(method string, params json.RawMessage) string {
+	switch method {
+	case mcp.MethodListTools:
+		return "tools"
+	case mcp.MethodListPrompts:
+		return "prompts"
+	case mcp.MethodListResources, mcp.MethodListTemplates:
+		return "resources"
+	case mcp.MethodReadResource:
+		var p mcp.ReadResourceParams
+		if wire.Unmarshal(params, &p) == nil {
+			return "resource " + p.URI
+		}
+	case mcp.MethodDiscover:
+		return "discover"
+	}
+	return ""
+}
+
+func topicOfChange(c mcp.Change) string {
+	switch c.Kind {
+	case mcp.ToolsChanged:
+		return "tools"
+	case mcp.PromptsChanged:
+		return "prompts"
+	case mcp.ResourcesChanged:
+		return "resources"
+	}
+	return "resource " + c.URI
+}
+
+// get returns the key of a request, and its result if there is a fresh one.
+func (s *scopedCache) get(req *Request) (cacheKey, json.RawMessage) {
+	if s == nil {
+		return cacheKey{}, nil
+	}
+	topic := topicOf(req.Method, req.Params)
+	if topic == "" {
+		return cacheKey{}, nil
+	}
+	params := req.Params
+	if params == nil {
+		params = json.RawMessage("{}")
+	}
+	canonical, err := wire.Canonical(params)
+	if err != nil {
+		return cacheKey{}, nil
+	}
+	c := s.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := cacheKey{
+		request: s.server + "\x00" + req.Revision.String() + "\x00" + req.Method + "\x00" + string(canonical),
+		topic:   topic,
+		changes: c.changes[s.server],
+	}
+	if req.opts.fresh {
+		return key, nil
+	}
+	if r := c.fresh(key.request + "\x00"); r != nil {
+		return key, r
+	}
+	return key, c.fresh(key.request + "\x00" + s.own)
+}
+
+func (c *Cache) fresh(key string) json.RawMessage {
+	el, ok := c.entries[key]
+	if !ok {
+		return nil
+	}
+	e := el.Value.(*entry) //nolint:forcetypeassert // the list holds nothing else
+	if !time.Now().Before(e.expires) {
+		c.drop(el)
+		return nil
+	}
+	c.recent.MoveToFront(el)
+	return e.result
+}
+
+// put keeps a result if its server allows it, and if nothing was said to have
+// changed since it was asked for.
+//
+// Spec: 2026-07-28 server/utilities/caching#freshness-calculation.
+func (s *scopedCache) put(key cacheKey, result json.RawMessage) {
+	if s == nil || key.request == "" {
+		return
+	}
+	var hints mcp.CacheFields
+	if wire.Unmarshal(result, &hints) != nil || hints.TTLMs == nil || *hints.TTLMs <= 0 {
+		return
+	}
+	e := &entry{key: key.request + "\x00" + s.own, topic: key.topic, server: s.server, result: append(json.RawMessage(nil), result...)}
+	if hints.CacheScope == mcp.CachePublic {
+		e.key = key.request + "\x00"
+	}
+	const longest = int64(24 * time.Hour / time.Millisecond)
+	e.expires = time.Now().Add(time.Duration(min(*hints.TTLMs, longest)) * time.Millisecond)
+	c := s.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.changes[s.server] == key.changes {
+		c.add(e)
+	}
+}
+
+func (c *Cache) add(e *entry) {
+	if old, ok := c.entries[e.key]; ok {
+		c.drop(old)
+	}
+	if e.bytes() > c.limit {
+		return
+	}
+	c.entries[e.key] = c.recent.PushFront(e)
+	c.size += e.bytes()
+	for c.size > c.limit {
+		c.drop(c.recent.Back())
+	}
+}
+
+func (e *entry) bytes() int64 { return int64(len(e.key) + len(e.result) + 128) }
+
+func (c *Cache) drop(el *list.Element) {
+	e := c.recent.Remove(el).(*entry) //nolint:forcetypeassert // the list holds nothing else
+	delete(c.entries, e.key)
+	c.size -= e.bytes()
+}
+
+// changed makes what was cached of a topic stale.
+//
+// Spec: 2026-07-28 server/utilities/caching#interaction-with-notifications.
+func (s *scopedCache) changed(topic string) {
+	if s == nil {
+		return
+	}
+	s.forget(func(e *entry) bool { return e.topic == topic })
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	s.cache.changes[s.server]++
+}
+
+// forgetAll makes everything of the server stale.
+func (s *scopedCache) forgetAll() {
+	if s != nil {
+		s.forget(func(*entry) bool { return true })
+	}
+}
+
+func (s *scopedCache) forget(which func(*entry) bool) {
+	c := s.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for el := c.recent.Front(); el != nil; {
+		next := el.Next()
+		if e, ok := el.Value.(*entry); ok && e.server == s.server && which(e) {
+			c.drop(el)
+		}
+		el = next
+	}
+}
+
+// Len returns how many results the cache holds.
+func (c *Cache) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.entries)
+}

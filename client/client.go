@@ -1,0 +1,214 @@
+// Package client calls MCP servers: any server, of any released revision,
+// over any transport. A Client finds out by itself which revision its server
+// speaks, answers the server's questions through the functions in Options,
+// and is safe for concurrent use.
+//
+//	c, err := client.Connect(ctx, &stdio.Command{Args: []string{"parley", "serve", "--stdio"}}, nil)
+//	…
+//	defer c.Close()
+//	sum, err := client.Call[float64](ctx, c, "calculate", map[string]any{"expression": "2 + 3 * 4"})
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/serial"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Client is a connection to one server, remade where the era allows when the
+// server goes away. Close ends it.
+type Client struct {
+	transport mcp.Transport
+	opts      Options
+	self      era.Self
+	cache     *scopedCache // nil when off
+	call      atomic.Pointer[CallFunc]
+	chain     chain
+
+	ctx  context.Context //nolint:containedctx // the client's life: ended by Close
+	end  context.CancelCauseFunc
+	work sync.WaitGroup // keep-alive and subscriptions
+
+	dialing sync.Mutex // held while a connection is made
+	mu      sync.Mutex
+	live    *live
+	dials   []time.Time // of the last minute
+
+	tokens   atomic.Int64
+	progress sync.Map // string → *progress
+	asking   atomic.Int64
+	answered atomic.Int64 // Unix nanoseconds of the last answer to a question
+	events   serial.Queue // log messages and unknown notifications
+
+	subs    subscriptions
+	visits  visits
+	rootsMu sync.Mutex
+	roots   []*mcp.Root
+	level   atomic.Pointer[mcp.LoggingLevel]
+}
+
+// Connect connects to a server and finds out what it speaks. ctx bounds that,
+// not the life of the client. opts may be nil. When it fails, nothing is left
+// running.
+func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, error) {
+	o := opts.withDefaults()
+	caps, err := o.capabilities()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{transport: t, opts: o, self: era.Self{Info: o.Info, Capabilities: caps}, roots: o.Roots}
+	c.events.Limit = 4096
+	if !o.NoCache {
+		c.cache = o.Cache.scope(t.Name())
+	}
+	if o.Log != nil && o.LogLevel != "" {
+		c.level.Store(&o.LogLevel)
+	}
+	c.ctx, c.end = context.WithCancelCause(context.Background())
+	c.chain.init(c)
+	if _, err := c.connected(ctx); err != nil {
+		c.end(ErrClosed)
+		return nil, err
+	}
+	if c.opts.KeepAlive > 0 {
+		c.spawn(c.keepAlive) // ends with c.ctx
+	}
+	return c, nil
+}
+
+// Close ends the connection and everything that belongs to the client, and
+// waits for it. Calls in flight fail. It may be called more than once.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	c.end(ErrClosed)
+	c.mu.Unlock()
+	c.dialing.Lock()
+	c.mu.Lock()
+	l := c.live
+	c.live = nil
+	c.mu.Unlock()
+	c.dialing.Unlock()
+	var err error
+	if l != nil {
+		err = l.conn.Close()
+	}
+	c.work.Wait()
+	c.events.Wait()
+	return err
+}
+
+// spawn starts a goroutine that ends with the client, and that Close waits
+// for. It reports false when the client is closed.
+func (c *Client) spawn(f func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil {
+		return false
+	}
+	c.work.Go(f)
+	return true
+}
+
+// Done is closed when the client has come to an end: by Close, or because its
+// session or its connection was lost for good.
+func (c *Client) Done() <-chan struct{} { return c.ctx.Done() }
+
+// Err says why the client came to an end; nil before.
+func (c *Client) Err() error {
+	if c.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(c.ctx)
+}
+
+// current returns the connection as it is, or a zero one after Close.
+func (c *Client) current() *live {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.live == nil {
+		return &live{}
+	}
+	return c.live
+}
+
+// Revision returns the revision that was agreed on.
+func (c *Client) Revision() mcp.Revision { return c.current().revision }
+
+// ServerInfo returns how the server names itself.
+func (c *Client) ServerInfo() mcp.Implementation { return c.current().info }
+
+// ServerCapabilities returns what the server offers.
+func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.current().caps }
+
+// Instructions returns what the server says about its use, for a model.
+func (c *Client) Instructions() string { return c.current().instructions }
+
+// ServerRevisions returns the revisions that the server says it speaks: all of
+// them in the stateless era, the session's own otherwise.
+func (c *Client) ServerRevisions() []string { return c.current().supported }
+
+// receiver takes what the server of one connection sends beside answers.
+type receiver struct {
+	c *Client
+	l *live
+}
+
+func (r *receiver) Notification(m *jsonrpc.Message) { r.c.notified(m) }
+
+// Request answers a question of a session. In the stateless era servers send
+// none, and a client must not answer.
+//
+// Spec: 2026-07-28 basic/transports/stdio#sending-messages.
+func (r *receiver) Request(ctx context.Context, m *jsonrpc.Message) (any, *jsonrpc.Error) {
+	r.c.mu.Lock()
+	session := r.l.session
+	r.c.mu.Unlock()
+	if session == nil {
+		r.c.opts.Logger.Warn("request of a server that must not send any", "method", m.Method)
+		return nil, nil
+	}
+	return session.Answer(ctx, m)
+}
+
+// notified deals with one notification. It runs on the reading goroutine, so
+// it only hands over.
+func (c *Client) notified(m *jsonrpc.Message) {
+	switch m.Method {
+	case mcp.NoteProgress:
+		c.progressed(m)
+	case mcp.NoteMessage:
+		c.logged(m)
+	case mcp.NoteToolsChanged:
+		c.changed(m, mcp.Change{Kind: mcp.ToolsChanged})
+	case mcp.NotePromptsChanged:
+		c.changed(m, mcp.Change{Kind: mcp.PromptsChanged})
+	case mcp.NoteResourcesChanged:
+		c.changed(m, mcp.Change{Kind: mcp.ResourcesChanged})
+	case mcp.NoteResourceUpdated:
+		var p mcp.ResourceUpdatedParams
+		if unmarshal(m.Params, &p) == nil {
+			c.changed(m, mcp.Change{Kind: mcp.ResourceUpdated, URI: p.URI})
+		}
+	case mcp.NoteAcknowledged:
+		c.subs.acknowledged(m)
+	case mcp.NoteElicitationComplete:
+		c.visits.complete(m)
+	default:
+		c.unknown(m)
+	}
+}
+
+func (c *Client) unknown(m *jsonrpc.Message) {
+	if c.opts.Notification == nil {
+		return
+	}
+	method, params := m.Method, append(json.RawMessage(nil), m.Params...)
+	c.events.Add(func() { c.opts.Notification(c.ctx, method, params) })
+}

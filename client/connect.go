@@ -1,0 +1,306 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// live is one connection, and what is known of the server behind it. One of
+// the two fronts is set.
+type live struct {
+	conn         mcp.Conn
+	ids          era.IDs
+	stateless    *era.StatelessClient
+	session      *era.SessionClient
+	revision     mcp.Revision
+	supported    []string
+	info         mcp.Implementation
+	caps         mcp.ServerCapabilities
+	instructions string
+}
+
+// call sends a request the era's way. retried says that the result depends on
+// answers that went into it.
+func (l *live) call(ctx context.Context, o *era.Outgoing) (result json.RawMessage, retried bool, err error) {
+	if l.session != nil {
+		result, err = l.session.Call(ctx, o)
+		return result, false, err
+	}
+	return l.stateless.Call(ctx, o)
+}
+
+func (l *live) lost() bool {
+	select {
+	case <-l.conn.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// connected returns the connection, making it when there is none. One that
+// was lost is remade in the stateless era, which forgets nothing by that.
+//
+// Spec: 2026-07-28 basic/transports/stdio#unexpected-termination.
+func (c *Client) connected(ctx context.Context) (*live, error) {
+	c.mu.Lock()
+	l := c.live
+	c.mu.Unlock()
+	if l != nil && !l.lost() {
+		return l, nil
+	}
+	c.dialing.Lock()
+	defer c.dialing.Unlock()
+	if c.ctx.Err() != nil {
+		return nil, context.Cause(c.ctx)
+	}
+	c.mu.Lock()
+	l = c.live
+	c.mu.Unlock()
+	switch {
+	case l == nil:
+	case !l.lost():
+		return l, nil
+	case l.session != nil:
+		err := fmt.Errorf("the session was lost: %w", lostReason(l))
+		c.end(err)
+		return nil, err
+	}
+	return c.redial(ctx, l)
+}
+
+func lostReason(l *live) error {
+	if err := l.conn.Err(); err != nil {
+		return err
+	}
+	return jsonrpc.ErrClosed
+}
+
+// redial replaces a lost connection, or makes the first. The caller holds
+// c.dialing.
+func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
+	if old != nil {
+		if err := c.mayRestart(lostReason(old)); err != nil {
+			return nil, err
+		}
+		_ = old.conn.Close() // it is gone already
+	}
+	ctx, cancel := c.bound(ctx)
+	defer cancel(nil)
+	l, err := c.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.live = l
+	c.mu.Unlock()
+	return l, nil
+}
+
+// bound ends a context with the client, too.
+func (c *Client) bound(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
+	return ctx, func(cause error) {
+		stop()
+		cancel(cause)
+	}
+}
+
+// mayRestart bounds how often a server that keeps dying is started.
+func (c *Client) mayRestart(why error) error {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.dials) > 0 && now.Sub(c.dials[0]) > time.Minute {
+		c.dials = c.dials[1:]
+	}
+	if len(c.dials) >= c.opts.MaxRestarts {
+		return fmt.Errorf("the server went away too often, %d restarts in a minute: %w", len(c.dials), why)
+	}
+	c.dials = append(c.dials, now)
+	c.opts.Logger.Warn("the server went away; connecting again", "server", c.transport.Name(), "reason", why)
+	return nil
+}
+
+// dial connects and finds out what the server speaks.
+func (c *Client) dial(ctx context.Context) (*live, error) {
+	known, remembered := c.opts.Eras.get(c.transport.Name())
+	if remembered && !c.allows(known) {
+		remembered = false
+	}
+	l, err := c.open(ctx, func(ctx context.Context, l *live) era.Decision {
+		if remembered {
+			return era.Decision{Revision: known, Stateless: era.StatelessRevision(known)}
+		}
+		return c.probe(ctx, l)
+	})
+	if err != nil && remembered {
+		// What was true of the server once may no longer be.
+		c.opts.Eras.forget(c.transport.Name())
+		l, err = c.open(ctx, c.probe)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect to %s: %w", c.transport.Name(), err)
+	}
+	c.opts.Eras.set(c.transport.Name(), l.revision)
+	return l, nil
+}
+
+func (c *Client) allows(r mcp.Revision) bool {
+	if c.opts.Revisions == nil {
+		return true
+	}
+	for _, o := range c.opts.Revisions {
+		if o == r {
+			return true
+		}
+	}
+	return false
+}
+
+// open makes a connection and opens it as decide says. A server that ends
+// when it is probed is connected to again, with a session.
+func (c *Client) open(ctx context.Context, decide func(context.Context, *live) era.Decision) (*live, error) {
+	l, err := c.attach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := decide(ctx, l)
+	if d.Err == nil && !d.Stateless && l.lost() {
+		_ = l.conn.Close()
+		if l, err = c.attach(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err = d.Err; err == nil {
+		err = c.begin(ctx, l, d)
+	}
+	if err != nil {
+		_ = l.conn.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (c *Client) attach(ctx context.Context) (*live, error) {
+	l := new(live)
+	conn, err := c.transport.Connect(ctx, &receiver{c, l})
+	if err != nil {
+		return nil, err
+	}
+	l.conn = conn
+	return l, nil
+}
+
+// probe asks a server of unknown era who it is.
+//
+// Spec: 2026-07-28 basic/transports/stdio#backward-compatibility.
+func (c *Client) probe(ctx context.Context, l *live) era.Decision {
+	probe, in := era.Opening(c.opts.Revisions)
+	if !probe {
+		return era.Propose(c.opts.Revisions)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.ProbeTimeout, ErrTimeout)
+	defer cancel()
+	result, err := c.statelessFront(l, in).Raw(ctx, &era.Outgoing{Method: mcp.MethodDiscover})
+	var rpc *jsonrpc.Error
+	errors.As(err, &rpc)
+	return era.Decide(c.opts.Revisions, era.Probe{Result: result, Error: rpc})
+}
+
+func (c *Client) statelessFront(l *live, r mcp.Revision) *era.StatelessClient {
+	return &era.StatelessClient{Conn: l.conn, IDs: &l.ids, Revision: r, Self: c.self, Answers: (*answers)(c), MaxRounds: c.opts.MaxRounds}
+}
+
+func (c *Client) begin(ctx context.Context, l *live, d era.Decision) error {
+	if c.opts.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.opts.Timeout, ErrTimeout)
+		defer cancel()
+	}
+	if d.Stateless {
+		return c.beginStateless(ctx, l, d)
+	}
+	return c.beginSession(ctx, l, d)
+}
+
+func (c *Client) beginStateless(ctx context.Context, l *live, d era.Decision) error {
+	front := c.statelessFront(l, d.Revision)
+	if d.Discover == nil {
+		raw, err := front.Raw(ctx, &era.Outgoing{Method: mcp.MethodDiscover})
+		if err != nil {
+			return err
+		}
+		d.Discover = new(mcp.DiscoverResult)
+		if err := wire.Unmarshal(raw, d.Discover); err != nil {
+			return fmt.Errorf("server/discover: malformed result: %w", err)
+		}
+	}
+	if _, err := d.Discover.Meta.Get(mcp.MetaServerInfo, &l.info); err != nil {
+		c.opts.Logger.Warn("the server's name is malformed", "error", err)
+	}
+	l.caps, l.instructions, l.supported = d.Discover.Capabilities, d.Discover.Instructions, d.Discover.SupportedVersions
+	l.revision = d.Revision
+	l.stateless = front
+	return nil
+}
+
+func (c *Client) beginSession(ctx context.Context, l *live, d era.Decision) error {
+	session := &era.SessionClient{Conn: l.conn, IDs: &l.ids, Self: c.self, Answers: (*answers)(c)}
+	c.mu.Lock()
+	l.session = session // before the server can ask
+	c.mu.Unlock()
+	result, err := session.Initialize(ctx, d.Revision, c.opts.Revisions)
+	if err != nil {
+		return err
+	}
+	l.revision = session.Facts().Revision
+	l.supported = []string{l.revision.String()}
+	l.info, l.caps, l.instructions = result.ServerInfo, result.Capabilities, result.Instructions
+	if level := c.level.Load(); level != nil && l.caps.Logging != nil {
+		return c.setSessionLevel(ctx, l, *level)
+	}
+	return nil
+}
+
+// Eras remembers which revision the server of a name spoke last, so that the
+// next client need not find out. The zero value is ready; it is safe for
+// concurrent use. A memory that turns out wrong is dropped.
+//
+// Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
+type Eras struct {
+	mu    sync.Mutex
+	known map[string]mcp.Revision
+}
+
+func (e *Eras) get(name string) (mcp.Revision, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, ok := e.known[name]
+	return r, ok
+}
+
+func (e *Eras) set(name string, r mcp.Revision) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.known == nil {
+		e.known = make(map[string]mcp.Revision)
+	}
+	e.known[name] = r
+}
+
+func (e *Eras) forget(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.known, name)
+}

@@ -1,0 +1,91 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// ErrTimeout is the reason of calls whose server took too long.
+var ErrTimeout = errors.New("the server did not answer in time")
+
+// ErrClosed is the reason of calls on a client that was closed.
+var ErrClosed = errors.New("client closed")
+
+// ErrKeepAlive is the reason of calls on a connection that was given up
+// because the server no longer answered.
+var ErrKeepAlive = errors.New("the server no longer answers")
+
+// ErrNotFound says that a server has no such tool, prompt or resource, in
+// whatever number the server said it. errors.As still finds the
+// *jsonrpc.Error.
+var ErrNotFound = errors.New("not found")
+
+// NotDeclaredError says that a call was not sent: the server has not declared
+// the capability it belongs to.
+//
+// Spec: 2025-11-25 basic/lifecycle#operation.
+type NotDeclaredError struct{ Method, Capability string }
+
+// Error names both.
+func (e *NotDeclaredError) Error() string {
+	return fmt.Sprintf("%s: the server has not declared the capability %q", e.Method, e.Capability)
+}
+
+// ToolError is a tool's own failure, as Call returns it.
+type ToolError struct {
+	Tool   string
+	Result *mcp.CallToolResult
+}
+
+// Error returns what the tool said.
+func (e *ToolError) Error() string {
+	text := ""
+	for _, c := range e.Result.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			text += t.Text
+		}
+	}
+	return fmt.Sprintf("tool %q failed: %s", e.Tool, text)
+}
+
+// notFound marks the errors by which servers say that something is not there:
+// -32002, the numbers that older servers made up, and -32602 that names the
+// resource.
+//
+// Spec: 2026-07-28 server/resources#error-handling.
+func notFound(method string, err error, session bool) error {
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &rpc) {
+		return err
+	}
+	absent := rpc.Code == mcp.CodeResourceNotFoundOld && method == mcp.MethodReadResource
+	switch method {
+	case mcp.MethodReadResource:
+		absent = absent || rpc.Code == jsonrpc.CodeInvalidParams && namesURI(rpc.Data)
+		fallthrough
+	case mcp.MethodCallTool, mcp.MethodGetPrompt:
+		absent = absent || session && rpc.Code <= -32001 && rpc.Code >= -32003
+	}
+	if !absent {
+		return err
+	}
+	return &notFoundError{err}
+}
+
+func namesURI(data json.RawMessage) bool {
+	var d struct {
+		URI string `json:"uri"`
+	}
+	return data != nil && wire.Unmarshal(data, &d) == nil && d.URI != ""
+}
+
+type notFoundError struct{ err error }
+
+func (e *notFoundError) Error() string        { return e.err.Error() }
+func (e *notFoundError) Unwrap() error        { return e.err }
+func (e *notFoundError) Is(target error) bool { return target == ErrNotFound }

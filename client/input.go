@@ -1,0 +1,218 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/schema"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// answers answers what servers ask, in either era, through the functions of
+// Options.
+type answers Client
+
+var _ era.Answerer = (*answers)(nil)
+
+// thinking stops the clock of calls while this side is asked.
+func (a *answers) thinking() (done func()) {
+	a.asking.Add(1)
+	return func() {
+		a.answered.Store(time.Now().UnixNano())
+		a.asking.Add(-1)
+	}
+}
+
+// Elicit asks the user. What does not fit the form is not sent.
+//
+// Spec: 2026-07-28 client/elicitation#form-mode-elicitation-requests.
+func (a *answers) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	defer a.thinking()()
+	switch {
+	case p.Mode == mcp.ElicitURL && a.opts.VisitURL != nil:
+		a.visits.of(p.ElicitationID) // the visit may be over before anybody waits
+		r, err := a.opts.VisitURL(ctx, p)
+		if err != nil || r == nil {
+			return nil, noAnswer(mcp.MethodElicit, err)
+		}
+		return &mcp.ElicitResult{Action: r.Action}, nil
+	case (p.Mode == "" || p.Mode == mcp.ElicitForm) && a.opts.Elicit != nil:
+		r, err := a.opts.Elicit(ctx, p)
+		if err != nil || r == nil {
+			return nil, noAnswer(mcp.MethodElicit, err)
+		}
+		return CheckForm(p, r)
+	}
+	// Spec: 2025-11-25 client/elicitation#error-handling.
+	return nil, mcp.InvalidParams("elicitation mode %q was not declared by this client", p.Mode)
+}
+
+func noAnswer(method string, err error) error {
+	if err == nil {
+		err = fmt.Errorf("the client gave no answer")
+	}
+	return fmt.Errorf("%s: %w", method, err)
+}
+
+// CheckForm returns an answer to a form with the form's defaults filled in,
+// or an error that names the fields that do not fit. Answers that are not
+// accepted have no content.
+func CheckForm(p *mcp.ElicitParams, r *mcp.ElicitResult) (*mcp.ElicitResult, error) {
+	switch r.Action {
+	case mcp.ActionDecline, mcp.ActionCancel:
+		return &mcp.ElicitResult{Action: r.Action}, nil
+	case mcp.ActionAccept:
+	default:
+		return nil, fmt.Errorf("%q is not an answer to an elicitation: it is accept, decline or cancel", r.Action)
+	}
+	form, err := schema.Compile(p.RequestedSchema)
+	if err != nil {
+		return nil, fmt.Errorf("the server's form: %w", err)
+	}
+	content := r.Content
+	if content == nil {
+		content = json.RawMessage("{}")
+	}
+	if content, err = form.WithDefaults(content); err != nil {
+		return nil, err
+	}
+	if err := form.Validate(content); err != nil {
+		return nil, err
+	}
+	return &mcp.ElicitResult{Action: r.Action, Content: content}, nil
+}
+
+// Sample runs a model.
+//
+// Spec: 2026-07-28 client/sampling#creating-messages.
+func (a *answers) Sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	defer a.thinking()()
+	if a.opts.Sample == nil {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found: %s", mcp.MethodSample)
+	}
+	if len(p.Tools) > 0 && !a.opts.SampleTools {
+		return nil, mcp.InvalidParams("sampling with tools was not declared by this client")
+	}
+	r, err := a.opts.Sample(ctx, p)
+	if err != nil || r == nil {
+		return nil, noAnswer(mcp.MethodSample, err)
+	}
+	return r, nil
+}
+
+// Roots lists the folders that servers may work in.
+//
+// Spec: 2026-07-28 client/roots#listing-roots.
+func (a *answers) Roots(context.Context) (*mcp.ListRootsResult, error) {
+	a.rootsMu.Lock()
+	defer a.rootsMu.Unlock()
+	if a.self.Capabilities.Roots == nil {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found: %s", mcp.MethodRoots)
+	}
+	return &mcp.ListRootsResult{Roots: a.roots}, nil
+}
+
+// SetRoots replaces the roots, and tells the server in a session. It fails
+// when Options.Roots was nil: then roots were not declared.
+//
+// Spec: 2025-11-25 client/roots#root-list-changes.
+func (c *Client) SetRoots(ctx context.Context, roots []*mcp.Root) error {
+	if c.self.Capabilities.Roots == nil {
+		return fmt.Errorf("roots were not declared: set Options.Roots when connecting")
+	}
+	c.rootsMu.Lock()
+	c.roots = append([]*mcp.Root{}, roots...)
+	c.rootsMu.Unlock()
+	l, err := c.connected(ctx)
+	if err != nil || l.session == nil {
+		return err
+	}
+	return c.Notify(ctx, mcp.NoteRootsChanged, nil)
+}
+
+// Notify sends a notification. params must encode to a JSON object, or be
+// nil.
+func (c *Client) Notify(ctx context.Context, method string, params any) error {
+	l, err := c.connected(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := jsonrpc.NewNotification(method, params)
+	if err != nil {
+		return err
+	}
+	return l.conn.Send(ctx, m)
+}
+
+// visits waits for URL elicitations of 2025-11-25 to be over.
+type visits struct {
+	mu   sync.Mutex
+	over map[string]chan struct{}
+}
+
+// maxVisits bounds what a server can make the client remember.
+const maxVisits = 256
+
+// of returns the channel that is closed when a visit is over.
+func (v *visits) of(id string) chan struct{} {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	ch, ok := v.over[id]
+	if !ok {
+		ch = make(chan struct{})
+		if v.over == nil || len(v.over) >= maxVisits {
+			v.over = make(map[string]chan struct{})
+		}
+		v.over[id] = ch
+	}
+	return ch
+}
+
+func (v *visits) forget(id string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.over, id)
+}
+
+// complete ignores identifiers that nobody waits for.
+//
+// Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
+func (v *visits) complete(m *jsonrpc.Message) {
+	var p mcp.ElicitCompleteParams
+	if wire.Unmarshal(m.Params, &p) != nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if ch, ok := v.over[p.ElicitationID]; ok {
+		select {
+		case <-ch: // it was over already
+		default:
+			close(ch)
+		}
+	}
+}
+
+// Visited waits until the server says that a visit is over, no longer than
+// the longest call.
+func (a *answers) Visited(ctx context.Context, id string) error {
+	defer a.thinking()()
+	defer a.visits.forget(id)
+	if a.opts.MaxTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, a.opts.MaxTimeout, ErrTimeout)
+		defer cancel()
+	}
+	select {
+	case <-a.visits.of(id):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

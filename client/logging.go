@@ -1,0 +1,33 @@
+package client
+
+import (
+	"context"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// logged hands a log message to Options.Log.
+func (c *Client) logged(m *jsonrpc.Message) {
+	if c.opts.Log == nil {
+		return
+	}
+	p := new(mcp.LogParams)
+	if err := unmarshal(m.Params, p); err != nil {
+		c.opts.Logger.Warn("malformed log message", "error", err)
+		return
+	}
+	c.events.Add(func() { c.opts.Log(c.ctx, p) })
+}
+
+// setSessionLevel tells a session its level when it is opened.
+func (c *Client) setSessionLevel(ctx context.Context, l *live, level mcp.LoggingLevel) error {
+	params, err := wire.Marshal(mcp.SetLevelParams{Level: level})
+	if err != nil {
+		return err
+	}
+	_, err = l.session.Call(ctx, &era.Outgoing{Method: mcp.MethodSetLevel, Params: params})
+	return err
+}

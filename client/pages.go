@@ -1,0 +1,105 @@
+package client
+
+import (
+	"context"
+	"iter"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// cursor is the params of a list request.
+type cursor struct {
+	Cursor *string `json:"cursor,omitzero"`
+}
+
+// pages iterates over a list page by page. An empty cursor is a cursor; only
+// a missing one is the end.
+//
+// Spec: 2026-07-28 server/utilities/pagination#implementation-guidelines.
+func pages[R, T any](ctx context.Context, c *Client, method string, opts []CallOption, items func(*R) ([]T, *string)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var at cursor
+		for {
+			page, err := get[R](ctx, c, method, at, opts)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			list, next := items(page)
+			for _, item := range list {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if next == nil {
+				return
+			}
+			at.Cursor = next
+		}
+	}
+}
+
+// Collect gathers what an iterator yields, up to the first error.
+func Collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
+	var all []T
+	for v, err := range seq {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// Tools iterates over the server's tools; pages are fetched as they are
+// needed. An error ends the iteration.
+//
+// Spec: 2026-07-28 server/tools#listing-tools.
+func (c *Client) Tools(ctx context.Context, opts ...CallOption) iter.Seq2[*mcp.Tool, error] {
+	return pages(ctx, c, mcp.MethodListTools, opts, func(r *mcp.ListToolsResult) ([]*mcp.Tool, *string) { return r.Tools, r.NextCursor })
+}
+
+// Resources iterates over the server's resources.
+//
+// Spec: 2026-07-28 server/resources#listing-resources.
+func (c *Client) Resources(ctx context.Context, opts ...CallOption) iter.Seq2[*mcp.Resource, error] {
+	return pages(ctx, c, mcp.MethodListResources, opts, func(r *mcp.ListResourcesResult) ([]*mcp.Resource, *string) { return r.Resources, r.NextCursor })
+}
+
+// ResourceTemplates iterates over the server's resource templates.
+//
+// Spec: 2026-07-28 server/resources#resource-templates.
+func (c *Client) ResourceTemplates(ctx context.Context, opts ...CallOption) iter.Seq2[*mcp.ResourceTemplate, error] {
+	return pages(ctx, c, mcp.MethodListTemplates, opts, func(r *mcp.ListResourceTemplatesResult) ([]*mcp.ResourceTemplate, *string) {
+		return r.ResourceTemplates, r.NextCursor
+	})
+}
+
+// Prompts iterates over the server's prompts.
+//
+// Spec: 2026-07-28 server/prompts#listing-prompts.
+func (c *Client) Prompts(ctx context.Context, opts ...CallOption) iter.Seq2[*mcp.Prompt, error] {
+	return pages(ctx, c, mcp.MethodListPrompts, opts, func(r *mcp.ListPromptsResult) ([]*mcp.Prompt, *string) { return r.Prompts, r.NextCursor })
+}
+
+// ListTools returns one page of tools, the first for a nil cursor.
+func (c *Client) ListTools(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListToolsResult, error) {
+	return get[mcp.ListToolsResult](ctx, c, mcp.MethodListTools, cursor{at}, opts)
+}
+
+// ListResources returns one page of resources, the first for a nil cursor.
+func (c *Client) ListResources(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListResourcesResult, error) {
+	return get[mcp.ListResourcesResult](ctx, c, mcp.MethodListResources, cursor{at}, opts)
+}
+
+// ListResourceTemplates returns one page of templates, the first for a nil
+// cursor.
+func (c *Client) ListResourceTemplates(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListResourceTemplatesResult, error) {
+	return get[mcp.ListResourceTemplatesResult](ctx, c, mcp.MethodListTemplates, cursor{at}, opts)
+}
+
+// ListPrompts returns one page of prompts, the first for a nil cursor.
+func (c *Client) ListPrompts(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListPromptsResult, error) {
+	return get[mcp.ListPromptsResult](ctx, c, mcp.MethodListPrompts, cursor{at}, opts)
+}

@@ -1,0 +1,371 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/serial"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Event is what a subscription tells.
+type Event struct {
+	// Change is what happened; zero when Gap is set.
+	Change mcp.Change
+	// Gap says that the subscription was interrupted and goes on: anything
+	// may have changed meanwhile.
+	Gap bool
+}
+
+// Subscription tells of changes until it is closed or its server refuses to
+// go on. In the stateless era it survives its connection: it listens again,
+// and says so by an Event with Gap.
+type Subscription struct {
+	c       *Client
+	filter  mcp.SubscriptionFilter
+	handler func(context.Context, Event)
+	ctx     context.Context //nolint:containedctx // the subscription's life: ended by Close
+	end     context.CancelCauseFunc
+	queue   serial.Queue
+	done    chan struct{}
+
+	mu       sync.Mutex
+	pending  map[Event]bool
+	honoured mcp.SubscriptionFilter
+	acked    chan struct{} // of the listen request in flight
+}
+
+// Listen asks to be told of changes. It returns when the server has agreed;
+// Honoured says to what. handler is called for one event at a time, in order;
+// equal events that wait are told once. It may use the client.
+//
+// Spec: 2026-07-28 basic/patterns/subscriptions#opening-a-stream.
+// Spec: 2025-11-25 server/resources#subscriptions.
+func (c *Client) Listen(ctx context.Context, filter mcp.SubscriptionFilter, handler func(context.Context, Event)) (*Subscription, error) {
+	l, err := c.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Subscription{c: c, filter: filter, handler: handler, done: make(chan struct{}), pending: map[Event]bool{}}
+	s.queue.Limit = 1 << 20 // pending bounds it: one entry for each thing asked for
+	s.ctx, s.end = context.WithCancelCause(c.ctx)
+	if l.session != nil {
+		err = s.openSession(ctx, l)
+	} else {
+		err = s.openStateless(ctx)
+	}
+	if err != nil {
+		s.end(err)
+		return nil, err
+	}
+	return s, nil
+}
+
+// Honoured returns the part of the filter that the server agreed to.
+//
+// Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
+func (s *Subscription) Honoured() mcp.SubscriptionFilter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.honoured
+}
+
+// Done is closed when nothing will be told any more.
+func (s *Subscription) Done() <-chan struct{} { return s.done }
+
+// Err says why the subscription ended by itself; nil before, and after Close.
+func (s *Subscription) Err() error {
+	if err := context.Cause(s.ctx); s.ctx.Err() != nil && !errors.Is(err, ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// Close ends the subscription. The handler has returned when Close does; so
+// it must not be called from the handler.
+func (s *Subscription) Close() error {
+	s.end(ErrClosed)
+	<-s.done
+	s.queue.Wait()
+	return nil
+}
+
+func (s *Subscription) tell(e Event) {
+	s.mu.Lock()
+	known := s.pending[e]
+	s.pending[e] = true
+	s.mu.Unlock()
+	if known || s.ctx.Err() != nil {
+		return
+	}
+	s.queue.Add(func() {
+		s.mu.Lock()
+		delete(s.pending, e)
+		s.mu.Unlock()
+		if s.ctx.Err() == nil {
+			s.handler(s.ctx, e)
+		}
+	})
+}
+
+// subscriptions routes notifications to the subscriptions they belong to.
+type subscriptions struct {
+	mu       sync.Mutex
+	byID     map[jsonrpc.ID]*Subscription // stateless: by the listen request
+	sessions map[*Subscription]bool
+	uris     map[string]int // session: how many subscriptions watch a resource
+}
+
+func (r *subscriptions) route(id jsonrpc.ID, s *Subscription) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byID == nil {
+		r.byID = make(map[jsonrpc.ID]*Subscription)
+	}
+	r.byID[id] = s
+}
+
+func (r *subscriptions) unroute(id jsonrpc.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.byID, id)
+}
+
+// owner finds the subscription that a notification is tagged with.
+func (r *subscriptions) owner(m *jsonrpc.Message) *Subscription {
+	var meta struct {
+		ID *jsonrpc.ID `json:"io.modelcontextprotocol/subscriptionId"`
+	}
+	if m.Meta == nil || wire.Unmarshal(m.Meta, &meta) != nil || meta.ID == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byID[*meta.ID]
+}
+
+func (r *subscriptions) acknowledged(m *jsonrpc.Message) {
+	s := r.owner(m)
+	var p mcp.AcknowledgedParams
+	if s == nil || unmarshal(m.Params, &p) != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.honoured = p.Notifications
+	if s.acked != nil {
+		close(s.acked)
+		s.acked = nil
+	}
+}
+
+// changed invalidates the cache and tells the subscriptions: the one that the
+// notification is tagged with, or all of a session whose filter matches.
+func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) {
+	c.cache.changed(topicOfChange(change))
+	if s := c.subs.owner(m); s != nil {
+		s.tell(Event{Change: change})
+		return
+	}
+	c.subs.mu.Lock()
+	defer c.subs.mu.Unlock()
+	for s := range c.subs.sessions {
+		if s.filter.Matches(change) {
+			s.tell(Event{Change: change})
+		}
+	}
+}
+
+// openSession subscribes in a session: lists are announced there anyway, and
+// resources are watched one by one.
+func (s *Subscription) openSession(ctx context.Context, l *live) error {
+	s.honoured = era.Honoured(s.filter, &l.caps)
+	c := s.c
+	c.subs.mu.Lock()
+	if c.subs.sessions == nil {
+		c.subs.sessions = make(map[*Subscription]bool)
+	}
+	c.subs.sessions[s] = true
+	c.subs.mu.Unlock()
+	for i, uri := range s.honoured.ResourceSubscriptions {
+		if err := c.watchResource(ctx, uri); err != nil {
+			s.leaveSession(s.honoured.ResourceSubscriptions[:i])
+			return err
+		}
+	}
+	started := c.spawn(func() { // ends with the subscription or the client
+		<-s.ctx.Done()
+		s.leaveSession(s.honoured.ResourceSubscriptions)
+		close(s.done)
+	})
+	if !started {
+		return ErrClosed
+	}
+	return nil
+}
+
+func (s *Subscription) leaveSession(uris []string) {
+	s.c.subs.mu.Lock()
+	delete(s.c.subs.sessions, s)
+	s.c.subs.mu.Unlock()
+	for _, uri := range uris {
+		s.c.unwatchResource(uri)
+	}
+}
+
+func (c *Client) watchResource(ctx context.Context, uri string) error {
+	c.subs.mu.Lock()
+	if c.subs.uris == nil {
+		c.subs.uris = make(map[string]int)
+	}
+	c.subs.uris[uri]++
+	first := c.subs.uris[uri] == 1
+	c.subs.mu.Unlock()
+	if !first {
+		return nil
+	}
+	_, err := c.Do(ctx, mcp.MethodSubscribe, mcp.SubscribeParams{URI: uri})
+	return err
+}
+
+func (c *Client) unwatchResource(uri string) {
+	c.subs.mu.Lock()
+	c.subs.uris[uri]--
+	last := c.subs.uris[uri] == 0
+	if last {
+		delete(c.subs.uris, uri)
+	}
+	c.subs.mu.Unlock()
+	if !last || c.ctx.Err() != nil {
+		return
+	}
+	if _, err := c.Do(c.ctx, mcp.MethodUnsubscribe, mcp.SubscribeParams{URI: uri}); err != nil {
+		c.opts.Logger.Debug("resource not unsubscribed", "uri", uri, "error", err)
+	}
+}
+
+// openStateless sends the first listen request and waits for its
+// acknowledgement.
+func (s *Subscription) openStateless(ctx context.Context) error {
+	ctx, cancel := s.c.bound(ctx)
+	defer cancel(nil)
+	if s.c.opts.Timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, s.c.opts.Timeout, ErrTimeout)
+		defer stop()
+	}
+	acked, failed := s.request()
+	select {
+	case <-acked:
+		if !s.c.spawn(func() { s.keepListening(failed) }) { // ends with the subscription
+			close(s.done)
+			return ErrClosed
+		}
+		return nil
+	case err := <-failed:
+		close(s.done)
+		return fmt.Errorf("%s: %w", mcp.MethodListen, orGone(err))
+	case <-ctx.Done():
+		s.end(context.Cause(ctx))
+		<-failed
+		close(s.done)
+		return context.Cause(ctx)
+	}
+}
+
+func orGone(err error) error {
+	if err == nil {
+		return errors.New("the server ended the subscription")
+	}
+	return err
+}
+
+// request sends a listen request. acked is closed when the server agrees;
+// ended gets the reason when the stream is over, nil for a graceful end.
+func (s *Subscription) request() (acked <-chan struct{}, ended <-chan error) {
+	ack, end := make(chan struct{}), make(chan error, 1)
+	s.mu.Lock()
+	s.acked = ack
+	s.mu.Unlock()
+	if !s.c.spawn(func() { end <- s.stream() }) { // ends with the stream, which s.ctx ends
+		end <- ErrClosed
+	}
+	return ack, end
+}
+
+func (s *Subscription) stream() error {
+	l, err := s.c.connected(s.ctx)
+	if err != nil {
+		return err
+	}
+	if l.session != nil {
+		return errors.New("the server no longer speaks a stateless revision")
+	}
+	params, err := wire.Marshal(mcp.ListenParams{Notifications: s.filter})
+	if err != nil {
+		return err
+	}
+	var id jsonrpc.ID
+	o := &era.Outgoing{Method: mcp.MethodListen, Params: params, Sent: func(sent jsonrpc.ID) {
+		id = sent
+		s.c.subs.route(sent, s)
+	}}
+	_, err = l.stateless.Raw(s.ctx, o)
+	s.c.subs.unroute(id)
+	return err
+}
+
+// keepListening listens again whenever the stream ends, until the
+// subscription is closed or the server says that it does not serve it.
+func (s *Subscription) keepListening(ended <-chan error) {
+	defer close(s.done)
+	for attempt := 0; ; {
+		err := <-ended
+		if s.ctx.Err() != nil {
+			return
+		}
+		if attempt++; isAnswer(err) || attempt > maxAttempts {
+			s.end(fmt.Errorf("%s: %w", mcp.MethodListen, orGone(err)))
+			return
+		}
+		if !backOff(s.ctx, attempt) {
+			return
+		}
+		var acked <-chan struct{}
+		acked, ended = s.request()
+		select {
+		case <-acked:
+			attempt = 0
+			s.c.cache.forgetAll()
+			s.tell(Event{Gap: true})
+		case err := <-ended:
+			again := make(chan error, 1)
+			again <- err
+			ended = again
+		}
+	}
+}
+
+// maxAttempts is how often in a row listening again may fail.
+const maxAttempts = 10
+
+// backOff waits before the next attempt: longer each time, up to 10 seconds,
+// and not all clients at the same moment. It reports false when ctx ended.
+func backOff(ctx context.Context, attempt int) bool {
+	longest := min(10*time.Second, 50*time.Millisecond<<attempt)
+	timer := time.NewTimer(longest/2 + rand.N(longest/2)) //nolint:gosec // spreading load needs no secrecy
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

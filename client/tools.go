@@ -1,0 +1,72 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// CallTool calls a tool. args must encode to a JSON object, or be nil. A
+// failure of the tool itself is a result with IsError set; an error means
+// that there is no result.
+//
+// Spec: 2026-07-28 server/tools#calling-tools.
+func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...CallOption) (*mcp.CallToolResult, error) {
+	p := mcp.CallToolParams{Name: name}
+	if args != nil {
+		raw, err := wire.Marshal(args)
+		if err != nil {
+			return nil, fmt.Errorf("arguments of tool %q: %w", name, err)
+		}
+		if string(raw) != "null" {
+			p.Arguments = raw
+		}
+	}
+	return get[mcp.CallToolResult](ctx, c, mcp.MethodCallTool, p, opts)
+}
+
+// Call calls a tool and decodes its structured result into Out; for a tool
+// without one, its text: as it is for a string, as JSON for any other Out. A
+// failure of the tool itself is a *ToolError.
+func Call[Out any](ctx context.Context, c *Client, name string, args any, opts ...CallOption) (Out, error) {
+	var out Out
+	result, err := c.CallTool(ctx, name, args, opts...)
+	if err != nil {
+		return out, err
+	}
+	if result.IsError {
+		return out, &ToolError{Tool: name, Result: result}
+	}
+	if err := decodeResult(result, &out); err != nil {
+		return out, fmt.Errorf("result of tool %q: %w", name, err)
+	}
+	return out, nil
+}
+
+func decodeResult(result *mcp.CallToolResult, out any) error {
+	if result.StructuredContent != nil {
+		return wire.Unmarshal(result.StructuredContent, out)
+	}
+	if s, ok := out.(*string); ok {
+		*s = textOf(result)
+		return nil
+	}
+	if raw, ok := out.(*json.RawMessage); ok {
+		*raw = json.RawMessage(textOf(result))
+		return nil
+	}
+	return wire.Unmarshal([]byte(textOf(result)), out)
+}
+
+func textOf(result *mcp.CallToolResult) string {
+	text := ""
+	for _, block := range result.Content {
+		if t, ok := block.(*mcp.TextContent); ok {
+			text += t.Text
+		}
+	}
+	return text
+}

@@ -1,0 +1,118 @@
+package era
+
+import (
+	"encoding/json"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// complete adds to a result what every result of the stateless era has. The
+// handler's value is copied, not changed: it may be shared.
+//
+// Spec: 2026-07-28 basic#result-responses.
+func complete(result any, info *mcp.Implementation) (any, error) {
+	switch r := result.(type) {
+	case *mcp.CallToolResult:
+		c := *r
+		stamp(&c.ResultFields, info)
+		return &c, nil
+	case *mcp.ListToolsResult:
+		c := *r
+		return &c, cacheableResult(&c.ResultFields, &c.CacheFields, info)
+	case *mcp.ListResourcesResult:
+		c := *r
+		return &c, cacheableResult(&c.ResultFields, &c.CacheFields, info)
+	case *mcp.ListResourceTemplatesResult:
+		c := *r
+		return &c, cacheableResult(&c.ResultFields, &c.CacheFields, info)
+	case *mcp.ListPromptsResult:
+		c := *r
+		return &c, cacheableResult(&c.ResultFields, &c.CacheFields, info)
+	case *mcp.ReadResourceResult:
+		c := *r
+		return &c, cacheableResult(&c.ResultFields, &c.CacheFields, info)
+	case *mcp.GetPromptResult:
+		c := *r
+		stamp(&c.ResultFields, info)
+		return &c, nil
+	case *mcp.CompleteResult:
+		c := *r
+		stamp(&c.ResultFields, info)
+		return &c, nil
+	case *mcp.EmptyResult:
+		c := *r
+		stamp(&c.ResultFields, info)
+		return &c, nil
+	case nil:
+		c := mcp.EmptyResult{}
+		stamp(&c.ResultFields, info)
+		return &c, nil
+	}
+	return completeRaw(result, info)
+}
+
+// completeRaw does the same for a result of a custom method, or one that a
+// proxy passes on: what it has is kept, known or not.
+func completeRaw(result any, info *mcp.Implementation) (any, error) {
+	doc, err := wire.Marshal(result)
+	if err != nil {
+		return nil, err
+	}
+	var have struct {
+		mcp.ResultFields
+	}
+	if err := wire.Unmarshal(doc, &have); err != nil {
+		return nil, err
+	}
+	stamp(&have.ResultFields, info)
+	meta, err := wire.Marshal(have.Meta)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := wire.Marshal(have.ResultType)
+	if err != nil {
+		return nil, err
+	}
+	if doc, err = wire.Set(doc, "resultType", kind); err != nil {
+		return nil, err
+	}
+	doc, err = wire.Set(doc, "_meta", meta)
+	return json.RawMessage(doc), err
+}
+
+func cacheableResult(f *mcp.ResultFields, c *mcp.CacheFields, info *mcp.Implementation) error {
+	stamp(f, info)
+	cacheable(c)
+	return nil
+}
+
+// stamp says that a result is complete, unless the handler gave it the type
+// of an extension, and who made it.
+func stamp(f *mcp.ResultFields, info *mcp.Implementation) {
+	if f.ResultType == "" {
+		f.ResultType = mcp.ResultComplete
+	}
+	if _, named := f.Meta[mcp.MetaServerInfo]; named {
+		return
+	}
+	meta := make(mcp.Meta, len(f.Meta)+1)
+	for k, v := range f.Meta {
+		meta[k] = v
+	}
+	if meta.Set(mcp.MetaServerInfo, info) == nil {
+		f.Meta = meta
+	}
+}
+
+// cacheable fills in the hints that these results must have.
+//
+// Spec: 2026-07-28 server/utilities/caching#cacheable-results.
+func cacheable(c *mcp.CacheFields) {
+	if c.TTLMs == nil || *c.TTLMs < 0 {
+		c.TTLMs = new(int64)
+	}
+	if c.CacheScope == "" {
+		c.CacheScope = mcp.CachePrivate
+	}
+}

@@ -1,0 +1,185 @@
+// Package era holds the protocol's two lives. Up to 2025-11-25 a client opens
+// a session and both sides send requests (Session, SessionClient). From
+// 2026-07-28 on every request stands alone (Stateless, StatelessClient). The
+// package knows neither features nor bytes on a network: it turns messages
+// into exchanges for an mcp.Handler, and what the handler says into messages.
+//
+// The two fronts share no base type. They have the same shape: Receive serves
+// one message, writes its answer and all that precedes it to an Out, and
+// returns.
+package era
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Out takes what comes of one received message, in order. Frames are only
+// valid during the call. Methods may block while the peer reads slowly.
+type Out interface {
+	// Message takes a notification or a request that precedes the answer.
+	Message(ctx context.Context, frame []byte) error
+	// Answer takes the response; nothing follows it. failed is its error, or
+	// nil when it is a result.
+	Answer(ctx context.Context, frame []byte, failed *jsonrpc.Error) error
+}
+
+// Dropper is an Out that has to know of answers that will not come.
+type Dropper interface {
+	// Dropped says that the request was cancelled.
+	Dropped()
+}
+
+// Via is what a transport knows about who sent a message.
+type Via struct {
+	// Principal is who the transport authenticated, or "".
+	Principal string
+	// SessionID is the session's identifier, or "".
+	SessionID string
+}
+
+// The reasons for which an exchange is cancelled, as causes of its context.
+var (
+	// ErrCancelled: the client sent notifications/cancelled, or closed the
+	// request's stream. There is no answer.
+	ErrCancelled = errors.New("cancelled by the client")
+	// ErrCancelRequest: the client sent the older $/cancelRequest, and waits
+	// for an answer.
+	ErrCancelRequest = errors.New("request cancelled")
+	// ErrShutdown: the server is going away.
+	ErrShutdown = errors.New("the server is shutting down")
+)
+
+// codeRequestCancelled answers $/cancelRequest, which clients took over from
+// the Language Server Protocol.
+const codeRequestCancelled = -32800
+
+// IsStateless answers the one question that decides a message's era: does it
+// carry a protocol version of its own? Presence counts, not the value.
+//
+// Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
+func IsStateless(m *jsonrpc.Message) bool {
+	if m.Meta == nil {
+		return false
+	}
+	found := errors.New("found")
+	err := wire.Members(m.Meta, func(name string, _ []byte) error {
+		if name == mcp.MetaProtocolVersion {
+			return found
+		}
+		return nil
+	})
+	return errors.Is(err, found)
+}
+
+// Decoder returns the decoder of frames that servers receive.
+func Decoder(o mcp.ServeOptions) *jsonrpc.Decoder {
+	return &jsonrpc.Decoder{MaxBytes: o.MaxMessageBytes, MaxDepth: o.MaxDepth, Reserved: reserved, Marked: retryMembers}
+}
+
+// retryMembers mark a request that answers an earlier question.
+var retryMembers = map[string]bool{"inputResponses": true, "requestState": true}
+
+// reserved are the params members whose case variants are refused: the ones
+// that say what is called, on what, and on whose behalf.
+var reserved = func() map[string]string {
+	names := map[string]string{}
+	for _, n := range []string{"_meta", "name", "arguments", "uri", "cursor", "ref", "argument", "context", "level", "notifications",
+		"requestState", "inputResponses", "requestId", "protocolVersion", "capabilities", "clientInfo"} {
+		names[lower(n)] = n
+	}
+	return names
+}()
+
+func lower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// wireError translates what a handler returned into what the client is told.
+// Errors that are not meant for the client become "internal error"; their
+// text goes to the log only.
+//
+// Spec: 2026-07-28 basic#error-codes.
+func wireError(ctx context.Context, err error, facts *revision.Facts, log *slog.Logger, method string) *jsonrpc.Error {
+	var (
+		rpc     *jsonrpc.Error
+		invalid *mcp.InvalidParamsError
+		unknown *mcp.MethodNotFoundError
+		missing *mcp.MissingCapabilityError
+		absent  *mcp.ResourceNotFoundError
+	)
+	switch {
+	case errors.As(err, &rpc):
+		return rpc
+	case errors.As(err, &invalid):
+		return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "%s", invalid.Reason)
+	case errors.As(err, &unknown):
+		return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "%s", unknown.Error())
+	case errors.As(err, &missing):
+		return missingCapability(missing, facts)
+	case errors.As(err, &absent):
+		return withData(jsonrpc.Errorf(facts.ResourceNotFound, "Resource not found"), map[string]string{"uri": absent.URI})
+	case errors.Is(err, mcp.ErrResourceNotFound):
+		return jsonrpc.Errorf(facts.ResourceNotFound, "Resource not found")
+	case errors.Is(err, context.DeadlineExceeded):
+		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "the request took too long")
+	}
+	log.ErrorContext(ctx, "handler failed", "method", method, "error", err)
+	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+}
+
+// Spec: 2026-07-28 basic#meta.
+func missingCapability(e *mcp.MissingCapabilityError, facts *revision.Facts) *jsonrpc.Error {
+	if !facts.Stateless {
+		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%s", e.Error())
+	}
+	return withData(jsonrpc.Errorf(mcp.CodeMissingCapability, "%s", e.Error()),
+		map[string]any{"requiredCapabilities": e.Required})
+}
+
+func withData(e *jsonrpc.Error, data any) *jsonrpc.Error {
+	raw, err := wire.Marshal(data)
+	if err == nil {
+		e.Data = raw
+	}
+	return e
+}
+
+// unsupportedVersion lists what the client may use instead.
+//
+// Spec: 2026-07-28 basic/versioning#protocol-version-negotiation.
+func unsupportedVersion(requested string, allowed []mcp.Revision) *jsonrpc.Error {
+	return withData(jsonrpc.Errorf(mcp.CodeUnsupportedVersion, "Unsupported protocol version"), map[string]any{
+		"supported": names(revision.Newest(allowed)),
+		"requested": requested,
+	})
+}
+
+func names(revisions []mcp.Revision) []string {
+	list := make([]string, len(revisions))
+	for i, r := range revisions {
+		list[i] = r.String()
+	}
+	return list
+}
+
+// raw returns v's JSON, which is nil for nil.
+func raw(v any) (json.RawMessage, error) {
+	if v == nil {
+		return nil, nil
+	}
+	return wire.Marshal(v)
+}

@@ -1,0 +1,122 @@
+package era
+
+import (
+	"context"
+	"sync"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// InFlight knows the requests of one connection that are being served, of
+// both eras: a cancellation says an ID and nothing more. The zero value is
+// ready.
+//
+// Requests are registered by whoever reads the connection, before they run;
+// otherwise a cancellation could overtake its request.
+type InFlight struct {
+	mu      sync.Mutex
+	running map[jsonrpc.ID]running
+}
+
+type running struct {
+	cancel context.CancelCauseFunc
+	listen bool
+}
+
+// Add registers a request and returns the context to serve it with. It fails
+// when the ID is in use, or when limit requests are being served.
+//
+// Spec: 2026-07-28 basic#requests.
+func (f *InFlight) Add(ctx context.Context, m *jsonrpc.Message, limit int) (context.Context, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.running[m.ID]; ok {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a request with id %s is already being served", m.ID)
+	}
+	if len(f.running) >= limit {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "too many requests at a time: the limit is %d", limit)
+	}
+	if f.running == nil {
+		f.running = make(map[jsonrpc.ID]running)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	f.running[m.ID] = running{cancel, m.Method == mcp.MethodListen}
+	return ctx, nil
+}
+
+// Remove forgets a request that was answered and releases its context.
+func (f *InFlight) Remove(id jsonrpc.ID) {
+	f.mu.Lock()
+	r, ok := f.running[id]
+	delete(f.running, id)
+	f.mu.Unlock()
+	if ok {
+		r.cancel(nil)
+	}
+}
+
+// Cancel ends a request with a cause. An unknown ID is ignored: the answer
+// may have crossed the cancellation.
+//
+// Spec: 2026-07-28 basic/patterns/cancellation#timing-considerations.
+func (f *InFlight) Cancel(id jsonrpc.ID, cause error) {
+	f.mu.Lock()
+	r, ok := f.running[id]
+	f.mu.Unlock()
+	if ok {
+		r.cancel(cause)
+	}
+}
+
+// CancelAll ends every request with a cause.
+func (f *InFlight) CancelAll(cause error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range f.running {
+		r.cancel(cause)
+	}
+}
+
+// CancelListens ends the subscriptions, which never end by themselves.
+func (f *InFlight) CancelListens() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range f.running {
+		if r.listen {
+			r.cancel(ErrShutdown)
+		}
+	}
+}
+
+// Len returns how many requests are being served.
+func (f *InFlight) Len() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.running)
+}
+
+// Notice handles a notification that cancels a request, and reports whether m
+// was one. Malformed ones are ignored.
+//
+// Spec: 2026-07-28 basic/patterns/cancellation#error-handling.
+func (f *InFlight) Notice(m *jsonrpc.Message) bool {
+	switch m.Method {
+	case mcp.NoteCancelled:
+		var p mcp.CancelledParams
+		if wire.Unmarshal(m.Params, &p) == nil {
+			f.Cancel(p.RequestID, ErrCancelled)
+		}
+		return true
+	case "$/cancelRequest":
+		var p struct {
+			ID jsonrpc.ID `json:"id"`
+		}
+		if wire.Unmarshal(m.Params, &p) == nil {
+			f.Cancel(p.ID, ErrCancelRequest)
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,195 @@
+package era
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+var errAnswered = errors.New("the exchange is over: its answer was sent")
+
+// link is the way from one exchange to its client, of either era. It keeps
+// the order: what precedes the answer is sent before it, and nothing after.
+type link struct {
+	ctx   context.Context //nolint:containedctx // the request's own; it ends with the link
+	out   Out
+	facts *revision.Facts
+	log   *slog.Logger
+
+	mu   sync.Mutex
+	done bool
+}
+
+// message sends a notification or a request that precedes the answer.
+func (l *link) message(ctx context.Context, m *jsonrpc.Message) error {
+	frame, err := jsonrpc.Append(nil, m)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done {
+		return errAnswered
+	}
+	if l.ctx.Err() != nil {
+		return context.Cause(l.ctx)
+	}
+	return l.out.Message(ctx, frame)
+}
+
+// answer sends the response, unless the client has cancelled.
+//
+// Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements.
+func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err error) {
+	switch cause := context.Cause(l.ctx); {
+	case errors.Is(cause, ErrCancelled):
+		l.drop()
+		return
+	case errors.Is(cause, ErrCancelRequest):
+		result, err = nil, jsonrpc.Errorf(codeRequestCancelled, "Request cancelled")
+	case errors.Is(cause, ErrShutdown) && err != nil:
+		err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", ErrShutdown)
+	}
+	frame, failed := l.encode(ctx, m, result, err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done {
+		return
+	}
+	l.done = true
+	if err := l.out.Answer(context.WithoutCancel(ctx), frame, failed); err != nil {
+		l.log.DebugContext(ctx, "answer not delivered", "method", m.Method, "error", err)
+	}
+}
+
+func (l *link) encode(ctx context.Context, m *jsonrpc.Message, result any, err error) ([]byte, *jsonrpc.Error) {
+	if err == nil {
+		if result == nil {
+			result = struct{}{}
+		}
+		frame, err := jsonrpc.AppendResult(nil, m.ID, result)
+		if err == nil {
+			return frame, nil
+		}
+		l.log.ErrorContext(ctx, "result has no JSON form", "method", m.Method, "error", err)
+		return l.encodeError(m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error"))
+	}
+	return l.encodeError(m.ID, wireError(ctx, err, l.facts, l.log, m.Method))
+}
+
+func (l *link) encodeError(id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *jsonrpc.Error) {
+	frame, err := jsonrpc.Append(nil, jsonrpc.NewError(id, failed))
+	if err != nil { // the data was not JSON
+		failed = jsonrpc.Errorf(failed.Code, "%s", failed.Message)
+		frame, _ = jsonrpc.Append(nil, jsonrpc.NewError(id, failed))
+	}
+	return frame, failed
+}
+
+func (l *link) drop() {
+	l.mu.Lock()
+	l.done = true
+	l.mu.Unlock()
+	if d, ok := l.out.(Dropper); ok {
+		d.Dropped()
+	}
+}
+
+// notify shapes a notification for the revision and sends it.
+func (l *link) notify(ctx context.Context, method string, params any) error {
+	m, err := jsonrpc.NewNotification(method, shapeParams(params, l.facts))
+	if err != nil {
+		return err
+	}
+	return l.message(ctx, m)
+}
+
+// round is the Backchannel of a stateless exchange: it answers questions out
+// of what the request brought along, and remembers the ones that are open.
+type round struct {
+	*link
+	state  *state
+	peer   *mcp.Peer
+	method string
+	level  mcp.LoggingLevel
+
+	mu    sync.Mutex
+	asked *mcp.InputRequired
+}
+
+func (r *round) Notify(ctx context.Context, method string, params any) error {
+	return r.notify(ctx, method, params)
+}
+
+// LogEnabled is false unless the request asked for log messages.
+//
+// Spec: 2026-07-28 server/utilities/logging#per-request-log-level.
+func (r *round) LogEnabled(level mcp.LoggingLevel) bool {
+	return r.level != "" && level.Severity() >= r.level.Severity()
+}
+
+func (r *round) Input(_ context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
+	if !mayAsk(r.method) {
+		return nil, fmt.Errorf("%s cannot ask the client for input", r.method)
+	}
+	answers := make([]json.RawMessage, len(questions))
+	open := new(mcp.InputRequired)
+	for i, q := range questions {
+		if err := missing(q, &r.peer.Capabilities); err != nil {
+			return nil, err
+		}
+		if answer, ok := r.state.Answers[q.Key]; ok {
+			answers[i] = answer
+			continue
+		}
+		open.Requests = append(open.Requests, q)
+	}
+	if len(open.Requests) == 0 {
+		return answers, nil
+	}
+	r.mu.Lock()
+	r.asked = open
+	r.mu.Unlock()
+	return nil, open
+}
+
+func (r *round) Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	r.mu.Lock()
+	done, ok := r.state.Done[key]
+	r.mu.Unlock()
+	if ok {
+		return done, nil
+	}
+	result, err := f(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state.Done == nil {
+		r.state.Done = make(map[string]json.RawMessage)
+	}
+	r.state.Done[key] = result
+	return result, nil
+}
+
+// noBack is the Backchannel of notifications.
+type noBack struct{}
+
+var errNotification = errors.New("a notification has no answer and no way back")
+
+func (noBack) Notify(context.Context, string, any) error { return errNotification }
+func (noBack) LogEnabled(mcp.LoggingLevel) bool          { return false }
+func (noBack) Input(context.Context, ...mcp.InputRequest) ([]json.RawMessage, error) {
+	return nil, errNotification
+}
+func (noBack) Once(ctx context.Context, _ string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	return f(ctx)
+}

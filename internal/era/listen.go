@@ -1,0 +1,103 @@
+package era
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// listen is an exchange that runs until it is cancelled: it tells the client
+// of changes, each tagged with the ID of the request that asked.
+//
+// Spec: 2026-07-28 basic/patterns/subscriptions#opening-a-stream.
+func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, desc *mcp.Description, link *link) (any, error) {
+	var p struct {
+		Notifications *mcp.SubscriptionFilter `json:"notifications"`
+	}
+	if err := wire.Unmarshal(x.Params, &p); err != nil {
+		return nil, mcp.InvalidParams("params: %v", err)
+	}
+	if p.Notifications == nil {
+		return nil, mcp.InvalidParams(`params must have "notifications"`)
+	}
+	filter := Honoured(*p.Notifications, &desc.Capabilities)
+	meta := mcp.Meta{mcp.MetaSubscriptionID: []byte(x.ID.String())}
+
+	// Changes are watched before the acknowledgement is sent, so that nothing
+	// is missed between the two; they are told after it.
+	wake := make(chan struct{}, 1)
+	queue := &changes{wake: func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}}
+	stop := s.handler.Watch(filter, queue.add)
+	defer stop()
+	if err := link.notify(ctx, mcp.NoteAcknowledged, &mcp.AcknowledgedParams{Meta: meta, Notifications: filter}); err != nil {
+		return nil, err
+	}
+	if err := s.tell(ctx, link, queue, wake, meta); err != nil {
+		return nil, err
+	}
+	return s.ended(ctx, link, x, meta, desc)
+}
+
+// tell returns nil when ctx has ended.
+func (s *Stateless) tell(ctx context.Context, link *link, queue *changes, wake <-chan struct{}, meta mcp.Meta) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-wake:
+		}
+		if !pause(ctx, s.opts.ChangeWindow) {
+			return nil
+		}
+		for _, c := range queue.take() {
+			m, err := changeNotification(c, meta)
+			if err != nil {
+				return err
+			}
+			if err := link.message(ctx, m); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ended closes a subscription that the server tears down: it names the
+// subscription as over, then answers the request. A client that cancelled
+// hears nothing more.
+//
+// Spec: 2026-07-28 basic/patterns/subscriptions#graceful-closure.
+// Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
+func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta mcp.Meta, desc *mcp.Description) (any, error) {
+	if !errors.Is(context.Cause(ctx), ErrShutdown) {
+		return nil, context.Cause(ctx)
+	}
+	link.ctx = context.WithoutCancel(ctx)
+	err := link.notify(link.ctx, mcp.NoteCancelled, &mcp.CancelledParams{Meta: meta, RequestID: x.ID, Reason: ErrShutdown.Error()})
+	if err != nil {
+		return nil, err
+	}
+	r := &mcp.EmptyResult{}
+	r.Meta = meta
+	stamp(&r.ResultFields, &desc.Info)
+	return r, nil
+}
+
+// pause waits, and reports false when ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,133 @@
+package era
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Probe is what came of asking a server of unknown era with server/discover.
+// At most one field is set; none means that the server did not answer in
+// time, or went away.
+type Probe struct {
+	Result []byte
+	Error  *jsonrpc.Error
+}
+
+// Decision is how to go on with a server: statelessly in a revision, with a
+// session in a revision (the one to propose), or not at all.
+type Decision struct {
+	Revision  mcp.Revision
+	Stateless bool
+	Discover  *mcp.DiscoverResult // what a stateless server said, if it did
+	Err       error
+}
+
+// Opening says how to begin without knowing the server: whether to probe, and
+// in which revision.
+func Opening(ours []mcp.Revision) (probe bool, in mcp.Revision) {
+	if s := revision.Stateless(ours); len(s) > 0 {
+		return true, s[0]
+	}
+	return false, mcp.Revision{}
+}
+
+// Decide is the compatibility matrix: what a probe's outcome means for a
+// client that speaks ours.
+//
+// Spec: 2026-07-28 basic/versioning#compatibility-matrix.
+// Spec: 2026-07-28 basic/transports/stdio#backward-compatibility.
+func Decide(ours []mcp.Revision, p Probe) Decision {
+	if d, ok := discovered(p.Result); ok {
+		return mutual(ours, d.SupportedVersions, d)
+	}
+	if supported, ok := refusedVersion(p.Error); ok {
+		return mutual(ours, supported, nil)
+	}
+	if isModern(p.Error) {
+		return Decision{Err: fmt.Errorf("the server refused to be discovered: %w", p.Error)}
+	}
+	return Propose(ours)
+}
+
+// Propose opens a session with the newest revision that has one.
+func Propose(ours []mcp.Revision) Decision {
+	sessions := revision.Session(ours)
+	if len(sessions) == 0 {
+		return Decision{Err: fmt.Errorf("the server needs an initialize handshake, which none of the allowed revisions has (%s)", list(ours))}
+	}
+	return Decision{Revision: sessions[0]}
+}
+
+func mutual(ours []mcp.Revision, theirs []string, d *mcp.DiscoverResult) Decision {
+	r := revision.Common(ours, theirs)
+	if r.IsZero() {
+		return Decision{Err: fmt.Errorf("no revision in common: the server speaks %s, this client is to speak %s", strings.Join(theirs, ", "), list(ours))}
+	}
+	return Decision{Revision: r, Stateless: revision.Of(r).Stateless, Discover: d}
+}
+
+// discovered decodes a DiscoverResult. One that lacks what it must have is
+// the answer of a server that does not know the method.
+func discovered(result []byte) (*mcp.DiscoverResult, bool) {
+	if result == nil {
+		return nil, false
+	}
+	d := new(mcp.DiscoverResult)
+	if wire.Unmarshal(result, d) != nil || len(d.SupportedVersions) == 0 {
+		return nil, false
+	}
+	return d, true
+}
+
+func refusedVersion(e *jsonrpc.Error) ([]string, bool) {
+	if e == nil || e.Code != mcp.CodeUnsupportedVersion {
+		return nil, false
+	}
+	var data struct {
+		Supported []string `json:"supported"`
+	}
+	if wire.Unmarshal(e.Data, &data) != nil || len(data.Supported) == 0 {
+		return nil, false
+	}
+	return data.Supported, true
+}
+
+// isModern reports whether only a server of the stateless era sends this error.
+func isModern(e *jsonrpc.Error) bool {
+	return e != nil && e.Code <= mcp.CodeHeaderMismatch && e.Code >= mcp.CodeUnsupportedVersion
+}
+
+// Renegotiate reads out of a server's refusal of a session's revision what to
+// propose instead.
+//
+// Spec: 2025-11-25 basic/lifecycle#error-handling.
+func Renegotiate(ours []mcp.Revision, refused mcp.Revision, err error) (mcp.Revision, bool) {
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &rpc) || rpc.Data == nil {
+		return mcp.Revision{}, false
+	}
+	var data struct {
+		Supported []string `json:"supported"`
+	}
+	if wire.Unmarshal(rpc.Data, &data) != nil {
+		return mcp.Revision{}, false
+	}
+	r := revision.Common(revision.Session(ours), data.Supported)
+	return r, !r.IsZero() && r != refused && !revision.Of(r).Stateless
+}
+
+// StatelessRevision reports whether a revision has no sessions.
+func StatelessRevision(r mcp.Revision) bool {
+	f := revision.Of(r)
+	return f != nil && f.Stateless
+}
+
+func list(revisions []mcp.Revision) string {
+	return strings.Join(names(revision.Newest(revisions)), ", ")
+}

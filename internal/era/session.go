@@ -1,0 +1,390 @@
+package era
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Session is one client's conversation in a revision up to 2025-11-25. The
+// transport that made it decides how long it lives.
+//
+// Spec: 2025-11-25 basic/lifecycle.
+type Session struct {
+	handler  mcp.Handler
+	opts     mcp.ServeOptions
+	standing Out // for what belongs to no request
+	calls    jsonrpc.Calls
+	ctx      context.Context //nolint:containedctx // the session's own life: ended by Close
+	end      context.CancelCauseFunc
+
+	mu       sync.Mutex
+	facts    *revision.Facts // nil until initialize
+	ready    bool            // notifications/initialized came
+	peer     mcp.Peer
+	level    mcp.LoggingLevel
+	watching map[string]func() // by resource URI; "" is the lists
+	queue    changes
+	telling  sync.WaitGroup
+}
+
+// NewSession returns a session that waits for initialize. standing takes the
+// messages that belong to no request.
+func NewSession(h mcp.Handler, opts mcp.ServeOptions, standing Out) *Session {
+	s := &Session{handler: h, opts: opts.WithDefaults(), standing: standing, level: mcp.LevelInfo, watching: map[string]func(){}}
+	s.ctx, s.end = context.WithCancelCause(context.Background())
+	s.queue.wake = s.wake
+	return s
+}
+
+// Close ends the session: questions to the client fail with the cause, and
+// nothing is told any more when it returns.
+func (s *Session) Close(cause error) {
+	s.calls.Close(cause)
+	s.mu.Lock()
+	s.end(cause)
+	stops := s.watching
+	s.watching = map[string]func(){}
+	s.mu.Unlock()
+	for _, stop := range stops {
+		stop()
+	}
+	s.telling.Wait()
+}
+
+// Facts returns the facts of the session's revision, or nil before
+// initialize.
+func (s *Session) Facts() *revision.Facts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.facts
+}
+
+// Inline reports whether a message changes what the session is, and so has to
+// be served before the next one is read.
+func Inline(m *jsonrpc.Message) bool {
+	return m.Kind == jsonrpc.Response || m.Method == mcp.MethodInitialize || m.Method == mcp.NoteInitialized
+}
+
+// Receive serves one message. ctx ends with the cause ErrCancelled when the
+// client no longer wants the answer.
+func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via Via) {
+	switch m.Kind {
+	case jsonrpc.Response:
+		if !s.calls.Resolve(m) {
+			s.opts.Logger.DebugContext(ctx, "answer to a question that was not asked", "id", m.ID)
+		}
+		return
+	case jsonrpc.Notification:
+		s.notice(ctx, m)
+		return
+	}
+	link := &link{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger}
+	if link.facts == nil {
+		link.facts = revision.Of(mcp.Revision20241105)
+	}
+	result, err := s.serve(ctx, m, link, via)
+	link.answer(ctx, m, result, err)
+}
+
+func (s *Session) serve(ctx context.Context, m *jsonrpc.Message, link *link, via Via) (any, error) {
+	switch m.Method {
+	case mcp.MethodInitialize:
+		return s.initialize(m, via)
+	case mcp.MethodPing:
+		return struct{}{}, nil
+	}
+	if s.Facts() == nil {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "Server not initialized: the first request must be initialize")
+	}
+	switch m.Method {
+	case mcp.MethodSetLevel:
+		return s.setLevel(m)
+	case mcp.MethodSubscribe:
+		return s.subscribe(m)
+	case mcp.MethodUnsubscribe:
+		return s.unsubscribe(m)
+	case mcp.MethodDiscover, mcp.MethodListen:
+		return nil, &mcp.MethodNotFoundError{Method: m.Method}
+	}
+	return s.run(ctx, m, link)
+}
+
+// initialize agrees on a revision: the one asked for, or else the newest.
+//
+// Spec: 2025-11-25 basic/lifecycle#version-negotiation.
+func (s *Session) initialize(m *jsonrpc.Message, via Via) (any, error) {
+	var p mcp.InitializeParams
+	if m.CaseVariant != "" {
+		return nil, mcp.InvalidParams("params member %q differs only in case from one of the protocol", m.CaseVariant)
+	}
+	if err := wire.Unmarshal(orEmpty(m.Params), &p); err != nil {
+		return nil, mcp.InvalidParams("params: %v", err)
+	}
+	if p.ProtocolVersion == "" {
+		return nil, mcp.InvalidParams("params must have a protocolVersion")
+	}
+	desc := s.handler.Describe()
+	offered := revision.Session(desc.Revisions)
+	if len(offered) == 0 {
+		return nil, unsupportedVersion(p.ProtocolVersion, desc.Revisions)
+	}
+	agreed, ok := mcp.ParseRevision(p.ProtocolVersion)
+	if !ok || !contains(offered, agreed) {
+		agreed = offered[0]
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.facts != nil {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is already initialized")
+	}
+	s.facts = revision.Of(agreed)
+	s.peer = mcp.Peer{Revision: agreed, Info: p.ClientInfo, Capabilities: p.Capabilities, Principal: via.Principal, SessionID: via.SessionID}
+	return &mcp.InitializeResult{
+		ProtocolVersion: agreed.String(),
+		Capabilities:    shapeServerCapabilities(desc.Capabilities, s.facts),
+		ServerInfo:      shapeImplementation(desc.Info, s.facts),
+		Instructions:    desc.Instructions,
+	}, nil
+}
+
+func orEmpty(params []byte) []byte {
+	if params == nil {
+		return []byte("{}")
+	}
+	return params
+}
+
+// notice serves a notification.
+func (s *Session) notice(ctx context.Context, m *jsonrpc.Message) {
+	if s.Facts() == nil {
+		s.opts.Logger.DebugContext(ctx, "notification before initialize", "method", m.Method)
+		return
+	}
+	if m.Method == mcp.NoteInitialized {
+		s.start()
+		return
+	}
+	x := &mcp.Exchange{Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant, Back: noBack{}, Peer: s.client()}
+	if _, err := guard(ctx, s.handler.Serve, x, s.opts.Logger); err != nil {
+		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
+	}
+}
+
+func (s *Session) client() mcp.Peer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peer
+}
+
+// run serves an exchange of the handler. A hand-made InputRequired is
+// answered here: the questions are asked, and the handler runs again.
+func (s *Session) run(ctx context.Context, m *jsonrpc.Message, link *link) (any, error) {
+	meta, err := decodeMeta(m)
+	if err != nil {
+		return nil, err
+	}
+	x, err := meta.exchange(m)
+	if err != nil {
+		return nil, err
+	}
+	x.Peer = s.client()
+	talk := &talk{link: link, session: s, caps: x.Peer.Capabilities}
+	x.Back = talk
+	for range s.opts.MaxRounds {
+		result, err := guard(ctx, s.handler.Serve, x, s.opts.Logger)
+		var ask *mcp.InputRequired
+		if err == nil {
+			talk.visitsOver(ctx)
+			return shape(result, link.facts), nil
+		}
+		if !errors.As(err, &ask) {
+			return nil, err
+		}
+		if err := s.bridge(ctx, x, talk, ask); err != nil {
+			return nil, err
+		}
+	}
+	return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the request asked for input more than %d times", s.opts.MaxRounds)
+}
+
+func (s *Session) bridge(ctx context.Context, x *mcp.Exchange, talk *talk, ask *mcp.InputRequired) error {
+	if err := urlRequired(ask, talk.facts); err != nil {
+		return err
+	}
+	answers, err := talk.Input(ctx, ask.Requests...)
+	if err != nil {
+		return err
+	}
+	next := make(map[string]json.RawMessage, len(x.Answers)+len(answers))
+	maps.Copy(next, x.Answers)
+	for i, q := range ask.Requests {
+		next[q.Key] = answers[i]
+	}
+	x.Answers = next
+	if ask.State != nil {
+		x.State = ask.State
+	}
+	return nil
+}
+
+// Spec: 2025-11-25 server/utilities/logging#setting-log-level.
+func (s *Session) setLevel(m *jsonrpc.Message) (any, error) {
+	if s.handler.Describe().Capabilities.Logging == nil {
+		return nil, &mcp.MethodNotFoundError{Method: m.Method}
+	}
+	var p mcp.SetLevelParams
+	if err := wire.Unmarshal(orEmpty(m.Params), &p); err != nil {
+		return nil, mcp.InvalidParams("params: %v", err)
+	}
+	if p.Level.Severity() < 0 {
+		return nil, mcp.InvalidParams("%q is not a log level", p.Level)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.level = p.Level
+	return struct{}{}, nil
+}
+
+func (s *Session) logLevel() mcp.LoggingLevel {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.level
+}
+
+// Spec: 2025-11-25 server/resources#subscriptions.
+func (s *Session) subscribe(m *jsonrpc.Message) (any, error) {
+	uri, err := s.subscription(m)
+	if err != nil {
+		return nil, err
+	}
+	s.watch(uri, mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
+	return struct{}{}, nil
+}
+
+func (s *Session) unsubscribe(m *jsonrpc.Message) (any, error) {
+	uri, err := s.subscription(m)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	stop := s.watching[uri]
+	delete(s.watching, uri)
+	s.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+	return struct{}{}, nil
+}
+
+func (s *Session) subscription(m *jsonrpc.Message) (string, error) {
+	if r := s.handler.Describe().Capabilities.Resources; r == nil || !r.Subscribe {
+		return "", &mcp.MethodNotFoundError{Method: m.Method}
+	}
+	var p mcp.SubscribeParams
+	if err := wire.Unmarshal(orEmpty(m.Params), &p); err != nil {
+		return "", mcp.InvalidParams("params: %v", err)
+	}
+	if p.URI == "" {
+		return "", mcp.InvalidParams("params must have a uri")
+	}
+	return p.URI, nil
+}
+
+// start begins to tell of changed lists, which a client must not hear of
+// before it is initialized.
+//
+// Spec: 2025-11-25 basic/lifecycle#initialization.
+func (s *Session) start() {
+	s.mu.Lock()
+	already := s.ready
+	s.ready = true
+	s.mu.Unlock()
+	if already {
+		return
+	}
+	caps := s.handler.Describe().Capabilities
+	all := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}
+	s.watch("", Honoured(all, &caps))
+}
+
+// watch subscribes to the handler once for each key.
+func (s *Session) watch(key string, filter mcp.SubscriptionFilter) {
+	s.mu.Lock()
+	_, already := s.watching[key]
+	if !already {
+		s.watching[key] = func() {} // holds the place: Watch runs user code
+	}
+	s.mu.Unlock()
+	if already {
+		return
+	}
+	stop := s.handler.Watch(filter, s.queue.add)
+	s.mu.Lock()
+	_, wanted := s.watching[key]
+	wanted = wanted && s.ctx.Err() == nil
+	if wanted {
+		s.watching[key] = stop
+	}
+	s.mu.Unlock()
+	if !wanted {
+		stop()
+	}
+}
+
+// wake tells of what was gathered after the window. It runs on a timer, so
+// that an idle session needs no goroutine.
+func (s *Session) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return
+	}
+	s.telling.Add(1)
+	time.AfterFunc(s.opts.ChangeWindow, func() {
+		defer s.telling.Done()
+		s.tell()
+	})
+}
+
+func (s *Session) tell() {
+	for _, c := range s.queue.take() {
+		m, err := changeNotification(c, nil)
+		if err == nil {
+			var frame []byte
+			if frame, err = jsonrpc.Append(nil, m); err == nil {
+				err = s.standing.Message(s.ctx, frame)
+			}
+		}
+		if err != nil {
+			s.opts.Logger.Debug("change not told", "error", err)
+			return
+		}
+	}
+}
+
+// Notify sends a notification that belongs to no request.
+func (s *Session) Notify(ctx context.Context, method string, params any) error {
+	facts := s.Facts()
+	if facts == nil {
+		return fmt.Errorf("%s: the session is not initialized", method)
+	}
+	m, err := jsonrpc.NewNotification(method, shapeParams(params, facts))
+	if err != nil {
+		return err
+	}
+	frame, err := jsonrpc.Append(nil, m)
+	if err != nil {
+		return err
+	}
+	return s.standing.Message(ctx, frame)
+}

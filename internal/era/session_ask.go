@@ -1,0 +1,194 @@
+package era
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// talk is the Backchannel of an exchange in a session: questions are requests
+// to the client, on the stream of the exchange, and are waited for.
+//
+// Spec: 2025-11-25 client/elicitation#creating-elicitation-requests.
+type talk struct {
+	*link
+	session *Session
+	caps    mcp.ClientCapabilities
+
+	mu     sync.Mutex
+	done   map[string]json.RawMessage
+	visits []string // URL elicitations that the user agreed to
+}
+
+func (t *talk) Notify(ctx context.Context, method string, params any) error {
+	return t.notify(ctx, method, params)
+}
+
+func (t *talk) LogEnabled(level mcp.LoggingLevel) bool {
+	return t.session.handler.Describe().Capabilities.Logging != nil &&
+		level.Severity() >= t.session.logLevel().Severity()
+}
+
+func (t *talk) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
+	for _, q := range questions {
+		if err := missing(q, &t.caps); err != nil {
+			// No MissingCapabilityError: in a session its code does not
+			// exist, and the handler's caller can do nothing about it.
+			return nil, errors.New(err.Error())
+		}
+	}
+	answers, errs := make([]json.RawMessage, len(questions)), make([]error, len(questions))
+	if len(questions) == 1 {
+		answers[0], errs[0] = t.ask(ctx, questions[0])
+		return answers, errs[0]
+	}
+	var wg sync.WaitGroup
+	for i, q := range questions {
+		wg.Go(func() { answers[i], errs[i] = t.ask(ctx, q) })
+	}
+	wg.Wait()
+	return answers, errors.Join(errs...)
+}
+
+func (t *talk) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) })
+	defer stop()
+
+	q = lowerQuestion(q, t.facts, &t.caps)
+	visit := t.visit(&q)
+	call, err := t.session.calls.New()
+	if err != nil {
+		return nil, err
+	}
+	m, err := jsonrpc.NewRequest(call.ID, q.Method, q.Params)
+	if err == nil {
+		err = t.message(ctx, m)
+	}
+	if err != nil {
+		call.Forget()
+		return nil, err
+	}
+	answer, err := call.Wait(ctx)
+	if err != nil {
+		t.withdraw(ctx, call.ID, err)
+		return nil, err
+	}
+	if answer.Error != nil {
+		return nil, fmt.Errorf("the client answered %s with an error: %w", q.Method, &clientError{answer.Error})
+	}
+	t.visited(visit)
+	return answer.Result, nil
+}
+
+// clientError keeps an error of the client from being taken for one that this
+// server wants to answer with.
+type clientError struct{ rpc *jsonrpc.Error }
+
+func (e *clientError) Error() string { return e.rpc.Error() }
+
+// withdraw tells the client that an answer is no longer wanted.
+//
+// Spec: 2025-11-25 basic/utilities/cancellation#cancellation-flow.
+func (t *talk) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
+	m, err := jsonrpc.NewNotification(mcp.NoteCancelled, &mcp.CancelledParams{RequestID: id, Reason: why.Error()})
+	if err != nil {
+		return
+	}
+	frame, err := jsonrpc.Append(nil, m)
+	if err != nil {
+		return
+	}
+	_ = t.out.Message(context.WithoutCancel(ctx), frame) // the client may be gone, too
+}
+
+// visit gives a URL elicitation the identifier that 2025-11-25 wants, and
+// returns it.
+//
+// Spec: 2025-11-25 client/elicitation#url-mode-elicitation-requests.
+func (t *talk) visit(q *mcp.InputRequest) string {
+	p, ok := q.Params.(*mcp.ElicitParams)
+	if !ok || p.Mode != mcp.ElicitURL || !t.facts.ElicitationID {
+		return ""
+	}
+	if p.ElicitationID == "" {
+		p.ElicitationID = rand.Text()
+	}
+	return p.ElicitationID
+}
+
+func (t *talk) visited(id string) {
+	if id == "" {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.visits = append(t.visits, id)
+}
+
+// visitsOver tells the client that what the user did elsewhere is done: the
+// handler has come to its result.
+//
+// Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
+func (t *talk) visitsOver(ctx context.Context) {
+	t.mu.Lock()
+	visits := t.visits
+	t.mu.Unlock()
+	for _, id := range visits {
+		_ = t.notify(ctx, mcp.NoteElicitationComplete, &mcp.ElicitCompleteParams{ElicitationID: id})
+	}
+}
+
+// urlRequired makes the error by which 2025-11-25 says that a request needs
+// visits to URLs first.
+//
+// Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
+func urlRequired(ask *mcp.InputRequired, f *revision.Facts) error {
+	if !f.ElicitationID || ask.State != nil || len(ask.Requests) == 0 {
+		return nil
+	}
+	var list []*mcp.ElicitParams
+	for _, q := range ask.Requests {
+		p, ok := q.Params.(*mcp.ElicitParams)
+		if !ok || p.Mode != mcp.ElicitURL {
+			return nil
+		}
+		c := *p
+		if c.ElicitationID == "" {
+			c.ElicitationID = rand.Text()
+		}
+		list = append(list, &c)
+	}
+	return withData(jsonrpc.Errorf(mcp.CodeURLElicitation, "This request requires more information."),
+		map[string]any{"elicitations": list})
+}
+
+// Once keeps results for the exchange: a hand-made InputRequired makes the
+// handler run again in a session, too.
+func (t *talk) Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	t.mu.Lock()
+	done, ok := t.done[key]
+	t.mu.Unlock()
+	if ok {
+		return done, nil
+	}
+	result, err := f(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done == nil {
+		t.done = make(map[string]json.RawMessage)
+	}
+	t.done[key] = result
+	return result, nil
+}

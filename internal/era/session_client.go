@@ -1,0 +1,165 @@
+package era
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// SessionClient speaks to servers up to 2025-11-25: once opened, both sides
+// send requests.
+type SessionClient struct {
+	Conn    mcp.Conn
+	IDs     *IDs
+	Self    Self
+	Answers Answerer
+	facts   atomic.Pointer[revision.Facts] // nil until Initialize
+}
+
+// Initialize opens the session, proposing a revision, and accepts any of
+// ours. It must be called once, before Call.
+//
+// Spec: 2025-11-25 basic/lifecycle#initialization.
+func (c *SessionClient) Initialize(ctx context.Context, propose mcp.Revision, ours []mcp.Revision) (*mcp.InitializeResult, error) {
+	result, err := c.handshake(ctx, propose)
+	if r, ok := Renegotiate(ours, propose, err); ok {
+		result, err = c.handshake(ctx, r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("initialize: %w", err)
+	}
+	agreed, ok := mcp.ParseRevision(result.ProtocolVersion)
+	if !ok || !contains(revision.Session(ours), agreed) {
+		return nil, fmt.Errorf("initialize: the server speaks revision %q, this client is to speak %s", result.ProtocolVersion, list(ours))
+	}
+	c.facts.Store(revision.Of(agreed))
+	m, err := jsonrpc.NewNotification(mcp.NoteInitialized, nil)
+	if err != nil {
+		return nil, err
+	}
+	return result, c.Conn.Send(ctx, m)
+}
+
+func (c *SessionClient) handshake(ctx context.Context, propose mcp.Revision) (*mcp.InitializeResult, error) {
+	f := revision.Of(propose)
+	m, err := jsonrpc.NewRequest(c.IDs.Next(), mcp.MethodInitialize, &mcp.InitializeParams{
+		ProtocolVersion: propose.String(),
+		Capabilities:    shapeClientCapabilities(c.Self.Capabilities, f),
+		ClientInfo:      shapeImplementation(c.Self.Info, f),
+	})
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.Conn.RoundTrip(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if response.Error != nil {
+		return nil, response.Error
+	}
+	result := new(mcp.InitializeResult)
+	if err := wire.Unmarshal(response.Result, result); err != nil {
+		return nil, fmt.Errorf("the server sent a malformed result: %w", err)
+	}
+	return result, nil
+}
+
+// Facts returns the facts of the agreed revision.
+func (c *SessionClient) Facts() *revision.Facts { return c.facts.Load() }
+
+// Call sends a request and returns its result. When the server wants the user
+// to visit URLs first, it does that and sends the request again.
+//
+// Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
+func (c *SessionClient) Call(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
+	result, err := c.once(ctx, o)
+	visits := requiredVisits(err)
+	if visits == nil || !c.Facts().ElicitationID {
+		return result, err
+	}
+	for _, v := range visits {
+		answer, failed := c.Answers.Elicit(ctx, v)
+		if failed != nil {
+			return nil, failed
+		}
+		if answer.Action != mcp.ActionAccept {
+			return nil, err
+		}
+		if failed := c.Answers.Visited(ctx, v.ElicitationID); failed != nil {
+			return nil, errors.Join(failed, err)
+		}
+	}
+	return c.once(ctx, o)
+}
+
+func requiredVisits(err error) []*mcp.ElicitParams {
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &rpc) || rpc.Code != mcp.CodeURLElicitation {
+		return nil
+	}
+	var data struct {
+		Elicitations []*mcp.ElicitParams `json:"elicitations"`
+	}
+	if wire.Unmarshal(rpc.Data, &data) != nil {
+		return nil
+	}
+	return data.Elicitations
+}
+
+func (c *SessionClient) once(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
+	meta, err := o.baseMeta()
+	if err != nil {
+		return nil, err
+	}
+	params, err := withMeta(o.Params, meta)
+	if err != nil {
+		return nil, err
+	}
+	m := &jsonrpc.Message{Kind: jsonrpc.Request, ID: c.IDs.Next(), Method: o.Method, Params: params}
+	if o.Sent != nil {
+		o.Sent(m.ID)
+	}
+	response, err := c.Conn.RoundTrip(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if response.Error != nil {
+		return nil, response.Error
+	}
+	return response.Result, nil
+}
+
+// Answer answers a request of the server.
+func (c *SessionClient) Answer(ctx context.Context, m *jsonrpc.Message) (any, *jsonrpc.Error) {
+	if m.Method == mcp.MethodPing {
+		return struct{}{}, nil
+	}
+	facts := c.Facts()
+	if facts == nil {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is not initialized")
+	}
+	value, err := ask(ctx, c.Answers, m.Method, m.Params)
+	if err == nil {
+		return shapeAnswer(value, facts), nil
+	}
+	var (
+		rpc     *jsonrpc.Error
+		invalid *mcp.InvalidParamsError
+	)
+	switch {
+	case errors.As(err, &rpc):
+		return nil, rpc
+	case errors.As(err, &invalid):
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "%s", invalid.Reason)
+	case errors.Is(err, errUnsupported):
+		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found: %s", m.Method)
+	}
+	return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", err)
+}

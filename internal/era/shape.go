@@ -1,0 +1,248 @@
+package era
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// shape returns a result as a session's revision knows it: what the revision
+// lacks is left out, or said in a form it has. It is a pure function; values
+// that need no change are passed on as they are.
+func shape(result any, f *revision.Facts) any {
+	switch r := result.(type) {
+	case *mcp.CallToolResult:
+		c := *r
+		c.ResultType = ""
+		c.Content = shapeContents(r.Content, f)
+		if !f.StructuredContent || !f.AnyStructuredContent && !isObject(r.StructuredContent) {
+			c.StructuredContent = nil
+		}
+		return &c
+	case *mcp.ListToolsResult:
+		return &mcp.ListToolsResult{ResultFields: plain(r.ResultFields), NextCursor: r.NextCursor, Tools: shapeEach(r.Tools, f, shapeTool)}
+	case *mcp.ListResourcesResult:
+		return &mcp.ListResourcesResult{ResultFields: plain(r.ResultFields), NextCursor: r.NextCursor, Resources: shapeEach(r.Resources, f, shapeResource)}
+	case *mcp.ListResourceTemplatesResult:
+		return &mcp.ListResourceTemplatesResult{ResultFields: plain(r.ResultFields), NextCursor: r.NextCursor, ResourceTemplates: shapeEach(r.ResourceTemplates, f, shapeTemplate)}
+	case *mcp.ListPromptsResult:
+		return &mcp.ListPromptsResult{ResultFields: plain(r.ResultFields), NextCursor: r.NextCursor, Prompts: shapeEach(r.Prompts, f, shapePrompt)}
+	case *mcp.ReadResourceResult:
+		return &mcp.ReadResourceResult{ResultFields: plain(r.ResultFields), Contents: shapeEach(r.Contents, f, shapeResourceContents)}
+	case *mcp.GetPromptResult:
+		return &mcp.GetPromptResult{ResultFields: plain(r.ResultFields), Description: r.Description, Messages: shapeEach(r.Messages, f, shapePromptMessage)}
+	case *mcp.CompleteResult:
+		return &mcp.CompleteResult{ResultFields: plain(r.ResultFields), Completion: r.Completion}
+	case *mcp.EmptyResult:
+		return &mcp.EmptyResult{ResultFields: plain(r.ResultFields)}
+	}
+	return result
+}
+
+// plain drops the result type, which sessions do not have.
+func plain(f mcp.ResultFields) mcp.ResultFields { return mcp.ResultFields{Meta: f.Meta} }
+
+func shapeEach[T any](list []*T, f *revision.Facts, one func(*T, *revision.Facts) *T) []*T {
+	shaped := make([]*T, len(list))
+	for i, v := range list {
+		shaped[i] = one(v, f)
+	}
+	return shaped
+}
+
+func shapeTool(t *mcp.Tool, f *revision.Facts) *mcp.Tool {
+	c := *t
+	c.Title = keep(t.Title, f.Titles)
+	c.Icons = keepList(t.Icons, f.Icons)
+	c.Meta = keepMeta(t.Meta, f)
+	if !f.ToolAnnotations {
+		c.Annotations = nil
+	}
+	if !f.StructuredContent || !f.AnyStructuredContent && !describesObject(t.OutputSchema) {
+		c.OutputSchema = nil
+	}
+	return &c
+}
+
+func shapeResource(r *mcp.Resource, f *revision.Facts) *mcp.Resource {
+	c := *r
+	c.Title = keep(r.Title, f.Titles)
+	c.Icons = keepList(r.Icons, f.Icons)
+	c.Annotations = shapeAnnotations(r.Annotations, f)
+	c.Meta = keepMeta(r.Meta, f)
+	return &c
+}
+
+func shapeTemplate(t *mcp.ResourceTemplate, f *revision.Facts) *mcp.ResourceTemplate {
+	c := *t
+	c.Title = keep(t.Title, f.Titles)
+	c.Icons = keepList(t.Icons, f.Icons)
+	c.Annotations = shapeAnnotations(t.Annotations, f)
+	c.Meta = keepMeta(t.Meta, f)
+	return &c
+}
+
+func shapePrompt(p *mcp.Prompt, f *revision.Facts) *mcp.Prompt {
+	c := *p
+	c.Title = keep(p.Title, f.Titles)
+	c.Icons = keepList(p.Icons, f.Icons)
+	c.Meta = keepMeta(p.Meta, f)
+	if !f.Titles {
+		c.Arguments = make([]*mcp.PromptArgument, len(p.Arguments))
+		for i, a := range p.Arguments {
+			untitled := *a
+			untitled.Title = ""
+			c.Arguments[i] = &untitled
+		}
+	}
+	return &c
+}
+
+func shapePromptMessage(m *mcp.PromptMessage, f *revision.Facts) *mcp.PromptMessage {
+	return &mcp.PromptMessage{Role: m.Role, Content: shapeContent(m.Content, f)}
+}
+
+func shapeResourceContents(r *mcp.ResourceContents, f *revision.Facts) *mcp.ResourceContents {
+	c := *r
+	c.Meta = keepMeta(r.Meta, f)
+	return &c
+}
+
+func shapeContents(list mcp.Contents, f *revision.Facts) mcp.Contents {
+	shaped := make(mcp.Contents, len(list))
+	for i, c := range list {
+		shaped[i] = shapeContent(c, f)
+	}
+	return shaped
+}
+
+// shapeContent replaces kinds of content that the revision lacks by text that
+// says what was there, so that a model still learns of it.
+func shapeContent(content mcp.Content, f *revision.Facts) mcp.Content {
+	switch b := content.(type) {
+	case *mcp.TextContent:
+		c := *b
+		c.Annotations, c.Meta = shapeAnnotations(b.Annotations, f), keepMeta(b.Meta, f)
+		return &c
+	case *mcp.ImageContent:
+		c := *b
+		c.Annotations, c.Meta = shapeAnnotations(b.Annotations, f), keepMeta(b.Meta, f)
+		return &c
+	case *mcp.AudioContent:
+		if !f.Audio {
+			return mcp.Textf("[audio, %s, %d bytes: this revision of the protocol has no audio content]", b.MIMEType, len(b.Data))
+		}
+		c := *b
+		c.Annotations, c.Meta = shapeAnnotations(b.Annotations, f), keepMeta(b.Meta, f)
+		return &c
+	case *mcp.ResourceLink:
+		return shapeLink(b, f)
+	case *mcp.EmbeddedResource:
+		c := *b
+		c.Annotations, c.Meta = shapeAnnotations(b.Annotations, f), keepMeta(b.Meta, f)
+		if b.Resource != nil {
+			c.Resource = shapeResourceContents(b.Resource, f)
+		}
+		return &c
+	}
+	return content
+}
+
+func shapeLink(b *mcp.ResourceLink, f *revision.Facts) mcp.Content {
+	if !f.ResourceLinks {
+		text := fmt.Sprintf("[resource %s: %s]", b.Name, b.URI)
+		if b.Description != "" {
+			text += " " + b.Description
+		}
+		return mcp.Text(text)
+	}
+	c := *b
+	c.Icons = keepList(b.Icons, f.Icons)
+	c.Annotations = shapeAnnotations(b.Annotations, f)
+	return &c
+}
+
+func shapeAnnotations(a *mcp.Annotations, f *revision.Facts) *mcp.Annotations {
+	if a == nil || f.LastModified || a.LastModified == "" {
+		return a
+	}
+	c := *a
+	c.LastModified = ""
+	return &c
+}
+
+func shapeImplementation(i mcp.Implementation, f *revision.Facts) mcp.Implementation {
+	i.Title = keep(i.Title, f.Titles)
+	i.Icons = keepList(i.Icons, f.Icons)
+	i.Description = keep(i.Description, f.ImplementationDetails)
+	i.WebsiteURL = keep(i.WebsiteURL, f.ImplementationDetails)
+	return i
+}
+
+func shapeServerCapabilities(c mcp.ServerCapabilities, f *revision.Facts) mcp.ServerCapabilities {
+	if !f.Completions {
+		c.Completions = nil
+	}
+	if !f.Extensions {
+		c.Extensions = nil
+	}
+	return c
+}
+
+func shapeClientCapabilities(c mcp.ClientCapabilities, f *revision.Facts) mcp.ClientCapabilities {
+	if !f.Extensions {
+		c.Extensions = nil
+	}
+	if c.Roots != nil && !f.RootsListChanged {
+		c.Roots = &mcp.RootsCapability{}
+	}
+	if c.Sampling != nil && !f.SamplingTools {
+		c.Sampling = &mcp.SamplingCapability{}
+	}
+	switch {
+	case !f.Elicitation:
+		c.Elicitation = nil
+	case c.Elicitation != nil && !f.ElicitURL:
+		if !c.Elicitation.Forms() {
+			c.Elicitation = nil
+			break
+		}
+		c.Elicitation = &mcp.ElicitationCapability{}
+	}
+	return c
+}
+
+// shapeParams shapes the params of a notification from the server.
+func shapeParams(params any, f *revision.Facts) any {
+	if p, ok := params.(*mcp.ProgressParams); ok && p.Message != "" && !f.ProgressMessage {
+		c := *p
+		c.Message = ""
+		return &c
+	}
+	return params
+}
+
+func keep(s string, has bool) string {
+	if !has {
+		return ""
+	}
+	return s
+}
+
+func keepList[T any](l []T, has bool) []T {
+	if !has {
+		return nil
+	}
+	return l
+}
+
+func keepMeta(m mcp.Meta, f *revision.Facts) mcp.Meta {
+	if !f.MetaOnTypes {
+		return nil
+	}
+	return m
+}
+
+func isObject(doc json.RawMessage) bool { return len(doc) > 0 && doc[0] == '{' }

@@ -1,0 +1,188 @@
+package era
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// missing returns the *mcp.MissingCapabilityError of a question that the
+// client cannot be asked, or nil.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (7).
+func missing(q mcp.InputRequest, c *mcp.ClientCapabilities) error {
+	switch p := q.Params.(type) {
+	case *mcp.ElicitParams:
+		if p.Mode == mcp.ElicitURL {
+			if c.Elicitation == nil || c.Elicitation.URL == nil {
+				return lacks("elicitation (url)", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{URL: &mcp.Empty{}}})
+			}
+		} else if !c.Elicitation.Forms() {
+			return lacks("elicitation (form)", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &mcp.Empty{}}})
+		}
+		return nil
+	case *mcp.CreateMessageParams:
+		if c.Sampling == nil {
+			return lacks("sampling", mcp.ClientCapabilities{Sampling: &mcp.SamplingCapability{}})
+		}
+		if len(p.Tools) > 0 && c.Sampling.Tools == nil {
+			return lacks("sampling with tools", mcp.ClientCapabilities{Sampling: &mcp.SamplingCapability{Tools: &mcp.Empty{}}})
+		}
+		return nil
+	}
+	if q.Method == mcp.MethodRoots {
+		if c.Roots == nil {
+			return lacks("roots", mcp.ClientCapabilities{Roots: &mcp.RootsCapability{}})
+		}
+		return nil
+	}
+	return fmt.Errorf("%q is not a question a server can ask: it takes elicitation, sampling or roots", q.Method)
+}
+
+func lacks(feature string, required mcp.ClientCapabilities) error {
+	return &mcp.MissingCapabilityError{Feature: feature, Required: required}
+}
+
+// lowerQuestion returns a question as the revision and the client know it.
+func lowerQuestion(q mcp.InputRequest, f *revision.Facts, c *mcp.ClientCapabilities) mcp.InputRequest {
+	switch p := q.Params.(type) {
+	case *mcp.ElicitParams:
+		q.Params = lowerElicit(p, f)
+	case *mcp.CreateMessageParams:
+		q.Params = lowerSample(p, f, c)
+	}
+	return q
+}
+
+func lowerElicit(p *mcp.ElicitParams, f *revision.Facts) *mcp.ElicitParams {
+	c := *p
+	if f.Stateless {
+		c.Meta, c.ElicitationID = nil, ""
+	}
+	if !f.ElicitURL {
+		c.Mode = ""
+	} else if c.Mode == "" {
+		c.Mode = mcp.ElicitForm
+	}
+	if !f.RichForms {
+		c.RequestedSchema = lowerForm(c.RequestedSchema)
+	}
+	return &c
+}
+
+// lowerForm turns the fields of a form into what 2025-06-18 has: no defaults
+// but for booleans, and titled choices as enum with enumNames. Multiple
+// choices have no older form and stay as they are.
+func lowerForm(schema json.RawMessage) json.RawMessage {
+	return editMember(schema, "properties", func(properties json.RawMessage) json.RawMessage {
+		out := properties
+		_ = wire.Members(properties, func(name string, field []byte) error {
+			lowered, err := wire.Set(out, name, lowerField(bytes.Clone(field)))
+			if err == nil {
+				out = lowered
+			}
+			return nil
+		})
+		return out
+	})
+}
+
+func lowerField(field json.RawMessage) json.RawMessage {
+	var have struct {
+		Type  string `json:"type"`
+		OneOf []struct {
+			Const string `json:"const"`
+			Title string `json:"title"`
+		} `json:"oneOf"`
+	}
+	if wire.Unmarshal(field, &have) != nil || have.Type == "boolean" {
+		return field
+	}
+	plain, err := wire.Without(field, "default", "oneOf")
+	if err != nil || have.OneOf == nil {
+		return plain
+	}
+	var values, titles []string
+	for _, o := range have.OneOf {
+		values, titles = append(values, o.Const), append(titles, o.Title)
+	}
+	for name, list := range map[string][]string{"enum": values, "enumNames": titles} {
+		raw, err := wire.Marshal(list)
+		if err != nil {
+			return field
+		}
+		if plain, err = wire.Set(plain, name, raw); err != nil {
+			return field
+		}
+	}
+	return plain
+}
+
+func editMember(doc json.RawMessage, name string, edit func(json.RawMessage) json.RawMessage) json.RawMessage {
+	var edited json.RawMessage
+	err := wire.Members(doc, func(n string, v []byte) error {
+		if n == name {
+			edited = edit(bytes.Clone(v))
+		}
+		return nil
+	})
+	if err != nil || edited == nil {
+		return doc
+	}
+	out, err := wire.Set(doc, name, edited)
+	if err != nil {
+		return doc
+	}
+	return out
+}
+
+// lowerSample leaves out deprecated context that the client did not declare,
+// and splits messages of several blocks where a message has only one.
+func lowerSample(p *mcp.CreateMessageParams, f *revision.Facts, caps *mcp.ClientCapabilities) *mcp.CreateMessageParams {
+	c := *p
+	if f.Stateless {
+		c.Meta = nil
+	}
+	// Spec: 2026-07-28 client/sampling#capabilities.
+	if f.SamplingTools && c.IncludeContext != "none" && (caps.Sampling == nil || caps.Sampling.Context == nil) {
+		c.IncludeContext = ""
+	}
+	if !f.SamplingTools {
+		c.Tools, c.ToolChoice = nil, nil
+	} else {
+		c.Tools = shapeEach(c.Tools, f, shapeTool)
+	}
+	if c.Tools != nil && len(c.Tools) == 0 {
+		c.Tools = nil
+	}
+	c.Messages = nil
+	for _, m := range p.Messages {
+		c.Messages = append(c.Messages, lowerMessage(m, f)...)
+	}
+	return &c
+}
+
+func lowerMessage(m *mcp.SamplingMessage, f *revision.Facts) []*mcp.SamplingMessage {
+	blocks := mcp.OneOrMany(shapeContents(mcp.Contents(m.Content), f))
+	if f.SamplingTools {
+		return []*mcp.SamplingMessage{{Role: m.Role, Content: blocks, Meta: m.Meta}}
+	}
+	split := make([]*mcp.SamplingMessage, len(blocks))
+	for i, b := range blocks {
+		split[i] = &mcp.SamplingMessage{Role: m.Role, Content: mcp.OneOrMany{b}}
+	}
+	return split
+}
+
+// describesObject reports whether a schema is of type object, the only kind
+// of output schema before 2026-07-28.
+func describesObject(schema json.RawMessage) bool {
+	var s struct {
+		Type json.RawMessage `json:"type"`
+	}
+	return schema != nil && wire.Unmarshal(schema, &s) == nil && string(s.Type) == `"object"`
+}

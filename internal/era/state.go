@@ -1,0 +1,161 @@
+package era
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// state is what a stateless exchange takes along through the client from one
+// round to the next.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (5).
+type state struct {
+	Principal string                     `json:"p,omitzero"`
+	Request   []byte                     `json:"r"` // digest of method and params
+	Expires   int64                      `json:"e"` // Unix seconds
+	Round     int                        `json:"n"`
+	Asked     []string                   `json:"q,omitzero"`
+	Answers   map[string]json.RawMessage `json:"a,omitzero"`
+	Done      map[string]json.RawMessage `json:"d,omitzero"`
+	User      json.RawMessage            `json:"u,omitzero"`
+}
+
+// sealer encrypts and authenticates states. It is immutable.
+type sealer struct{ keys []cipher.AEAD }
+
+var errState = errors.New("requestState is not valid: it was changed, has expired, or belongs to another request")
+
+// newSealer takes keys of 32 bytes; none means a random one.
+func newSealer(keys [][]byte) (*sealer, error) {
+	if len(keys) == 0 {
+		key := make([]byte, 32)
+		_, _ = rand.Read(key) // never fails
+		keys = [][]byte{key}
+	}
+	s := new(sealer)
+	for i, key := range keys {
+		if len(key) != 32 {
+			return nil, fmt.Errorf("state key %d has %d bytes, want 32", i, len(key))
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, err
+		}
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return nil, err
+		}
+		s.keys = append(s.keys, aead)
+	}
+	return s, nil
+}
+
+func (s *sealer) seal(st *state) (string, error) {
+	plain, err := wire.Marshal(st)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(s.keys[0].Seal(nil, nil, plain, nil)), nil
+}
+
+// open verifies a state that a client brought back. Every failure gives the
+// same error: the client has nothing to learn from it.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (4).
+func (s *sealer) open(text, principal string, request []byte, now time.Time) (*state, error) {
+	sealed, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return nil, errState
+	}
+	for _, key := range s.keys {
+		plain, err := key.Open(nil, nil, sealed, nil)
+		if err != nil {
+			continue
+		}
+		st := new(state)
+		if wire.Unmarshal(plain, st) != nil || st.Principal != principal ||
+			string(st.Request) != string(request) || now.Unix() >= st.Expires {
+			return nil, errState
+		}
+		return st, nil
+	}
+	return nil, errState
+}
+
+// digest identifies a request by what makes it that request: a retry may have
+// another ID, other metadata, and members in another order.
+func digest(m *jsonrpc.Message) ([]byte, error) {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%s\n", m.Method)
+	if m.Params != nil {
+		params, err := wire.Without(m.Params, "_meta", "inputResponses", "requestState")
+		if err != nil {
+			return nil, err
+		}
+		if params, err = wire.Canonical(params); err != nil {
+			return nil, err
+		}
+		_, _ = h.Write(params)
+	}
+	return h.Sum(nil), nil
+}
+
+// retry is what a request brings back from an earlier round.
+type retry struct {
+	Responses map[string]json.RawMessage `json:"inputResponses"`
+	State     *string                    `json:"requestState"`
+}
+
+// resume returns the state to go on from: a fresh one for a first round.
+// Answers that nobody asked for are ignored, unless there is no state that
+// says what was asked.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
+func (s *Stateless) resume(m *jsonrpc.Message, principal string, now time.Time) (*state, error) {
+	if !m.Marked {
+		return &state{Principal: principal}, nil
+	}
+	var r retry
+	if err := wire.Unmarshal(m.Params, &r); err != nil {
+		return nil, mcp.InvalidParams("params: %v", err)
+	}
+	st := &state{Principal: principal}
+	if r.State != nil {
+		request, err := digest(m)
+		if err != nil {
+			return nil, mcp.InvalidParams("params: %v", err)
+		}
+		if st, err = s.seal.open(*r.State, principal, request, now); err != nil {
+			return nil, mcp.InvalidParams("%v", err)
+		}
+		r.Responses = only(r.Responses, st.Asked)
+	}
+	if st.Answers == nil {
+		st.Answers = make(map[string]json.RawMessage, len(r.Responses))
+	}
+	for key, answer := range r.Responses {
+		st.Answers[key] = answer
+	}
+	return st, nil
+}
+
+func only(answers map[string]json.RawMessage, keys []string) map[string]json.RawMessage {
+	kept := make(map[string]json.RawMessage, len(keys))
+	for _, k := range keys {
+		if a, ok := answers[k]; ok {
+			kept[k] = a
+		}
+	}
+	return kept
+}

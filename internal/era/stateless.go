@@ -1,0 +1,219 @@
+package era
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Stateless serves requests that stand alone. It has no mutable field: one
+// value serves every client and every connection, and nothing of one request
+// can be seen in another.
+//
+// Spec: 2026-07-28 basic#statelessness.
+type Stateless struct {
+	handler mcp.Handler
+	opts    mcp.ServeOptions
+	seal    *sealer
+}
+
+// NewStateless returns the front for a handler. It fails when a state key has
+// the wrong size.
+func NewStateless(h mcp.Handler, opts mcp.ServeOptions) (*Stateless, error) {
+	opts = opts.WithDefaults()
+	seal, err := newSealer(opts.StateKeys)
+	if err != nil {
+		return nil, err
+	}
+	return &Stateless{handler: h, opts: opts, seal: seal}, nil
+}
+
+// Receive serves one request or notification. ctx ends with the cause
+// ErrCancelled when the client no longer wants the answer.
+func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via Via) {
+	if m.Kind == jsonrpc.Notification {
+		s.notice(ctx, m, via)
+		return
+	}
+	link := &link{ctx: ctx, out: out, facts: revision.Of(mcp.Revision20260728), log: s.opts.Logger}
+	result, err := s.serve(ctx, m, link, via)
+	link.answer(ctx, m, result, err)
+}
+
+func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, link *link, via Via) (any, error) {
+	desc := s.handler.Describe()
+	x, meta, err := s.exchange(m, &desc, via)
+	if err != nil {
+		return nil, err
+	}
+	link.facts = revision.Of(x.Peer.Revision)
+	switch m.Method {
+	case mcp.MethodDiscover:
+		return s.discover(&desc), nil
+	case mcp.MethodListen:
+		return s.listen(ctx, x, &desc, link)
+	case mcp.MethodInitialize, mcp.MethodPing, mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
+		return nil, fmt.Errorf("in %s: %w", x.Peer.Revision, &mcp.MethodNotFoundError{Method: m.Method})
+	}
+	return s.run(ctx, m, x, meta, &desc, link)
+}
+
+// run serves an exchange of the handler: one round of it.
+func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, meta *requestMeta, desc *mcp.Description, link *link) (any, error) {
+	st, err := s.resume(m, x.Peer.Principal, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	x.Answers, x.State = st.Answers, st.User
+	round := &round{link: link, state: st, peer: &x.Peer, method: m.Method}
+	if desc.Capabilities.Logging != nil {
+		round.level = meta.LogLevel
+	}
+	x.Back = round
+	result, err := guard(ctx, s.handler.Serve, x, s.opts.Logger)
+	if err == nil && round.asked != nil {
+		s.opts.Logger.ErrorContext(ctx, "a handler dropped the *mcp.InputRequired error that it has to return",
+			"method", m.Method, "questions", round.asked.Error())
+		return nil, errors.New("a question to the client was lost")
+	}
+	var ask *mcp.InputRequired
+	if errors.As(err, &ask) {
+		return s.inputRequired(m, st, ask, x, desc)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return complete(result, &desc.Info)
+}
+
+// exchange reads who asks out of the request itself.
+//
+// Spec: 2026-07-28 basic#meta.
+func (s *Stateless) exchange(m *jsonrpc.Message, desc *mcp.Description, via Via) (*mcp.Exchange, *requestMeta, error) {
+	meta, err := decodeMeta(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	if meta.Version == "" {
+		return nil, nil, missingMeta(mcp.MetaProtocolVersion)
+	}
+	r, ok := mcp.ParseRevision(meta.Version)
+	if !ok || !contains(revision.Stateless(desc.Revisions), r) {
+		return nil, nil, unsupportedVersion(meta.Version, desc.Revisions)
+	}
+	if meta.declared == nil {
+		return nil, nil, missingMeta(mcp.MetaClientCapabilities)
+	}
+	if meta.LogLevel != "" && meta.LogLevel.Severity() < 0 {
+		return nil, nil, mcp.InvalidParams("params._meta: %q is not a log level", meta.LogLevel)
+	}
+	x, err := meta.exchange(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	x.Peer = mcp.Peer{Revision: r, Capabilities: *meta.declared, Principal: via.Principal}
+	if meta.Info != nil {
+		x.Peer.Info = *meta.Info
+	}
+	return x, meta, nil
+}
+
+func missingMeta(key string) error {
+	return mcp.InvalidParams("params._meta must have %q", key)
+}
+
+func contains(list []mcp.Revision, r mcp.Revision) bool {
+	for _, l := range list {
+		if l == r {
+			return true
+		}
+	}
+	return false
+}
+
+// discover advertises the server. Session revisions are listed too: the
+// server speaks them when a client opens with initialize.
+//
+// Spec: 2026-07-28 server/discover#response.
+func (s *Stateless) discover(desc *mcp.Description) any {
+	r := &mcp.DiscoverResult{
+		CacheFields:       desc.Cache,
+		SupportedVersions: names(revision.Newest(desc.Revisions)),
+		Capabilities:      desc.Capabilities,
+		Instructions:      desc.Instructions,
+	}
+	stamp(&r.ResultFields, &desc.Info)
+	cacheable(&r.CacheFields)
+	return r
+}
+
+// notice serves a notification, which nobody waits for.
+func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
+	x := &mcp.Exchange{Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant, Back: noBack{}}
+	x.Peer = mcp.Peer{Principal: via.Principal, Revision: mcp.Revision20260728}
+	if _, err := guard(ctx, s.handler.Serve, x, s.opts.Logger); err != nil {
+		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
+	}
+}
+
+// inputRequired seals what was learnt so far and asks for the rest.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow.
+func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputRequired, x *mcp.Exchange, desc *mcp.Description) (any, error) {
+	if !mayAsk(m.Method) {
+		return nil, fmt.Errorf("%s cannot ask the client for input", m.Method)
+	}
+	if st.Round++; st.Round > s.opts.MaxRounds {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the request asked for input more than %d times", s.opts.MaxRounds)
+	}
+	result := &mcp.InputRequiredResult{}
+	stamp(&result.ResultFields, &desc.Info)
+	result.ResultType = mcp.ResultInputRequired
+	st.Asked = nil
+	for _, q := range ask.Requests {
+		if err := missing(q, &x.Peer.Capabilities); err != nil {
+			return nil, err
+		}
+		if result.InputRequests == nil {
+			result.InputRequests = make(map[string]*mcp.InputRequest)
+		}
+		lowered := lowerQuestion(q, revision.Of(x.Peer.Revision), &x.Peer.Capabilities)
+		result.InputRequests[q.Key] = &lowered
+		st.Asked = append(st.Asked, q.Key)
+	}
+	if ask.State != nil {
+		st.User = ask.State
+	}
+	var err error
+	if st.Request, err = digest(m); err != nil {
+		return nil, err
+	}
+	st.Expires = time.Now().Add(s.opts.StateTTL).Unix()
+	result.RequestState, err = s.seal.seal(st)
+	return result, err
+}
+
+// Spec: 2026-07-28 basic/patterns/mrtr#supported-requests.
+func mayAsk(method string) bool {
+	return method == mcp.MethodCallTool || method == mcp.MethodGetPrompt || method == mcp.MethodReadResource
+}
+
+// guard is the last line before the connection: a panic that a handler did
+// not deal with fails its own request and no other.
+func guard(ctx context.Context, serve mcp.ServeFunc, x *mcp.Exchange, log interface {
+	ErrorContext(ctx context.Context, msg string, args ...any)
+}) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.ErrorContext(ctx, "handler panicked", "method", x.Method, "panic", p, "stack", string(debug.Stack()))
+			result, err = nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+		}
+	}()
+	return serve(ctx, x)
+}

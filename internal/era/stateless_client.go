@@ -1,0 +1,200 @@
+package era
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// StatelessClient speaks to servers from 2026-07-28 on: every request says
+// who asks, in which revision, and what the client can do.
+type StatelessClient struct {
+	Conn      mcp.Conn
+	IDs       *IDs
+	Revision  mcp.Revision
+	Self      Self
+	Answers   Answerer
+	MaxRounds int
+}
+
+// Call sends a request, and again with what the server wants to know, until
+// there is a result. retried says that answers went into it.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow.
+func (c *StatelessClient) Call(ctx context.Context, o *Outgoing) (result json.RawMessage, retried bool, err error) {
+	meta, err := c.meta(o)
+	if err != nil {
+		return nil, false, err
+	}
+	params := o.Params
+	for round := 0; ; round++ {
+		full, err := withMeta(params, meta)
+		if err != nil {
+			return nil, false, err
+		}
+		result, err := c.roundTrip(ctx, o, full)
+		if err != nil {
+			return nil, false, err
+		}
+		var head struct {
+			ResultType *string                    `json:"resultType"`
+			Requests   map[string]json.RawMessage `json:"inputRequests"`
+			State      *string                    `json:"requestState"`
+		}
+		if err := wire.Unmarshal(result, &head); err != nil {
+			return nil, false, fmt.Errorf("%s: the server sent a malformed result: %w", o.Method, err)
+		}
+		if head.ResultType == nil || *head.ResultType != mcp.ResultInputRequired {
+			return result, round > 0, c.known(o.Method, head.ResultType)
+		}
+		if round == c.MaxRounds {
+			return nil, false, fmt.Errorf("%s: the server asked for input more than %d times", o.Method, c.MaxRounds)
+		}
+		if params, err = c.retry(ctx, o, head.Requests, head.State); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+// Raw sends one request and returns its first result, whatever type it has.
+func (c *StatelessClient) Raw(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
+	meta, err := c.meta(o)
+	if err != nil {
+		return nil, err
+	}
+	full, err := withMeta(o.Params, meta)
+	if err != nil {
+		return nil, err
+	}
+	return c.roundTrip(ctx, o, full)
+}
+
+func (c *StatelessClient) roundTrip(ctx context.Context, o *Outgoing, params json.RawMessage) (json.RawMessage, error) {
+	m := &jsonrpc.Message{Kind: jsonrpc.Request, ID: c.IDs.Next(), Method: o.Method, Params: params}
+	if o.Sent != nil {
+		o.Sent(m.ID)
+	}
+	response, err := c.Conn.RoundTrip(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if response.Error != nil {
+		return nil, response.Error
+	}
+	return response.Result, nil
+}
+
+// meta says with every request what a session says once.
+//
+// Spec: 2026-07-28 basic#meta.
+func (c *StatelessClient) meta(o *Outgoing) (mcp.Meta, error) {
+	meta, err := o.baseMeta()
+	if err != nil {
+		return nil, err
+	}
+	facts := revision.Of(c.Revision)
+	if err := meta.Set(mcp.MetaProtocolVersion, c.Revision); err != nil {
+		return nil, err
+	}
+	if err := meta.Set(mcp.MetaClientInfo, c.Self.Info); err != nil {
+		return nil, err
+	}
+	if err := meta.Set(mcp.MetaClientCapabilities, shapeClientCapabilities(c.Self.Capabilities, facts)); err != nil {
+		return nil, err
+	}
+	if o.LogLevel != "" {
+		return meta, meta.Set(mcp.MetaLogLevel, o.LogLevel)
+	}
+	return meta, nil
+}
+
+// known refuses results of a type this client cannot read.
+//
+// Spec: 2026-07-28 basic#resulttype.
+func (c *StatelessClient) known(method string, kind *string) error {
+	if kind == nil || *kind == mcp.ResultComplete {
+		return nil
+	}
+	return fmt.Errorf("%s: the server sent a result of the unknown type %q", method, *kind)
+}
+
+// retry answers the questions and returns the params to ask again with. The
+// state is echoed as it came, or left out if there was none.
+func (c *StatelessClient) retry(ctx context.Context, o *Outgoing, questions map[string]json.RawMessage, state *string) (json.RawMessage, error) {
+	if !mayAsk(o.Method) {
+		return nil, fmt.Errorf("%s: the server must not ask for input here", o.Method)
+	}
+	answers, err := c.answer(ctx, questions)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Method, err)
+	}
+	params := orEmpty(bytes.Clone(o.Params))
+	if answers != nil {
+		raw, err := wire.Marshal(answers)
+		if err != nil {
+			return nil, err
+		}
+		if params, err = wire.Set(params, "inputResponses", raw); err != nil {
+			return nil, err
+		}
+	}
+	if state == nil {
+		return params, nil
+	}
+	raw, err := wire.Marshal(*state)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Set(params, "requestState", raw)
+}
+
+// answer puts all questions at once: a user can fill in a form while a model
+// runs.
+func (c *StatelessClient) answer(ctx context.Context, questions map[string]json.RawMessage) (map[string]any, error) {
+	if questions == nil {
+		return nil, nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		mu      sync.Mutex
+		wg      sync.WaitGroup
+		answers = make(map[string]any, len(questions))
+	)
+	for key, raw := range questions {
+		wg.Go(func() {
+			value, err := c.one(ctx, raw)
+			if err != nil {
+				cancel(fmt.Errorf("cannot answer %q: %w", key, err))
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			answers[key] = value
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return answers, nil
+}
+
+func (c *StatelessClient) one(ctx context.Context, raw json.RawMessage) (any, error) {
+	var q struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if err := wire.Unmarshal(raw, &q); err != nil {
+		return nil, err
+	}
+	value, err := ask(ctx, c.Answers, q.Method, q.Params)
+	return shapeAnswer(value, revision.Of(c.Revision)), err
+}

@@ -1,0 +1,64 @@
+package official
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// dirEnv names the environment variable that overrides the search of [Find].
+const dirEnv = "PARLEY_SPEC_DIR"
+
+// Revisions returns the protocol revisions this package knows how to check,
+// oldest first.
+func Revisions() []string {
+	return []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
+}
+
+// Find returns the specification directory, or ok=false. The environment
+// variable PARLEY_SPEC_DIR decides if it is set; otherwise Find walks up from
+// the root of the module that holds the working directory and takes the first
+// directory ../shared/spec it meets.
+func Find() (dir string, ok bool) {
+	if dir := os.Getenv(dirEnv); dir != "" {
+		return dir, isDir(dir)
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		return "", false
+	}
+	return findAbove(moduleRoot(wd))
+}
+
+// findAbove returns the first ../shared/spec at or above dir.
+func findAbove(dir string) (string, bool) {
+	for {
+		parent := filepath.Dir(dir)
+		if spec := filepath.Join(parent, "shared", "spec"); isDir(spec) {
+			return spec, true
+		}
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+// moduleRoot returns the closest directory at or above dir with a go.mod, or
+// dir itself outside of any module.
+func moduleRoot(dir string) string {
+	for d := dir; ; {
+		if _, err := os.Stat(filepath.Join(d, "go.mod")); err == nil {
+			return d
+		}
+		parent := filepath.Dir(d)
+		if parent == d {
+			return dir
+		}
+		d = parent
+	}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

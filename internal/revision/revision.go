@@ -1,0 +1,138 @@
+// Package revision says what each released revision of the protocol is like.
+// It is the only place that knows their order. The parts that speak a wire
+// ask for a property by name; nothing compares dates.
+package revision
+
+import "github.com/parley-mcp/parley/mcp"
+
+// Facts are the properties of one revision, a field per line of the
+// changelogs that changes behaviour.
+type Facts struct {
+	Revision mcp.Revision
+
+	// Since 2025-03-26.
+
+	// Batches: a frame may be an array of messages. Only in 2025-03-26.
+	Batches bool
+	// Audio: content may be sound.
+	Audio bool
+	// ToolAnnotations: tools carry hints about what they do.
+	ToolAnnotations bool
+	// ProgressMessage: progress notifications carry words.
+	ProgressMessage bool
+	// Completions: completion is a capability to be declared.
+	Completions bool
+
+	// Since 2025-06-18.
+
+	// StructuredContent: tools have output schemas and structured results.
+	StructuredContent bool
+	// Elicitation: the server may ask the user.
+	Elicitation bool
+	// ResourceLinks: content may point to a resource.
+	ResourceLinks bool
+	// Titles: names have a title for people beside them.
+	Titles bool
+	// MetaOnTypes: tools, resources, prompts and content carry _meta.
+	MetaOnTypes bool
+	// LastModified: annotations carry a time.
+	LastModified bool
+	// CompletionContext: completion knows the other arguments.
+	CompletionContext bool
+
+	// Since 2025-11-25.
+
+	// Icons: features and implementations carry icons.
+	Icons bool
+	// ImplementationDetails: implementations have a description and a website.
+	ImplementationDetails bool
+	// ElicitURL: the user may be sent to a URL.
+	ElicitURL bool
+	// ElicitationID: a URL elicitation has an identifier, and a notification
+	// when it is over. Only in 2025-11-25.
+	ElicitationID bool
+	// RichForms: forms have defaults on every field, and titled and multiple
+	// choices.
+	RichForms bool
+	// SamplingTools: sampling may offer tools, and content is one or many.
+	SamplingTools bool
+	// ErrorWithoutID: an error about an unreadable frame has no id member.
+	ErrorWithoutID bool
+
+	// Since 2026-07-28.
+
+	// Stateless: every request carries what is needed to serve it; there are
+	// no sessions and no requests from the server.
+	Stateless bool
+	// AnyStructuredContent: structured content and output schemas need not be
+	// objects.
+	AnyStructuredContent bool
+	// RootsListChanged: clients announce changes of their roots. Until
+	// 2025-11-25.
+	RootsListChanged bool
+	// Extensions: capabilities have an extensions member.
+	Extensions bool
+	// ResourceNotFound is the code for a resource that does not exist.
+	ResourceNotFound int64
+}
+
+// All returns the facts of every revision, oldest first.
+func All() []*Facts { return table }
+
+// Of returns the facts of a revision, or nil if it is none of the released.
+func Of(r mcp.Revision) *Facts {
+	for _, f := range table {
+		if f.Revision == r {
+			return f
+		}
+	}
+	return nil
+}
+
+// Session returns the revisions among allowed that open sessions, newest
+// first. nil allows all.
+func Session(allowed []mcp.Revision) []mcp.Revision { return pick(allowed, false) }
+
+// Stateless returns the revisions among allowed that are stateless, newest
+// first. nil allows all.
+func Stateless(allowed []mcp.Revision) []mcp.Revision { return pick(allowed, true) }
+
+// Newest returns the revisions among allowed, newest first. nil allows all.
+func Newest(allowed []mcp.Revision) []mcp.Revision {
+	return append(Stateless(allowed), Session(allowed)...)
+}
+
+func pick(allowed []mcp.Revision, stateless bool) []mcp.Revision {
+	var picked []mcp.Revision
+	for i := len(table) - 1; i >= 0; i-- {
+		if f := table[i]; f.Stateless == stateless && permits(allowed, f.Revision) {
+			picked = append(picked, f.Revision)
+		}
+	}
+	return picked
+}
+
+func permits(allowed []mcp.Revision, r mcp.Revision) bool {
+	if allowed == nil {
+		return true
+	}
+	for _, a := range allowed {
+		if a == r {
+			return true
+		}
+	}
+	return false
+}
+
+// Common returns the newest revision that both lists name, or the zero
+// Revision.
+func Common(ours []mcp.Revision, theirs []string) mcp.Revision {
+	for _, r := range Newest(ours) {
+		for _, t := range theirs {
+			if r.String() == t {
+				return r
+			}
+		}
+	}
+	return mcp.Revision{}
+}

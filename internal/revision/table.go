@@ -1,0 +1,57 @@
+package revision
+
+import "github.com/parley-mcp/parley/mcp"
+
+// Each revision is the one before it with the lines of its changelog applied,
+// which keeps a difference in one place.
+var table = func() []*Facts {
+	v2024 := Facts{
+		Revision:         mcp.Revision20241105,
+		RootsListChanged: true,
+		ResourceNotFound: mcp.CodeResourceNotFoundOld,
+	}
+
+	// Spec: 2025-03-26 changelog.
+	march := v2024
+	march.Revision = mcp.Revision20250326
+	march.Batches = true
+	march.Audio = true
+	march.ToolAnnotations = true
+	march.ProgressMessage = true
+	march.Completions = true
+
+	// Spec: 2025-06-18 changelog.
+	june := march
+	june.Revision = mcp.Revision20250618
+	june.Batches = false
+	june.StructuredContent = true
+	june.Elicitation = true
+	june.ResourceLinks = true
+	june.Titles = true
+	june.MetaOnTypes = true
+	june.LastModified = true
+	june.CompletionContext = true
+
+	// Spec: 2025-11-25 changelog.
+	november := june
+	november.Revision = mcp.Revision20251125
+	november.Icons = true
+	november.ImplementationDetails = true
+	november.ElicitURL = true
+	november.ElicitationID = true
+	november.RichForms = true
+	november.SamplingTools = true
+	november.ErrorWithoutID = true
+
+	// Spec: 2026-07-28 changelog.
+	july := november
+	july.Revision = mcp.Revision20260728
+	july.Stateless = true
+	july.ElicitationID = false
+	july.RootsListChanged = false
+	july.AnyStructuredContent = true
+	july.Extensions = true
+	july.ResourceNotFound = -32602
+
+	return []*Facts{&v2024, &march, &june, &november, &july}
+}()

@@ -1,0 +1,42 @@
+package schema
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+)
+
+// maxPatternSize bounds the compiled size, in instructions, of all regular
+// expressions of one schema together.
+const maxPatternSize = 100_000
+
+// maxPatternLen bounds the text of one regular expression.
+const maxPatternLen = 4096
+
+// pattern is a regular expression that knows what matching it costs.
+type pattern struct {
+	*regexp.Regexp
+	size int
+}
+
+func newPattern(expr string, budget *int) (*pattern, error) {
+	if len(expr) > maxPatternLen {
+		return nil, fmt.Errorf("regular expression is longer than %d bytes", maxPatternLen)
+	}
+	parsed, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, fmt.Errorf("not supported (RE2 syntax, without lookaround and backreferences): %w", err)
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	if *budget -= len(prog.Inst); *budget < 0 {
+		return nil, fmt.Errorf("regular expressions of the schema are too large")
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	return &pattern{re, len(prog.Inst)}, nil
+}

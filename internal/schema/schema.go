@@ -1,0 +1,193 @@
+// Package schema infers, compiles and applies JSON Schema for tool arguments,
+// tool results and elicitation forms.
+//
+// Both the schema and the document may come from an untrusted peer, so every
+// operation is bounded: schemas by size, depth and fan-out when they are
+// compiled, documents by an amount of work when they are checked.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// baseURL names the schema under compilation inside the compiler, so that a
+// relative reference resolves to something the loader can recognise.
+const baseURL = "schema:///root"
+
+// Schema is a compiled schema. It is immutable and safe for concurrent use.
+type Schema struct {
+	raw      json.RawMessage
+	root     *jsonschema.Schema
+	defaults defaultIndex // nil when no property has a default
+}
+
+// Raw returns the JSON text the schema was compiled from. The caller must not
+// modify it.
+func (s *Schema) Raw() json.RawMessage { return s.raw }
+
+// Compile parses and checks a schema. The dialect is the one "$schema" names,
+// or draft 2020-12. References may only point inside the schema itself.
+func Compile(raw json.RawMessage) (*Schema, error) {
+	doc, err := parseSchema(raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDialect(doc); err != nil {
+		return nil, err
+	}
+	if err := checkBounds(doc); err != nil {
+		return nil, err
+	}
+	root, err := compile(doc)
+	if err != nil {
+		return nil, err
+	}
+	g := newGraph(root)
+	if err := g.check(); err != nil {
+		return nil, err
+	}
+	s := &Schema{raw: bytes.Clone(raw), root: root}
+	if s.defaults, err = indexDefaults(s.raw, g); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func parseSchema(raw json.RawMessage) (any, error) {
+	if len(raw) > maxSchemaSize {
+		return nil, fmt.Errorf("schema is %d bytes, the limit is %d", len(raw), maxSchemaSize)
+	}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, errors.New("schema is empty")
+	}
+	doc, err := decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("schema is not valid JSON: %w", err)
+	}
+	switch doc.(type) {
+	case map[string]any, bool:
+		return doc, nil
+	}
+	return nil, fmt.Errorf("schema must be an object, got %s", typeName(doc))
+}
+
+// dialects are the values of "$schema" that Compile accepts, without scheme
+// and empty fragment.
+var dialects = []string{
+	"json-schema.org/draft/2020-12/schema",
+	"json-schema.org/draft/2019-09/schema",
+	"json-schema.org/draft-07/schema",
+	"json-schema.org/draft-06/schema",
+	"json-schema.org/draft-04/schema",
+}
+
+func checkDialect(doc any) error {
+	obj, _ := doc.(map[string]any)
+	v, ok := obj["$schema"]
+	if !ok {
+		return nil
+	}
+	name, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("schema: \"$schema\" must be a string, got %s", typeName(v))
+	}
+	key := strings.TrimSuffix(name, "#")
+	key = strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
+	for _, d := range dialects {
+		if key == d {
+			return nil
+		}
+	}
+	return fmt.Errorf("schema: unknown dialect %q in \"$schema\"; supported are draft 2020-12, 2019-09, draft-07, draft-06 and draft-04", name)
+}
+
+// compile runs the compiler over doc. The recover is a last resort for a fault
+// in the compiler itself: a schema from a peer must never take the process
+// down.
+func compile(doc any) (root *jsonschema.Schema, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			root, err = nil, fmt.Errorf("schema cannot be compiled: %v", r)
+		}
+	}()
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	c.UseLoader(noLoader{})
+	budget := maxPatternSize
+	c.UseRegexpEngine(func(expr string) (jsonschema.Regexp, error) {
+		return newPattern(expr, &budget)
+	})
+	if err := c.AddResource(baseURL, doc); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	root, err = c.Compile(baseURL)
+	if err != nil {
+		return nil, compileError(err)
+	}
+	return root, nil
+}
+
+// noLoader refuses every reference that leaves the schema.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, &externalRefError{strings.TrimPrefix(url, "schema:///")}
+}
+
+type externalRefError struct{ url string }
+
+func (e *externalRefError) Error() string {
+	return fmt.Sprintf("schema refers to %q, which is outside the schema; only references within it (\"#/...\") are followed", e.url)
+}
+
+// compileError drops the compiler's wrapping where an error of this package
+// is inside, and its internal base URL everywhere.
+func compileError(err error) error {
+	var load *jsonschema.LoadURLError
+	if errors.As(err, &load) {
+		return load.Err
+	}
+	var re *jsonschema.InvalidRegexError
+	if errors.As(err, &re) {
+		return fmt.Errorf("schema: pattern %q at %q: %w", re.Regex, strings.TrimPrefix(re.URL, baseURL), re.Err)
+	}
+	var invalid *jsonschema.SchemaValidationError
+	if errors.As(err, &invalid) {
+		return fmt.Errorf("schema is invalid: %s", metaMessage(invalid))
+	}
+	return fmt.Errorf("schema: %s", strings.ReplaceAll(err.Error(), baseURL, ""))
+}
+
+// metaMessage picks the innermost complaint: the outer ones only say that the
+// meta-schema was not met.
+func metaMessage(invalid *jsonschema.SchemaValidationError) string {
+	var ve *jsonschema.ValidationError
+	if !errors.As(invalid.Err, &ve) {
+		return invalid.Err.Error()
+	}
+	for len(ve.Causes) > 0 {
+		ve = deepest(ve.Causes)
+	}
+	at := "#"
+	for _, tok := range ve.InstanceLocation {
+		at += "/" + tok
+	}
+	return fmt.Sprintf("at %q: %s", at, ve.ErrorKind.LocalizedString(printer))
+}
+
+func deepest(causes []*jsonschema.ValidationError) *jsonschema.ValidationError {
+	best := causes[0]
+	for _, c := range causes[1:] {
+		if len(c.InstanceLocation) > len(best.InstanceLocation) {
+			best = c
+		}
+	}
+	return best
+}

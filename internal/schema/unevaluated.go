@@ -1,0 +1,99 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// seen records which members or items of one value a subschema has evaluated,
+// for unevaluatedProperties and unevaluatedItems. A nil *seen records nothing:
+// most schemas have neither keyword.
+type seen struct {
+	members map[string]bool
+	first   int // the items before this index
+	items   map[int]bool
+}
+
+// fresh returns the record for s itself, or nil if neither it nor the schema
+// around it needs one.
+func (n *seen) fresh(s *jsonschema.Schema) *seen {
+	if n == nil && s.UnevaluatedProperties == nil && s.UnevaluatedItems == nil {
+		return nil
+	}
+	return &seen{}
+}
+
+func (n *seen) merge(other *seen) {
+	for name := range other.members {
+		n.addMember(name)
+	}
+	n.addItems(other.first)
+	for i := range other.items {
+		n.addItem(i)
+	}
+}
+
+func (n *seen) addMember(name string) {
+	if n == nil {
+		return
+	}
+	if n.members == nil {
+		n.members = map[string]bool{}
+	}
+	n.members[name] = true
+}
+
+func (n *seen) addItems(count int) {
+	if n != nil {
+		n.first = max(n.first, count)
+	}
+}
+
+func (n *seen) addItem(i int) {
+	if n == nil || i < n.first {
+		return
+	}
+	if n.items == nil {
+		n.items = map[int]bool{}
+	}
+	n.items[i] = true
+}
+
+// unevaluated applies the two unevaluated keywords to what nothing else in s
+// has looked at.
+func (e *evaluator) unevaluated(s *jsonschema.Schema, v any, at *path, out *report, seen *seen) bool {
+	ok := true
+	switch v := v.(type) {
+	case map[string]any:
+		if s.UnevaluatedProperties == nil || !e.spend(len(v)) {
+			return !e.exhausted
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if !seen.members[name] {
+				ok = e.leftover(s.UnevaluatedProperties, v[name], at.member(name), out) && ok
+				seen.addMember(name)
+			}
+		}
+	case []any:
+		if s.UnevaluatedItems == nil {
+			return true
+		}
+		for i := seen.first; i < len(v); i++ {
+			if !seen.items[i] {
+				ok = e.leftover(s.UnevaluatedItems, v[i], at.item(i), out) && ok
+			}
+		}
+		seen.addItems(len(v))
+	}
+	return ok
+}
+
+func (e *evaluator) leftover(s *jsonschema.Schema, v any, at *path, out *report) bool {
+	if s.Bool != nil && !*s.Bool && !at.isItem {
+		out.add(unknownMember(at.parent, at.name, nil))
+		return false
+	}
+	return e.eval(s, v, at, out, nil)
+}

@@ -1,0 +1,61 @@
+// Package serial runs functions one after the other, off the goroutine that
+// hands them in.
+package serial
+
+import "sync"
+
+// Queue runs what is added to it in order. Its goroutine exists only while
+// there is work. The zero value is ready; it is safe for concurrent use.
+type Queue struct {
+	// Limit is how many functions may wait before Add does. 0 means 256.
+	Limit int
+
+	mu      sync.Mutex
+	room    *sync.Cond
+	waiting []func()
+	running bool
+	busy    sync.WaitGroup
+}
+
+// Add hands in f. It waits for room when Limit functions wait already.
+func (q *Queue) Add(f func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 256
+	}
+	if q.room == nil {
+		q.room = sync.NewCond(&q.mu)
+	}
+	for len(q.waiting) >= limit {
+		q.room.Wait()
+	}
+	q.waiting = append(q.waiting, f)
+	if !q.running {
+		q.running = true
+		q.busy.Add(1)
+		go q.run() // ends when nothing waits; Wait waits for it
+	}
+}
+
+func (q *Queue) run() {
+	defer q.busy.Done()
+	for {
+		q.mu.Lock()
+		if len(q.waiting) == 0 {
+			q.running = false
+			q.mu.Unlock()
+			return
+		}
+		f := q.waiting[0]
+		q.waiting = q.waiting[1:]
+		q.room.Signal()
+		q.mu.Unlock()
+		f()
+	}
+}
+
+// Wait returns when everything that was added has run. Nothing may be added
+// meanwhile by others.
+func (q *Queue) Wait() { q.busy.Wait() }

@@ -1,0 +1,139 @@
+package stream
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+)
+
+// Lines makes Frames of a byte stream in each direction: one message to a
+// line. limit bounds a line in bytes. closer ends both directions; it may be
+// nil.
+//
+// Spec: 2026-07-28 basic/transports/stdio.
+func Lines(r io.Reader, w io.Writer, limit int, closer func() error) Frames {
+	return &lines{r: bufio.NewReaderSize(r, 64<<10), limit: limit, out: &writer{w: w}, closer: closer}
+}
+
+type lines struct {
+	r      *bufio.Reader
+	limit  int
+	out    *writer
+	closer func() error
+	once   sync.Once
+	err    error
+}
+
+func (l *lines) Read() ([]byte, error) {
+	for {
+		line, err := l.line()
+		if err != nil {
+			return nil, err
+		}
+		if len(line) > 0 {
+			return line, nil
+		}
+	}
+}
+
+// line returns the next line without its end, in memory of its own. The last
+// line of a stream may lack its newline.
+func (l *lines) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if len(line)+len(part) > l.limit+2 { // the line's end does not count
+			return nil, l.skip(err)
+		}
+		line = append(line, part...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil && (len(line) == 0 || !errors.Is(err, io.EOF)) {
+			return nil, err
+		}
+		return bytes.TrimSpace(line), nil
+	}
+}
+
+// skip reads past the rest of a line that is too long, without keeping it.
+func (l *lines) skip(err error) error {
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = l.r.ReadSlice('\n')
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return &TooLongError{l.limit}
+}
+
+func (l *lines) Write(frame []byte) error { return l.out.write(frame) }
+
+func (l *lines) Close() error {
+	l.once.Do(func() {
+		if l.closer != nil {
+			l.err = l.closer()
+		}
+	})
+	return l.err
+}
+
+// maxUnsent is how many bytes may wait for a slow reader before writers do.
+const maxUnsent = 1 << 20
+
+// writer sends lines. A frame that arrives while another is being written
+// joins the ones that wait, and they go out in one write: the writer at work
+// takes them along. Errors stick.
+type writer struct {
+	w io.Writer
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	unsent  []byte
+	spare   []byte
+	busy    bool
+	err     error
+}
+
+func (w *writer) write(frame []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.changed == nil {
+		w.changed = sync.NewCond(&w.mu)
+	}
+	for w.busy && len(w.unsent) > maxUnsent && w.err == nil {
+		w.changed.Wait()
+	}
+	if w.err != nil {
+		return w.err
+	}
+	w.unsent = append(append(w.unsent, frame...), '\n')
+	if w.busy {
+		return nil
+	}
+	w.busy = true
+	for len(w.unsent) > 0 && w.err == nil {
+		w.send()
+	}
+	w.busy = false
+	w.changed.Broadcast()
+	return w.err
+}
+
+// send writes what waits. The lock is not held over the write.
+func (w *writer) send() {
+	out := w.unsent
+	w.unsent, w.spare = w.spare[:0], nil
+	w.mu.Unlock()
+	_, err := w.w.Write(out)
+	w.mu.Lock()
+	if cap(out) <= maxUnsent {
+		w.spare = out[:0]
+	}
+	if err != nil {
+		w.err = err
+	}
+	w.changed.Broadcast()
+}

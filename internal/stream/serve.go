@@ -1,0 +1,208 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/serial"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Serve serves one client of both eras until it closes the connection or ctx
+// ends. Every goroutine it starts has ended when it returns: one for each
+// request, and one for notifications while there are some. It returns nil
+// when the client closed the connection in good order.
+func Serve(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOptions) error {
+	opts = opts.WithDefaults()
+	stateless, err := era.NewStateless(h, opts)
+	if err != nil {
+		return err
+	}
+	s := &server{opts: opts, decoder: era.Decoder(opts), frames: frames, stateless: stateless}
+	s.session = era.NewSession(h, opts, s)
+	return s.run(ctx)
+}
+
+// server is one connection.
+type server struct {
+	opts      mcp.ServeOptions
+	decoder   *jsonrpc.Decoder
+	frames    Frames
+	stateless *era.Stateless
+	session   *era.Session
+	inflight  era.InFlight
+	notices   serial.Queue
+
+	mu       sync.Mutex
+	closing  bool
+	requests sync.WaitGroup
+}
+
+func (s *server) run(ctx context.Context) error {
+	requests, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	ended := make(chan error, 1)
+	go func() { ended <- s.read(requests) }() // ends with the connection; waited for below
+	select {
+	case err := <-ended:
+		s.finish(errors.Is(err, io.EOF))
+		_ = s.frames.Close()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	case <-ctx.Done():
+		s.inflight.CancelAll(era.ErrShutdown)
+		s.finish(false)
+		_ = s.frames.Close()
+		s.abandon(ended)
+		return context.Cause(ctx)
+	}
+}
+
+// abandon waits for the reader, but not for ever: a read from a terminal
+// cannot be interrupted, and ends with the process.
+func (s *server) abandon(ended <-chan error) {
+	timer := time.NewTimer(s.opts.DrainTimeout)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	}
+}
+
+// finish ends what is being served. A client that pipes its messages closes
+// its side at once: patient lets such requests come to their answers.
+// Questions to a client that is gone fail at once.
+func (s *server) finish(patient bool) {
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.session.Close(jsonrpc.ErrClosed)
+	if patient {
+		s.inflight.CancelListens()
+		timer := time.AfterFunc(s.opts.DrainTimeout, func() { s.inflight.CancelAll(era.ErrShutdown) })
+		defer timer.Stop()
+	} else {
+		s.inflight.CancelAll(era.ErrShutdown)
+	}
+	// A client that no longer reads must not keep the server from ending.
+	stuck := time.AfterFunc(2*s.opts.DrainTimeout, func() { _ = s.frames.Close() })
+	defer stuck.Stop()
+	s.requests.Wait()
+	s.notices.Wait()
+}
+
+// begin counts a request in, unless the connection is closing.
+func (s *server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return false
+	}
+	s.requests.Add(1)
+	return true
+}
+
+func (s *server) read(ctx context.Context) error {
+	for {
+		frame, err := s.frames.Read()
+		var long *TooLongError
+		switch {
+		case errors.As(err, &long):
+			s.refuse(jsonrpc.ID{}, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", long))
+		case err != nil:
+			return err
+		case jsonrpc.IsBatch(frame):
+			s.batch(ctx, frame)
+		default:
+			m, err := s.decoder.Decode(frame)
+			s.message(ctx, m, err, s)
+		}
+	}
+}
+
+// message serves one message; bad is the error of its decoding.
+func (s *server) message(ctx context.Context, m *jsonrpc.Message, bad error, out era.Out) {
+	if bad != nil {
+		s.answerBad(ctx, m.ID, bad, out)
+		return
+	}
+	if m.Kind == jsonrpc.Notification && s.inflight.Notice(m) {
+		return
+	}
+	front := s.front(m)
+	switch {
+	case era.Inline(m):
+		front(ctx, m, out, era.Via{})
+	case m.Kind == jsonrpc.Notification:
+		s.notices.Add(func() { front(ctx, m, out, era.Via{}) })
+	default:
+		s.request(ctx, m, front, out)
+	}
+}
+
+func (s *server) front(m *jsonrpc.Message) func(context.Context, *jsonrpc.Message, era.Out, era.Via) {
+	if era.IsStateless(m) {
+		return s.stateless.Receive
+	}
+	return s.session.Receive
+}
+
+// request registers a request here, on the reading goroutine, and serves it
+// on one of its own.
+func (s *server) request(ctx context.Context, m *jsonrpc.Message, front func(context.Context, *jsonrpc.Message, era.Out, era.Via), out era.Out) {
+	own, err := s.inflight.Add(ctx, m, s.opts.MaxInFlight)
+	if err != nil {
+		s.answerBad(ctx, m.ID, err, out)
+		return
+	}
+	if !s.begin() {
+		s.inflight.Remove(m.ID)
+		return
+	}
+	go func() { // ends with the request; finish waits for it
+		defer s.requests.Done()
+		defer s.inflight.Remove(m.ID)
+		front(own, m, out, era.Via{})
+	}()
+}
+
+func (s *server) refuse(id jsonrpc.ID, err error) { s.answerBad(context.Background(), id, err, s) }
+
+// answerBad refuses a message; the connection lives on.
+func (s *server) answerBad(ctx context.Context, id jsonrpc.ID, bad error, out era.Out) {
+	var rpc *jsonrpc.Error
+	if !errors.As(bad, &rpc) {
+		rpc = jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+	}
+	s.opts.Logger.WarnContext(ctx, "message refused", "reason", rpc.Message)
+	frame, err := s.encodeBad(id, rpc)
+	if err != nil {
+		return
+	}
+	_ = out.Answer(ctx, frame, rpc) // a client that is gone shows in the next Read
+}
+
+// encodeBad leaves the id out where the revision's schema wants that, and
+// writes null as JSON-RPC has it before.
+func (s *server) encodeBad(id jsonrpc.ID, rpc *jsonrpc.Error) ([]byte, error) {
+	if f := s.session.Facts(); id.IsZero() && f != nil && f.ErrorWithoutID {
+		return jsonrpc.AppendNoID(nil, rpc)
+	}
+	return jsonrpc.Append(nil, jsonrpc.NewError(id, rpc))
+}
+
+// Message and Answer make the connection the Out of all that needs no place
+// of its own: order within a request is kept by who writes it.
+
+func (s *server) Message(_ context.Context, frame []byte) error { return s.frames.Write(frame) }
+
+func (s *server) Answer(_ context.Context, frame []byte, _ *jsonrpc.Error) error {
+	return s.frames.Write(frame)
+}

@@ -1,0 +1,62 @@
+// Everything the suite assumes about `parley serve --stdio`: the names and the
+// arguments may be tuned there, and then this is the only file to follow.
+
+const rows = 600;
+
+export const server = {
+  args: ["serve", "--stdio"],
+
+  calculate: {
+    name: "calculate",
+    arguments: { expression: "2 + 3 * 4" },
+    text: "14",
+    wrongArguments: {},
+    // A model can only mend its call when the text names what is missing.
+    missing: "expression",
+  },
+
+  unknownTool: "no_such_tool",
+
+  resource: { uri: "server://info" },
+
+  prompt: {
+    name: "code_review",
+    arguments: { code: "x = 1", language: "python" },
+    // Both arguments have to find their way into the rendered messages.
+    contains: ["x = 1", "python"],
+  },
+
+  completion: { argument: "language", prefix: "py", includes: "python" },
+
+  // Reports progress once per batch of rows.
+  progress: {
+    name: "import_csv",
+    arguments: {
+      csv: ["id,name", ...Array.from({ length: rows }, (_, i) => `${i + 1},name ${i + 1}`)].join("\n"),
+      table: "people",
+    },
+  },
+
+  // Slow enough that no two notifications share a read: the clients themselves
+  // lose progress that arrives together with the response.
+  paced: { name: "count_slowly", arguments: { steps: 5, delay_ms: 30 } },
+
+  // Takes 20 s when nobody cancels it, far longer than any check may last.
+  slow: { name: "count_slowly", arguments: { steps: 1000, delay_ms: 20 } },
+
+  checkout: {
+    name: "checkout",
+    arguments: {},
+    questions: 2,
+    // By property name; whatever is not listed is answered from its schema.
+    answers: {},
+  },
+
+  sampling: {
+    name: "classify_log",
+    arguments: { entry: "Failed to connect after 3 retries" },
+    // The model's prompt has to carry the entry, and its answer the result.
+    prompt: "Failed to connect after 3 retries",
+    answer: "ERROR",
+  },
+};

@@ -1,0 +1,399 @@
+// Runs official TypeScript SDK clients of five protocol revisions against
+// `parley serve --stdio`. See ../README.md.
+
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+import { Report, assert, brief, equal, readable, skip, within } from "../lib/report.mjs";
+import { clients, packageOf } from "./clients.mjs";
+import { server } from "./config.mjs";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const parley = process.env.PARLEY ? resolve(process.env.PARLEY) : resolve(root, ".tmp/parley");
+const limit = 15_000;
+
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: "string" }, // a revision or a label
+    trace: { type: "boolean", default: false }, // all messages to standard error
+  },
+});
+
+if (!existsSync(parley)) {
+  console.error(`${parley} does not exist: go build -o .tmp/parley ./cmd/parley, or set PARLEY`);
+  process.exit(2);
+}
+
+const columns = [
+  "version",
+  "tools",
+  "resources",
+  "templates",
+  "prompts",
+  "call",
+  "wrong args",
+  "unknown tool",
+  "read",
+  "prompt",
+  "complete",
+  "progress",
+  "cancel",
+  "elicit",
+  "sample",
+  "quiet",
+  "exit",
+];
+
+const report = new Report("TypeScript client", columns);
+
+const running = [];
+for (const client of clients) {
+  const { name, version } = packageOf(client);
+  const short = name.replace("@modelcontextprotocol/", "");
+  const label = `${client.revision}  ${short} ${version}${client.label ? ` ${client.label}` : ""}`;
+  if (flags.only && !label.includes(flags.only)) continue;
+  running.push(runClient(client, report.row(label)));
+}
+await Promise.all(running);
+
+report.print();
+// A server that refuses to die must not keep the suite alive after the verdict.
+process.exit(report.failed > 0 || report.passed === 0 ? 1 : 0);
+
+async function runClient(client, row) {
+  const modern = client.revision === "2026-07-28";
+  const asked = { elicitation: [], sampling: [] };
+  const session = await client.open(client, parley, server.args, {
+    elicitation: async (request) => {
+      asked.elicitation.push(request.params);
+      return { action: "accept", content: answerForm(request.params.requestedSchema) };
+    },
+    sampling: async (request) => {
+      asked.sampling.push(request.params);
+      return {
+        role: "assistant",
+        model: "parley-interop-model",
+        stopReason: "endTurn",
+        content: { type: "text", text: server.sampling.answer },
+      };
+    },
+  });
+  const { sdk, wire, transport } = session;
+
+  // Whatever a client's own validation objects to without failing a call: lines
+  // that are not JSON-RPC, unknown ids, notifications with a wrong shape.
+  const complaints = [];
+  sdk.onerror = (error) => complaints.push(error.message);
+
+  let stderr = "";
+  const listen = () =>
+    transport.stderr?.on("data", (chunk) => {
+      stderr = (stderr + chunk).slice(-2000);
+    });
+  const early = transport.stderr !== null && transport.stderr !== undefined;
+  if (early) listen();
+  row.context = () =>
+    [
+      complaints.length > 0 && `the client complained:\n${complaints.slice(-3).map((text) => brief(readable(text))).join("\n")}`,
+      stderr && `the server's standard error ended with:\n${stderr.trim()}`,
+    ]
+      .filter(Boolean)
+      .join("\n");
+
+  const check = (column, run) => report.check(row, column, limit, run);
+
+  const connected = await check("version", async () => {
+    await session.connect();
+    if (!early) listen();
+    equal(session.revision(), client.revision, "negotiated protocol revision");
+    const handshakes = wire.sent("initialize").length;
+    equal(handshakes, modern ? 0 : 1, "initialize requests of this client");
+    assert(sdk.getServerCapabilities(), "the client holds no server capabilities");
+    assert(sdk.getServerVersion()?.name, "the client holds no server name");
+  });
+  if (!connected) {
+    // One clear failure says more than sixteen that follow from it.
+    await within(5000, sdk.close(), "close").catch(() => {});
+    if (flags.trace) trace(row, wire);
+    return;
+  }
+
+  await check("tools", async () => {
+    const { tools } = await session.list.tools();
+    const names = tools.map((tool) => tool.name);
+    for (const tool of [server.calculate, server.progress, server.slow, server.checkout, server.sampling]) {
+      assert(names.includes(tool.name), `no tool ${tool.name} among ${names.join(", ")}`);
+    }
+    const calculate = tools.find((tool) => tool.name === server.calculate.name);
+    equal(calculate.inputSchema.type, "object", "type of the input schema");
+  });
+  await check("resources", async () => {
+    const { resources } = await session.list.resources();
+    const uris = resources.map((resource) => resource.uri);
+    assert(uris.includes(server.resource.uri), `no resource ${server.resource.uri} among ${brief(uris)}`);
+  });
+  await check("templates", async () => {
+    const { resourceTemplates } = await session.list.resourceTemplates();
+    assert(resourceTemplates.length > 0, "no resource template listed");
+    for (const template of resourceTemplates) {
+      assert(template.uriTemplate.includes("{"), `no expression in URI template ${template.uriTemplate}`);
+    }
+  });
+  await check("prompts", async () => {
+    const { prompts } = await session.list.prompts();
+    const prompt = prompts.find((candidate) => candidate.name === server.prompt.name);
+    assert(prompt, `no prompt ${server.prompt.name} among ${brief(prompts.map((p) => p.name))}`);
+    const names = (prompt.arguments ?? []).map((argument) => argument.name);
+    for (const argument of Object.keys(server.prompt.arguments)) {
+      assert(names.includes(argument), `prompt ${prompt.name} does not list its argument ${argument}`);
+    }
+  });
+  await check("call", async () => {
+    const result = await session.callTool({
+      name: server.calculate.name,
+      arguments: server.calculate.arguments,
+    });
+    assert(!result.isError, `the tool failed: ${textOf(result)}`);
+    equal(textOf(result), server.calculate.text, "text of the result");
+  });
+  await check("wrong args", async () => {
+    const result = await session.callTool({
+      name: server.calculate.name,
+      arguments: server.calculate.wrongArguments,
+    });
+    equal(result.isError, true, `isError of ${brief(result)}`);
+    assert(
+      textOf(result).includes(server.calculate.missing),
+      `the text does not name the missing argument: ${brief(textOf(result))}`,
+    );
+  });
+  await check("unknown tool", async () => {
+    const outcome = await settle(session.callTool({ name: server.unknownTool, arguments: {} }));
+    assert(outcome.error, `answered with a result instead of an error: ${brief(outcome.value)}`);
+    equal(outcome.error.code, -32602, `code of "${outcome.error.message}"`);
+  });
+  await check("read", async () => {
+    const { contents } = await sdk.readResource({ uri: server.resource.uri });
+    equal(contents[0]?.uri, server.resource.uri, "URI of the contents");
+    const value = JSON.parse(contents[0].text);
+    assert(value !== null && typeof value === "object", `not a JSON object: ${contents[0].text}`);
+  });
+  await check("prompt", async () => {
+    const { messages } = await sdk.getPrompt({
+      name: server.prompt.name,
+      arguments: server.prompt.arguments,
+    });
+    const text = messages.map((message) => message.content.text ?? "").join("\n");
+    for (const part of server.prompt.contains) {
+      assert(text.includes(part), `${brief(part)} is missing in ${brief(text)}`);
+    }
+  });
+  await check("complete", async () => {
+    const { completion } = await sdk.complete({
+      ref: { type: "ref/prompt", name: server.prompt.name },
+      argument: { name: server.completion.argument, value: server.completion.prefix },
+    });
+    assert(
+      completion.values.includes(server.completion.includes),
+      `${server.completion.includes} is not among ${brief(completion.values)}`,
+    );
+  });
+  await check("progress", async () => {
+    const imported = await withProgress(session, server.progress);
+    const { sent, delivered } = imported;
+    if (delivered.length < sent.length) {
+      // All versions handle a notification one microtask later than a response, so
+      // those that share a read with the response find their handler gone. Only the
+      // end may be missing for this reason.
+      const lost = sent.length - delivered.length;
+      report.note(`${row.name}: the client itself dropped ${lost} of ${sent.length} progress notifications`);
+      assert(
+        delivered.every((value, i) => value === sent[i]),
+        `onprogress got ${brief(delivered)} of ${brief(sent)}`,
+      );
+    }
+    const paced = await withProgress(session, server.paced);
+    assert(
+      paced.delivered.length >= 2,
+      `${paced.sent.length} notifications were sent, but ${paced.delivered.length} reached onprogress`,
+    );
+  });
+  await check("cancel", async () => {
+    const controller = new AbortController();
+    let cancelledAt;
+    const outcome = await settle(
+      session.callTool(
+        { name: server.slow.name, arguments: server.slow.arguments },
+        {
+          signal: controller.signal,
+          onprogress: () => {
+            cancelledAt ??= Date.now();
+            controller.abort("enough");
+          },
+        },
+      ),
+    );
+    assert(cancelledAt, `the call ended before any progress: ${brief(outcome.value ?? outcome.error?.message)}`);
+    assert(outcome.error !== undefined, `the cancelled call returned ${brief(outcome.value)}`);
+    const took = Date.now() - cancelledAt;
+    assert(took < 1000, `the call rejected only ${took} ms after the cancellation`);
+
+    await session.alive();
+
+    const call = wire.sent("tools/call").at(-1);
+    const cancelled = wire.sent("notifications/cancelled").at(-1);
+    equal(cancelled?.params.requestId, call.id, "request named by notifications/cancelled");
+    // What was under way when the notification arrived may still come in; after
+    // that the tool has to be silent, which at its pace a moment suffices to see.
+    const before = progressOf(wire, server.slow.name).values.length;
+    await sleep(400);
+    const after = progressOf(wire, server.slow.name).values.length;
+    assert(after === before, `the tool went on: ${after - before} progress notifications after it was cancelled`);
+    equal(wire.responseTo(call.id), undefined, "answer to the cancelled request");
+    await session.list.tools();
+  });
+  await check("elicit", async () => {
+    asked.elicitation.length = 0;
+    const outcome = await settle(
+      session.callTool({ name: server.checkout.name, arguments: server.checkout.arguments }),
+    );
+    if (!client.elicitation) {
+      // A client that declared no elicitation must not be asked, however the tool
+      // then ends.
+      equal(wire.received("elicitation/create").length, 0, "questions to a client without elicitation");
+      await session.alive();
+      return;
+    }
+    if (outcome.error) throw outcome.error;
+    equal(asked.elicitation.length, server.checkout.questions, "questions asked");
+    assert(!outcome.value.isError, `the tool failed: ${textOf(outcome.value)}`);
+    assert(textOf(outcome.value), "the tool answered without text");
+    const wanted = modern ? 0 : server.checkout.questions;
+    equal(wire.received("elicitation/create").length, wanted, "elicitation requests of the server");
+  });
+  await check("sample", async () => {
+    asked.sampling.length = 0;
+    const result = await session.callTool({
+      name: server.sampling.name,
+      arguments: server.sampling.arguments,
+    });
+    assert(asked.sampling.length > 0, `the server did not ask the client's model: ${brief(result)}`);
+    assert(
+      brief(asked.sampling, 1e6).includes(server.sampling.prompt),
+      `the entry is missing in the prompt ${brief(asked.sampling)}`,
+    );
+    assert(!result.isError, `the tool failed: ${textOf(result)}`);
+    assert(textOf(result).includes(server.sampling.answer), `the model's answer is missing in ${textOf(result)}`);
+  });
+  await check("quiet", async () => {
+    // Late progress is the client's own race, see above; nothing else is excused.
+    const serious = complaints.filter((text) => !/progress notification for an unknown token/.test(text));
+    assert(serious.length === 0, `the client complained: ${brief(serious.join("\n"), 2000)}`);
+  });
+  await check("exit", async () => {
+    // Not all versions expose the child process; all keep it in this field.
+    const child = transport._process;
+    if (!child?.once) skip("no access to the server process");
+    const exited = new Promise((done) => child.once("exit", (code, signal) => done({ code, signal })));
+    if (child.exitCode !== null) throw new Error(`the server had already ended with ${child.exitCode}`);
+    // Old versions send SIGTERM at once; closing standard input first holds all
+    // of them to the same rule: the end of input ends the server.
+    child.stdin.end();
+    const { code, signal } = await within(1500, exited, "exit at the end of standard input");
+    equal(signal, null, "signal that ended the server");
+    equal(code, 0, "exit code of the server");
+  });
+  await within(5000, sdk.close(), "close").catch(() => {});
+  if (flags.trace) trace(row, wire);
+}
+
+function textOf(result) {
+  return (result.content ?? [])
+    .filter((block) => block.type === "text")
+    .map((block) => block.text)
+    .join("\n");
+}
+
+async function settle(promise) {
+  try {
+    return { value: await promise };
+  } catch (error) {
+    // A client may reject with the bare reason given to abort().
+    return { error: error ?? new Error("rejected without a reason") };
+  }
+}
+
+/** progressOf returns the last call of a tool's token and all progress the server sent for it. */
+function progressOf(wire, tool) {
+  const call = wire.sent("tools/call").filter((request) => request.params.name === tool).at(-1);
+  const token = call?.params._meta?.progressToken;
+  const values = wire
+    .received("notifications/progress")
+    .filter((notification) => notification.params.progressToken === token)
+    .map((notification) => notification.params.progress);
+  return { token, values };
+}
+
+/** withProgress calls a tool and holds what the server sent against what onprogress got. */
+async function withProgress(session, tool) {
+  const delivered = [];
+  const result = await session.callTool(
+    { name: tool.name, arguments: tool.arguments },
+    { onprogress: (progress) => delivered.push(progress.progress) },
+  );
+  assert(!result.isError, `${tool.name} failed: ${textOf(result)}`);
+  const { token, values: sent } = progressOf(session.wire, tool.name);
+  assert(token !== undefined, "the client sent no progress token");
+  assert(sent.length >= 2, `${tool.name}: ${sent.length} progress notifications carry the token ${token}`);
+  assert(increasing(sent), `${tool.name}: progress does not increase strictly: ${brief(sent)}`);
+  return { sent, delivered };
+}
+
+function increasing(values) {
+  return values.every((value, i) => i === 0 || value > values[i - 1]);
+}
+
+/** answerForm fills a form the way a willing user would, so that it survives changes to the questions. */
+function answerForm(schema) {
+  const content = {};
+  for (const [name, property] of Object.entries(schema?.properties ?? {})) {
+    content[name] = name in server.checkout.answers ? server.checkout.answers[name] : answerField(property);
+  }
+  return content;
+}
+
+function answerField(property) {
+  if (property.enum) return property.enum[0];
+  if (property.oneOf) return property.oneOf[0].const;
+  switch (property.type) {
+    case "boolean":
+      return true;
+    case "integer":
+    case "number":
+      return Math.max(1, property.minimum ?? 1);
+    case "array":
+      return [property.items?.enum?.[0] ?? property.items?.anyOf?.[0]?.const ?? "one"];
+    default:
+      switch (property.format) {
+        case "email":
+          return "ada@example.com";
+        case "uri":
+          return "https://example.com/";
+        case "date":
+          return "2026-07-28";
+        case "date-time":
+          return "2026-07-28T12:00:00Z";
+        default:
+          return "Ada Lovelace".padEnd(property.minLength ?? 0, ".").slice(0, property.maxLength);
+      }
+  }
+}
+
+function trace(row, wire) {
+  for (const { sent, message } of wire.messages) {
+    console.error(`${row.name}  ${sent ? "→" : "←"} ${brief(message, 1500)}`);
+  }
+}

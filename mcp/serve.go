@@ -1,0 +1,63 @@
+package mcp
+
+import (
+	"log/slog"
+	"time"
+)
+
+// ServeOptions are what every transport that serves a Handler takes. The zero
+// value is safe and complete.
+type ServeOptions struct {
+	// Logger hears of refused messages, failed handlers and lost clients.
+	// nil means slog.Default().
+	Logger *slog.Logger
+	// MaxMessageBytes bounds one received message. 0 means 16 MiB.
+	MaxMessageBytes int
+	// MaxDepth bounds the nesting of a received message. 0 means 128.
+	MaxDepth int
+	// MaxInFlight bounds the requests of one connection that are served at a
+	// time; more are refused. 0 means 1024.
+	MaxInFlight int
+	// StateKeys seal what a stateless exchange carries through the client
+	// between its rounds: 32 bytes each; the first seals, all open. Nodes that
+	// serve the same clients need the same keys. nil means one random key for
+	// this process.
+	StateKeys [][]byte
+	// StateTTL is how long a client may take to answer. 0 means 15 minutes.
+	StateTTL time.Duration
+	// MaxRounds bounds how often one exchange may ask. 0 means 16.
+	MaxRounds int
+	// ChangeWindow is how long changes are gathered before clients are told,
+	// counted from the first. 0 means 10 milliseconds.
+	ChangeWindow time.Duration
+	// DrainTimeout is how long requests may go on after the client closed the
+	// connection. 0 means 1 second.
+	DrainTimeout time.Duration
+}
+
+// WithDefaults returns a copy in which every field that was zero has its
+// default, except StateKeys. o may be nil.
+func (o *ServeOptions) WithDefaults() ServeOptions {
+	var d ServeOptions
+	if o != nil {
+		d = *o
+	}
+	if d.Logger == nil {
+		d.Logger = slog.Default()
+	}
+	d.MaxMessageBytes = or(d.MaxMessageBytes, 16<<20)
+	d.MaxDepth = or(d.MaxDepth, 128)
+	d.MaxInFlight = or(d.MaxInFlight, 1024)
+	d.StateTTL = or(d.StateTTL, 15*time.Minute)
+	d.MaxRounds = or(d.MaxRounds, 16)
+	d.ChangeWindow = or(d.ChangeWindow, 10*time.Millisecond)
+	d.DrainTimeout = or(d.DrainTimeout, time.Second)
+	return d
+}
+
+func or[T int | time.Duration](v, def T) T {
+	if v > 0 {
+		return v
+	}
+	return def
+}

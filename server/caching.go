@@ -1,0 +1,87 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// CacheHint says how long clients may reuse a result, and who may.
+//
+// Spec: 2026-07-28 server/utilities/caching#cacheable-model.
+type CacheHint struct {
+	// TTL is how long the result stays fresh; it is sent in milliseconds.
+	TTL time.Duration
+	// Scope is mcp.CachePublic or mcp.CachePrivate; empty means private.
+	Scope mcp.CacheScope
+}
+
+// cacheable says of each method with cacheable results whether it is a list.
+//
+// Spec: 2026-07-28 server/utilities/caching#cacheable-results.
+var cacheable = map[string]bool{
+	mcp.MethodDiscover:      false,
+	mcp.MethodListTools:     true,
+	mcp.MethodListPrompts:   true,
+	mcp.MethodListResources: true,
+	mcp.MethodListTemplates: true,
+	mcp.MethodReadResource:  false,
+}
+
+// check refuses a public list that is not the same for everybody: caches
+// would show it to the wrong people.
+//
+// Spec: 2026-07-28 server/utilities/caching#choosing-a-cache-scope.
+func (h CacheHint) check(method string, filtered bool) error {
+	list, ok := cacheable[method]
+	switch {
+	case !ok:
+		return errors.New("the results of this method are not cacheable")
+	case h.TTL < 0:
+		return fmt.Errorf("negative TTL %s", h.TTL)
+	case h.Scope != "" && h.Scope != mcp.CachePublic && h.Scope != mcp.CachePrivate:
+		return fmt.Errorf("unknown scope %q", h.Scope)
+	case list && filtered && h.Scope == mcp.CachePublic:
+		return errors.New("a list that Visible filters cannot be public")
+	}
+	return nil
+}
+
+// cacheFields returns the configured hint of a method; none when there is
+// none.
+func (s *Server) cacheFields(method string) mcp.CacheFields {
+	hint, ok := s.opts.Cache[method]
+	if !ok {
+		return mcp.CacheFields{}
+	}
+	ttl := hint.TTL.Milliseconds()
+	scope := hint.Scope
+	if scope == "" {
+		scope = mcp.CachePrivate
+	}
+	return mcp.CacheFields{TTLMs: &ttl, CacheScope: scope}
+}
+
+// readCache fills what a handler left open in the cache fields of its result.
+// A scope is never widened: what a handler says nothing of is as the server's
+// default, and a TTL of its own without a scope is private.
+//
+// Spec: 2026-07-28 server/utilities/caching#time-to-live-ttl-field.
+func (s *Server) readCache(own mcp.CacheFields) mcp.CacheFields {
+	if own.TTLMs == nil {
+		fields := s.cacheFields(mcp.MethodReadResource)
+		if own.CacheScope != "" {
+			fields.CacheScope = own.CacheScope
+		}
+		return fields
+	}
+	if *own.TTLMs < 0 {
+		own.TTLMs = new(int64)
+	}
+	if own.CacheScope == "" {
+		own.CacheScope = mcp.CachePrivate
+	}
+	return own
+}

@@ -1,0 +1,182 @@
+package server
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Hub carries changes from where they happen to those who watch. NewHub makes
+// one for a process. One that several nodes share makes a change on one node
+// known to the clients of all. Its methods may be called concurrently.
+type Hub interface {
+	// Publish makes a change known. It must not block for long: it is called
+	// by whoever changes a feature.
+	Publish(change mcp.Change)
+	// Subscribe calls deliver for each change that the filter asks for, until
+	// stop is called. deliver does not block, and does not call stop; it may
+	// be called concurrently, and never after stop has returned. stop may be
+	// called more than once.
+	Subscribe(filter mcp.SubscriptionFilter, deliver func(mcp.Change)) (stop func())
+}
+
+// NewHub returns a Hub for one process. Its costs grow with the number of
+// those who watch a change, not with the number of all.
+func NewHub() Hub {
+	return &localHub{interested: map[mcp.Change]map[*subscriber]struct{}{}}
+}
+
+// localHub knows for each change who is interested in it.
+type localHub struct {
+	mu         sync.RWMutex
+	interested map[mcp.Change]map[*subscriber]struct{}
+}
+
+func (h *localHub) Publish(change mcp.Change) {
+	for _, sub := range h.find(change) {
+		if sub.enter() {
+			sub.deliver(change)
+			sub.leave()
+		}
+	}
+}
+
+func (h *localHub) find(change mcp.Change) []*subscriber {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	set := h.interested[change]
+	subs := make([]*subscriber, 0, len(set))
+	for sub := range set {
+		subs = append(subs, sub)
+	}
+	return subs
+}
+
+func (h *localHub) Subscribe(filter mcp.SubscriptionFilter, deliver func(mcp.Change)) (stop func()) {
+	sub := &subscriber{deliver: deliver}
+	changes := changesOf(filter)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range changes {
+		if h.interested[c] == nil {
+			h.interested[c] = map[*subscriber]struct{}{}
+		}
+		h.interested[c][sub] = struct{}{}
+	}
+	return func() {
+		h.forget(sub, changes)
+		sub.stop()
+	}
+}
+
+func (h *localHub) forget(sub *subscriber, changes []mcp.Change) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range changes {
+		delete(h.interested[c], sub)
+		if len(h.interested[c]) == 0 {
+			delete(h.interested, c)
+		}
+	}
+}
+
+// changesOf lists the changes that a filter asks for.
+//
+// Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
+func changesOf(f mcp.SubscriptionFilter) []mcp.Change {
+	var changes []mcp.Change
+	for kind, wanted := range map[mcp.ChangeKind]bool{
+		mcp.ToolsChanged:     f.ToolsListChanged,
+		mcp.PromptsChanged:   f.PromptsListChanged,
+		mcp.ResourcesChanged: f.ResourcesListChanged,
+	} {
+		if wanted {
+			changes = append(changes, mcp.Change{Kind: kind})
+		}
+	}
+	for _, uri := range f.ResourceSubscriptions {
+		changes = append(changes, mcp.Change{Kind: mcp.ResourceUpdated, URI: uri})
+	}
+	return changes
+}
+
+// subscriber counts the deliveries under way, so that stop can wait for them
+// without a lock held while deliver runs.
+type subscriber struct {
+	deliver func(mcp.Change)
+
+	mu      sync.Mutex
+	stopped bool
+	active  int
+	idle    []chan struct{} // closed when active falls to 0
+}
+
+func (s *subscriber) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return false
+	}
+	s.active++
+	return true
+}
+
+func (s *subscriber) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active--
+	if s.active == 0 {
+		for _, c := range s.idle {
+			close(c)
+		}
+		s.idle = nil
+	}
+}
+
+// stop returns when no delivery is under way, and none will be.
+func (s *subscriber) stop() {
+	s.mu.Lock()
+	s.stopped = true
+	if s.active == 0 {
+		s.mu.Unlock()
+		return
+	}
+	idle := make(chan struct{})
+	s.idle = append(s.idle, idle)
+	s.mu.Unlock()
+	<-idle
+}
+
+// Watch calls deliver for each change that the filter asks for, until stop is
+// called. deliver must not block and must not call stop; it may be called
+// concurrently, and never after stop has returned. stop may be called more
+// than once. Without Options.Subscriptions, no resource is watched.
+//
+// Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
+func (s *Server) Watch(filter mcp.SubscriptionFilter, deliver func(mcp.Change)) (stop func()) {
+	if !s.opts.Subscriptions {
+		filter.ResourceSubscriptions = nil
+	}
+	uris := slices.Clone(filter.ResourceSubscriptions)
+	slices.Sort(uris)
+	uris = slices.Compact(uris)
+	filter.ResourceSubscriptions = uris
+	// In this order, what changes while a watch starts is not missed.
+	unsubscribe := s.hub.Subscribe(filter, deliver)
+	if s.opts.WatchResource == nil {
+		return unsubscribe
+	}
+	for _, uri := range uris {
+		s.watches.add(uri, 1)
+	}
+	var once sync.Once
+	return func() {
+		unsubscribe()
+		release := false
+		once.Do(func() { release = true })
+		for i := 0; release && i < len(uris); i++ {
+			s.watches.add(uris[i], -1)
+		}
+	}
+}

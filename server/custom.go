@@ -1,0 +1,143 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// reservedMethods are the methods and notifications of the protocol that a
+// server cannot define anew. notifications/roots/list_changed is not among
+// them: what to do about it is the server's business.
+var reservedMethods = map[string]bool{
+	mcp.MethodInitialize: true, mcp.MethodDiscover: true, mcp.MethodPing: true,
+	mcp.MethodListTools: true, mcp.MethodCallTool: true,
+	mcp.MethodListResources: true, mcp.MethodListTemplates: true, mcp.MethodReadResource: true,
+	mcp.MethodSubscribe: true, mcp.MethodUnsubscribe: true,
+	mcp.MethodListPrompts: true, mcp.MethodGetPrompt: true,
+	mcp.MethodComplete: true, mcp.MethodSetLevel: true, mcp.MethodListen: true,
+	mcp.MethodElicit: true, mcp.MethodSample: true, mcp.MethodRoots: true,
+	mcp.NoteInitialized: true, mcp.NoteCancelled: true, mcp.NoteProgress: true, mcp.NoteMessage: true,
+	mcp.NoteToolsChanged: true, mcp.NotePromptsChanged: true, mcp.NoteResourcesChanged: true,
+	mcp.NoteResourceUpdated: true, mcp.NoteAcknowledged: true, mcp.NoteElicitationComplete: true,
+}
+
+// MethodHandler serves requests of a custom method. params is the params
+// object exactly as sent, or nil. The result must encode to a JSON object; nil
+// stands for an empty one.
+type MethodHandler func(ctx context.Context, call *Call, params json.RawMessage) (any, error)
+
+// NotificationHandler serves notifications. There is nobody to answer.
+type NotificationHandler func(ctx context.Context, call *Call, params json.RawMessage)
+
+// custom is a method or a notification that the protocol does not define.
+type custom struct {
+	name   string
+	method MethodHandler
+	note   NotificationHandler
+}
+
+// A method and a notification of one name are different things.
+func customKey(name string, note bool) string {
+	if note {
+		return "n " + name
+	}
+	return "m " + name
+}
+
+func (c *custom) key() string   { return customKey(c.name, c.note != nil) }
+func (c *custom) desc() *custom { return c }
+
+// HandleMethod serves requests of a method that is not part of the protocol,
+// for example of an extension. It replaces what served the method before, and
+// panics when method is empty or belongs to the protocol, or h is nil.
+func (s *Server) HandleMethod(method string, h MethodHandler) {
+	must(checkCustom("method", method, h == nil))
+	s.customs.put(&custom{name: method, method: h})
+}
+
+// HandleNotification is HandleMethod for notifications. It may also be used
+// for notifications/roots/list_changed, which only sessions have. What arrives
+// without a handler is ignored.
+func (s *Server) HandleNotification(method string, h NotificationHandler) {
+	must(checkCustom("notification", method, h == nil))
+	s.customs.put(&custom{name: method, note: h})
+}
+
+func checkCustom(kind, method string, noHandler bool) error {
+	switch {
+	case method == "":
+		return fmt.Errorf("%s without a name", kind)
+	case reservedMethods[method]:
+		return fmt.Errorf("the %s %q belongs to the protocol", kind, method)
+	case noHandler:
+		return errNoHandler(kind, method)
+	}
+	return nil
+}
+
+// Handle is HandleMethod with typed params and result. Params that do not
+// decode into P are invalid; absent ones leave P as it is.
+func Handle[P, R any](s *Server, method string, h func(ctx context.Context, call *Call, params P) (R, error)) {
+	must(checkCustom("method", method, h == nil))
+	s.HandleMethod(method, func(ctx context.Context, call *Call, _ json.RawMessage) (any, error) {
+		var params P
+		if err := decodeParams(call.x, &params); err != nil {
+			return nil, err
+		}
+		result, err := h(ctx, call, params)
+		if err != nil {
+			return nil, err
+		}
+		return result, nil
+	})
+}
+
+func (s *Server) serveCustom(ctx context.Context, x *mcp.Exchange) (any, error) {
+	note := x.ID.IsZero()
+	c, ok := s.customs.get(customKey(x.Method, note))
+	if !ok && note {
+		return nil, nil
+	}
+	if !ok {
+		return nil, &mcp.MethodNotFoundError{Method: x.Method}
+	}
+	call := s.newCall(x)
+	defer call.finish()
+	if note {
+		c.note(ctx, call, x.Params)
+		return nil, nil
+	}
+	result, err := c.method(ctx, call, x.Params)
+	if err != nil {
+		return nil, err
+	}
+	return customResult(x.Method, result)
+}
+
+// customResult makes sure of an object: a result of any other kind would break
+// the client's side of the protocol.
+//
+// Spec: 2026-07-28 basic#result-responses.
+func customResult(method string, result any) (any, error) {
+	if result == nil {
+		return &mcp.EmptyResult{}, nil
+	}
+	if raw, ok := result.(json.RawMessage); ok {
+		if !isObject(raw) {
+			return nil, fmt.Errorf("result of %q is not a JSON object", method)
+		}
+		return result, nil
+	}
+	v := reflect.ValueOf(result)
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct && v.Kind() != reflect.Map {
+		return nil, fmt.Errorf("result of %q is not an object but a %T", method, result)
+	}
+	return result, nil
+}

@@ -1,0 +1,58 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// isProtocolError reports whether err is meant for the client as it is: an
+// error of the protocol, or the wish for input.
+func isProtocolError(err error) bool {
+	var (
+		input      *mcp.InputRequired
+		coded      *jsonrpc.Error
+		params     *mcp.InvalidParamsError
+		method     *mcp.MethodNotFoundError
+		capability *mcp.MissingCapabilityError
+	)
+	return errors.As(err, &input) || errors.As(err, &coded) || errors.As(err, &params) ||
+		errors.As(err, &method) || errors.As(err, &capability)
+}
+
+// isEnd reports whether err says that ctx has ended. A deadline that the
+// handler set for a part of its work is not that.
+func isEnd(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
+}
+
+// conceal returns what the client may know of err. The text of an unknown
+// error may hold anything, so it goes to the log alone.
+func (s *Server) conceal(ctx context.Context, x *mcp.Exchange, err error) error {
+	if isProtocolError(err) || isEnd(ctx, err) || errors.Is(err, mcp.ErrResourceNotFound) {
+		return err
+	}
+	var declined *DeclinedError
+	if errors.As(err, &declined) {
+		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", declined)
+	}
+	s.log.ErrorContext(ctx, "request failed", "method", x.Method, "id", x.ID.String(), "error", err)
+	return errInternal()
+}
+
+func errInternal() error {
+	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+}
+
+// must is for registration functions that have no error to return: what goes
+// wrong in them is a mistake in the program.
+func must(err error) {
+	if err != nil {
+		panic("server: " + err.Error())
+	}
+}
+
+func errNoHandler(kind, name string) error { return fmt.Errorf("%s %q has no handler", kind, name) }

@@ -1,0 +1,51 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+// The grammar of names that several parties share: keys of _meta, and
+// identifiers of extensions, whose prefix is not optional.
+//
+// Spec: 2026-07-28 basic#meta.
+var (
+	keyPrefix = `[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*/`
+	keyName   = `(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?`
+
+	keyPattern       = regexp.MustCompile(`^(?:` + keyPrefix + `)?` + keyName + `$`)
+	extensionPattern = regexp.MustCompile(`^` + keyPrefix + keyName + `$`)
+)
+
+func validKey(key string) bool { return key != "" && keyPattern.MatchString(key) }
+
+// objects are settings of capabilities, each a JSON object.
+type objects = map[string]json.RawMessage
+
+// encodeObjects encodes settings that a server declares; kind says of what.
+func encodeObjects(kind string, settings map[string]any, prefixed bool) (objects, error) {
+	if len(settings) == 0 {
+		return nil, nil
+	}
+	encoded := make(objects, len(settings))
+	for id, v := range settings {
+		if prefixed && !extensionPattern.MatchString(id) {
+			return nil, fmt.Errorf("%s %q: the identifier needs a prefix such as %q", kind, id, "com.example/")
+		}
+		raw := []byte("{}")
+		if v != nil {
+			var err error
+			if raw, err = wire.Marshal(v); err != nil {
+				return nil, fmt.Errorf("%s %q: %w", kind, id, err)
+			}
+		}
+		if raw[0] != '{' {
+			return nil, fmt.Errorf("%s %q: the settings must encode to a JSON object", kind, id)
+		}
+		encoded[id] = raw
+	}
+	return encoded, nil
+}

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Middleware wraps the serving of every exchange: requests of the protocol,
+// custom methods, and notifications. It must pass on the *mcp.InputRequired
+// errors that it gets. It sees the errors of handlers before they are replaced
+// for the client.
+type Middleware func(next mcp.ServeFunc) mcp.ServeFunc
+
+// Use adds middleware inside of what was added before: the first one added is
+// the outermost. It may be called while the server serves; exchanges that have
+// begun keep the chain they began with.
+func (s *Server) Use(mw ...Middleware) {
+	s.chainMu.Lock()
+	s.middleware = append(slices.Clip(s.middleware), mw...)
+	all := s.middleware
+	s.chainMu.Unlock()
+	// Middleware is user code and composed without the lock. Whoever finds
+	// that more was added meanwhile leaves the storing to the later call.
+	chain := s.compose(all)
+	s.chainMu.Lock()
+	defer s.chainMu.Unlock()
+	if len(all) == len(s.middleware) {
+		s.chain.Store(&chain)
+	}
+}
+
+// compose guards twice: inside, so that middleware sees the error of a handler
+// that panicked, and outside, for the middleware's own panics.
+func (s *Server) compose(all []Middleware) mcp.ServeFunc {
+	chain := s.guard(s.dispatch)
+	if len(all) == 0 {
+		return chain
+	}
+	for _, mw := range slices.Backward(all) {
+		chain = mw(chain)
+	}
+	return s.guard(chain)
+}
+
+// guard turns a panic in next into an internal error, unless panics are to
+// crash.
+func (s *Server) guard(next mcp.ServeFunc) mcp.ServeFunc {
+	if s.opts.Panic == CrashOnPanic {
+		return next
+	}
+	return func(ctx context.Context, x *mcp.Exchange) (result any, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.ErrorContext(ctx, "panic in a handler", "method", x.Method, "id", x.ID.String(), "panic", p, "stack", string(debug.Stack()))
+				result, err = nil, errInternal()
+			}
+		}()
+		return next(ctx, x)
+	}
+}

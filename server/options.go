@@ -1,0 +1,136 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Options configure a Server. The zero value is a complete configuration.
+type Options struct {
+	// Instructions tell a model how to use the server.
+	Instructions string
+	// Logger hears of failed handlers, panics, and what Call.Log is given.
+	// nil means slog.Default().
+	Logger *slog.Logger
+	// Logging declares that clients may ask for log messages. Without it
+	// Call.Log and Call.Logger write to Logger only.
+	Logging bool
+	// Subscriptions declares that clients may watch resources; changes are
+	// published with Server.ResourceUpdated.
+	Subscriptions bool
+	// WatchResource, if set, is called when a URI gets its first watcher; the
+	// stop function it returns (which may be nil) is called when the last one
+	// has left. Calls for one URI never overlap; no lock is held. After an
+	// error, which is logged, it is not called again for that URI before all
+	// watchers have left. It implies Subscriptions.
+	WatchResource func(uri string) (stop func(), err error)
+	// PageSize is the most entries in one page of a list. 0 means 1000.
+	PageSize int
+	// Announce declares features before there are any.
+	Announce Features
+	// Cache holds caching hints by method: server/discover, the four list
+	// methods and resources/read. Methods that are missing are not cacheable.
+	Cache map[string]CacheHint
+	// Panic says what a panic in a handler or in middleware does.
+	Panic PanicPolicy
+	// Revisions are the revisions to speak; nil means all.
+	Revisions []mcp.Revision
+	// ProgressInterval is the least time between two progress notifications
+	// of one exchange. The first and the final one are never held back. 0
+	// means 100 milliseconds; a negative value means no limit.
+	ProgressInterval time.Duration
+	// Hub carries changes from where they happen to those who watch; nil
+	// means within this Server. See Hub.
+	Hub Hub
+	// Extensions declares extensions by identifier, such as
+	// "com.example/search", with settings that encode to a JSON object. A nil
+	// value stands for no settings.
+	Extensions map[string]any
+	// Experimental declares non-standard features likewise; a prefix is not
+	// needed.
+	Experimental map[string]any
+	// Visible, if set, decides whether the client of an exchange gets to see
+	// a feature. What is hidden is left out of lists and answered as if it
+	// did not exist. name is a tool's or prompt's name, a resource's URI or a
+	// URI template. It must depend on the authorization of x only, never on
+	// the connection or on earlier requests.
+	//
+	// Spec: 2026-07-28 server/tools#capabilities.
+	Visible func(ctx context.Context, x *mcp.Exchange, kind FeatureKind, name string) bool
+}
+
+// Features names lists of a server.
+type Features struct{ Tools, Resources, Prompts bool }
+
+// FeatureKind says what kind of feature Options.Visible is asked about.
+type FeatureKind int
+
+// The kinds of features.
+const (
+	ToolFeature FeatureKind = iota + 1
+	ResourceFeature
+	TemplateFeature
+	PromptFeature
+)
+
+// PanicPolicy says what becomes of a panic in user code.
+type PanicPolicy int
+
+// The policies.
+const (
+	// RecoverPanics answers the one request with an internal error and logs
+	// the stack.
+	RecoverPanics PanicPolicy = iota
+	// CrashOnPanic lets the panic go on.
+	CrashOnPanic
+)
+
+const (
+	defaultPageSize         = 1000
+	defaultProgressInterval = 100 * time.Millisecond
+)
+
+// withDefaults returns a copy in which every field has its effective value.
+func (o *Options) withDefaults() Options {
+	var d Options
+	if o != nil {
+		d = *o
+	}
+	if d.Logger == nil {
+		d.Logger = slog.Default()
+	}
+	if d.PageSize == 0 {
+		d.PageSize = defaultPageSize
+	}
+	if d.ProgressInterval == 0 {
+		d.ProgressInterval = defaultProgressInterval
+	}
+	if d.Hub == nil {
+		d.Hub = NewHub()
+	}
+	d.Subscriptions = d.Subscriptions || d.WatchResource != nil
+	return d
+}
+
+func (o *Options) check() error {
+	if o.PageSize < 0 {
+		return fmt.Errorf("Options.PageSize is %d", o.PageSize)
+	}
+	if o.Panic != RecoverPanics && o.Panic != CrashOnPanic {
+		return fmt.Errorf("Options.Panic is %d", o.Panic)
+	}
+	if o.Revisions != nil && len(o.Revisions) == 0 {
+		return errors.New("Options.Revisions is empty; nil means all")
+	}
+	for method, hint := range o.Cache {
+		if err := hint.check(method, o.Visible != nil); err != nil {
+			return fmt.Errorf("Options.Cache[%q]: %w", method, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"unicode/utf8"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// cursorVersion is the first byte of every cursor.
+const cursorVersion = 1
+
+// maxCursor bounds the text of a cursor.
+const maxCursor = 16 << 10
+
+// cursor is a place in a list: behind the entry with a key. It holds no state
+// of this process, so it survives a restart and changes of the list. Where
+// the entry is gone, its former index says about where it was.
+//
+// Spec: 2026-07-28 server/utilities/pagination#pagination-model.
+type cursor struct {
+	kind  FeatureKind
+	index int
+	key   string
+}
+
+func (c cursor) String() string {
+	b := []byte{cursorVersion, byte(c.kind)}
+	b = binary.AppendUvarint(b, uint64(c.index)) //nolint:gosec // an index is not negative
+	return base64.RawURLEncoding.EncodeToString(append(b, c.key...))
+}
+
+// parseCursor accepts exactly what String returns.
+func parseCursor(text string) (cursor, bool) {
+	if len(text) > maxCursor {
+		return cursor{}, false
+	}
+	b, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(b) < 3 || b[0] != cursorVersion {
+		return cursor{}, false
+	}
+	index, n := binary.Uvarint(b[2:])
+	if n <= 0 || index > 1<<31-1 {
+		return cursor{}, false
+	}
+	c := cursor{FeatureKind(b[1]), int(index), string(b[2+n:])} //nolint:gosec // bounded above
+	return c, utf8.ValidString(c.key) && c.String() == text
+}
+
+// start returns the index at which the page behind c begins.
+func (c cursor) start(index map[string]int, size int) int {
+	if i, ok := index[c.key]; ok {
+		return i + 1
+	}
+	return min(c.index, size)
+}
+
+type listParams struct {
+	Cursor *string `json:"cursor"`
+}
+
+// page returns the page of a list that x asks for, never nil, and the cursor
+// of the next one. Without a filter it is a part of the snapshot, not a copy.
+//
+// Spec: 2026-07-28 server/utilities/pagination#error-handling.
+func page[D any, P plan[D]](ctx context.Context, s *Server, r *registry[D, P], kind FeatureKind, x *mcp.Exchange) ([]*D, *string, error) {
+	var params listParams
+	if err := decodeParams(x, &params); err != nil {
+		return nil, nil, err
+	}
+	snap, from := r.load(), 0
+	if params.Cursor != nil {
+		c, ok := parseCursor(*params.Cursor)
+		if !ok || c.kind != kind {
+			return nil, nil, mcp.InvalidParams("invalid cursor %q", shorten(*params.Cursor))
+		}
+		from = c.start(snap.index, len(snap.plans))
+	}
+	if s.opts.Visible != nil {
+		return filtered(ctx, s, snap, kind, x, from)
+	}
+	to := min(from+s.opts.PageSize, len(snap.plans))
+	if to == len(snap.plans) {
+		return snap.descs[from:to:to], nil, nil
+	}
+	next := cursor{kind, to - 1, snap.plans[to-1].key()}.String()
+	return snap.descs[from:to:to], &next, nil
+}
+
+// filtered is page for a server that hides entries. There is a next page only
+// if it has an entry.
+func filtered[D any, P plan[D]](ctx context.Context, s *Server, snap *snapshot[D, P], kind FeatureKind, x *mcp.Exchange, from int) ([]*D, *string, error) {
+	list, last := []*D{}, 0
+	for i := from; i < len(snap.plans); i++ {
+		if !s.visible(ctx, x, kind, snap.plans[i].key()) {
+			continue
+		}
+		if len(list) == s.opts.PageSize {
+			next := cursor{kind, last, snap.plans[last].key()}.String()
+			return list, &next, nil
+		}
+		list, last = append(list, snap.descs[i]), i
+	}
+	return list, nil, nil
+}
+
+func (s *Server) visible(ctx context.Context, x *mcp.Exchange, kind FeatureKind, name string) bool {
+	return s.opts.Visible == nil || s.opts.Visible(ctx, x, kind, name)
+}
+
+// decodeParams decodes the params of a request of the protocol; absent ones
+// are an empty object.
+func decodeParams(x *mcp.Exchange, v any) error {
+	if x.Params == nil {
+		return nil
+	}
+	if err := wire.Unmarshal(x.Params, v); err != nil {
+		return mcp.InvalidParams("params of %s: %v", x.Method, err)
+	}
+	return nil
+}
+
+// shorten cuts text from a client to what is worth repeating to it.
+func shorten(s string) string {
+	const limit = 100
+	if len(s) <= limit {
+		return s
+	}
+	for limit := limit; ; limit-- {
+		if utf8.RuneStart(s[limit]) {
+			return s[:limit] + "…"
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package server
+
+import (
+	"maps"
+	"reflect"
+	"sync"
+	"sync/atomic"
+)
+
+// plan is what a registry holds: a description for clients, with everything
+// that serving it needs, made once at registration.
+type plan[D any] interface {
+	key() string
+	desc() *D
+}
+
+// registry holds the features of one kind by key, in order of registration.
+// Readers use an immutable snapshot and take no lock, except for the first
+// one after a change, which makes the snapshot; adding many features one by
+// one is therefore linear. The zero value is empty.
+//
+// Spec: 2026-07-28 server/tools#capabilities.
+type registry[D any, P plan[D]] struct {
+	mu    sync.Mutex
+	index map[string]int // into slots
+	slots []slot[P]
+	snap  atomic.Pointer[snapshot[D, P]] // nil after a change
+	ever  atomic.Bool
+}
+
+type slot[P any] struct {
+	plan P
+	live bool
+}
+
+// snapshot is the content of a registry at one time.
+type snapshot[D any, P plan[D]] struct {
+	plans []P
+	descs []*D // of the plans
+	index map[string]int
+}
+
+func (s *snapshot[D, P]) get(key string) (P, bool) {
+	i, ok := s.index[key]
+	if !ok {
+		var none P
+		return none, false
+	}
+	return s.plans[i], true
+}
+
+// used reports whether anything was ever put in.
+func (r *registry[D, P]) used() bool { return r.ever.Load() }
+
+func (r *registry[D, P]) get(key string) (P, bool) { return r.load().get(key) }
+
+// put adds p, or replaces what has its key and keeps the place. It reports
+// whether clients see a difference.
+func (r *registry[D, P]) put(p P) (changed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.snap.Store(nil)
+	r.ever.Store(true)
+	if i, ok := r.index[p.key()]; ok {
+		old := r.slots[i].plan
+		r.slots[i].plan = p
+		return !reflect.DeepEqual(old.desc(), p.desc())
+	}
+	if r.index == nil {
+		r.index = map[string]int{}
+	}
+	r.index[p.key()] = len(r.slots)
+	r.slots = append(r.slots, slot[P]{p, true})
+	return true
+}
+
+// remove takes keys out and reports whether any was there.
+func (r *registry[D, P]) remove(keys ...string) (changed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, key := range keys {
+		if i, ok := r.index[key]; ok {
+			r.slots[i] = slot[P]{}
+			delete(r.index, key)
+			changed = true
+		}
+	}
+	if changed {
+		r.snap.Store(nil)
+	}
+	return changed
+}
+
+func (r *registry[D, P]) load() *snapshot[D, P] {
+	if s := r.snap.Load(); s != nil {
+		return s
+	}
+	return r.freeze()
+}
+
+func (r *registry[D, P]) freeze() *snapshot[D, P] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.snap.Load(); s != nil {
+		return s
+	}
+	r.compact()
+	s := &snapshot[D, P]{
+		plans: make([]P, len(r.slots)),
+		descs: make([]*D, len(r.slots)),
+		index: maps.Clone(r.index),
+	}
+	for i, slot := range r.slots {
+		s.plans[i], s.descs[i] = slot.plan, slot.plan.desc()
+	}
+	r.snap.Store(s)
+	return s
+}
+
+// compact closes the gaps that remove left.
+func (r *registry[D, P]) compact() {
+	if len(r.index) == len(r.slots) {
+		return
+	}
+	kept := make([]slot[P], 0, len(r.index))
+	for _, slot := range r.slots {
+		if slot.live {
+			r.index[slot.plan.key()] = len(kept)
+			kept = append(kept, slot)
+		}
+	}
+	r.slots = kept
+}

@@ -1,0 +1,197 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/parley-mcp/parley/internal/schema"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// RawToolHandler runs a tool. args is a JSON object that satisfies the input
+// schema, with the schema's defaults filled in. Of the result, Content may be
+// nil. An error becomes a result with IsError; see the package documentation.
+type RawToolHandler func(ctx context.Context, call *Call, args json.RawMessage) (*mcp.CallToolResult, error)
+
+// tool is a plan: a tool with all that a call needs.
+type tool struct {
+	tool   mcp.Tool
+	input  *schema.Schema
+	output *schema.Schema // nil for none
+	run    RawToolHandler
+	// checks says that run has validated its structured content.
+	checks bool
+}
+
+func (t *tool) key() string     { return t.tool.Name }
+func (t *tool) desc() *mcp.Tool { return &t.tool }
+
+// toolName is the form of a tool's name.
+//
+// Spec: 2026-07-28 server/tools#tool-names.
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+
+// AddRawTool adds a tool whose handler deals in JSON, or replaces the one with
+// its name, which keeps its place in the list. t.InputSchema is required.
+// Arguments are validated before h runs, and structured content is validated
+// if there is a t.OutputSchema. It panics when the name is not valid, a schema
+// does not compile, or h is nil. What t points to must not be changed
+// afterwards.
+//
+// Spec: 2026-07-28 server/tools#tool.
+func (s *Server) AddRawTool(t mcp.Tool, h RawToolHandler) { must(s.TryAddRawTool(t, h)) }
+
+// TryAddRawTool is AddRawTool for tools that are made at run time: it returns
+// an error instead of panicking.
+func (s *Server) TryAddRawTool(t mcp.Tool, h RawToolHandler) error {
+	return s.addTool(&tool{tool: t, run: h}, h == nil)
+}
+
+// addTool compiles what is not compiled yet.
+func (s *Server) addTool(t *tool, noHandler bool) error {
+	if !toolName.MatchString(t.tool.Name) {
+		return fmt.Errorf("tool %q: a name is 1 to 128 characters of A-Z a-z 0-9 _ - .", shorten(t.tool.Name))
+	}
+	if noHandler {
+		return errNoHandler("tool", t.tool.Name)
+	}
+	var err error
+	if t.input, err = compileInput(t.tool.InputSchema); err != nil {
+		return fmt.Errorf("tool %q: %w", t.tool.Name, err)
+	}
+	if t.output, err = compileOutput(t.tool.OutputSchema); err != nil {
+		return fmt.Errorf("tool %q: %w", t.tool.Name, err)
+	}
+	if s.tools.put(t) {
+		s.hub.Publish(mcp.Change{Kind: mcp.ToolsChanged})
+	}
+	return nil
+}
+
+// RemoveTools removes tools by name; names that do not exist are ignored.
+// Calls that have begun go on.
+//
+// Spec: 2026-07-28 server/tools#list-changed-notification.
+func (s *Server) RemoveTools(names ...string) {
+	if s.tools.remove(names...) {
+		s.hub.Publish(mcp.Change{Kind: mcp.ToolsChanged})
+	}
+}
+
+// Spec: 2026-07-28 server/tools#listing-tools.
+func (s *Server) listTools(ctx context.Context, x *mcp.Exchange) (any, error) {
+	list, next, err := page(ctx, s, &s.tools, ToolFeature, x)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ListToolsResult{CacheFields: s.cacheFields(x.Method), Tools: list, NextCursor: next}, nil
+}
+
+// callTool answers tools/call.
+//
+// Spec: 2026-07-28 server/tools#calling-tools.
+func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
+	var params mcp.CallToolParams
+	if err := decodeParams(x, &params); err != nil {
+		return nil, err
+	}
+	t, ok := s.tools.get(params.Name)
+	if !ok || !s.visible(ctx, x, ToolFeature, params.Name) {
+		return nil, mcp.InvalidParams("unknown tool: %q", shorten(params.Name))
+	}
+	args := params.Arguments
+	if args == nil {
+		args = json.RawMessage("{}")
+	}
+	if !isObject(args) {
+		return nil, mcp.InvalidParams("arguments of tool %q must be an object", params.Name)
+	}
+	args, problem := t.check(args)
+	if problem != nil {
+		return mcp.ToolError("invalid arguments for tool %q: %v", params.Name, problem), nil
+	}
+	call := s.newCall(x)
+	defer call.finish()
+	result, err := t.run(ctx, call, args)
+	if err != nil {
+		return toolFailure(ctx, err)
+	}
+	return s.completeTool(ctx, t, call, result)
+}
+
+// check validates arguments and fills in defaults. What is wrong goes to the
+// model, which can do better.
+//
+// Spec: 2026-07-28 server/tools#error-handling (2).
+func (t *tool) check(args json.RawMessage) (json.RawMessage, error) {
+	full, err := t.input.WithDefaults(args)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.input.Validate(full); err != nil {
+		return nil, err
+	}
+	return full, nil
+}
+
+// toolFailure is what a handler's error becomes.
+//
+// Spec: 2026-07-28 server/tools#error-handling.
+func toolFailure(ctx context.Context, err error) (any, error) {
+	if isProtocolError(err) || isEnd(ctx, err) {
+		return nil, err
+	}
+	return mcp.ToolError("%v", err), nil
+}
+
+// completeTool adds what the handler left to the server. The handler's result
+// may be shared, so it is copied before it is changed.
+func (s *Server) completeTool(ctx context.Context, t *tool, call *Call, result *mcp.CallToolResult) (any, error) {
+	if err := t.checkResult(result); err != nil {
+		s.log.ErrorContext(ctx, "tool returned a bad result", "tool", t.tool.Name, "error", err)
+		return nil, errInternal()
+	}
+	extra, meta := call.added()
+	if result.Content != nil && len(extra) == 0 && len(meta) == 0 {
+		return result, nil
+	}
+	full := *result
+	full.Content = append(slices.Clip(result.Content), extra...)
+	if full.Content == nil {
+		full.Content = mcp.Contents{}
+	}
+	full.Meta = mergeMeta(result.Meta, meta)
+	return &full, nil
+}
+
+// checkResult keeps a promise: structured content that conforms to the schema.
+//
+// Spec: 2026-07-28 server/tools#output-schema.
+func (t *tool) checkResult(result *mcp.CallToolResult) error {
+	if result == nil {
+		return errors.New("no result")
+	}
+	for i, block := range result.Content {
+		if block == nil {
+			return fmt.Errorf("content[%d] is nil", i)
+		}
+	}
+	if t.checks || t.output == nil || result.IsError {
+		return nil
+	}
+	if result.StructuredContent == nil {
+		return errors.New("no structured content, but the tool has an output schema")
+	}
+	return t.checkOutput(result.StructuredContent)
+}
+
+func (t *tool) checkOutput(raw json.RawMessage) error {
+	if err := t.output.Validate(raw); err != nil {
+		return fmt.Errorf("structured content does not conform to the output schema: %w", err)
+	}
+	return nil
+}

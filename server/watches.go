@@ -1,0 +1,91 @@
+package server
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// watches keeps Options.WatchResource running for the URIs that somebody
+// watches.
+type watches struct {
+	// start begins to watch; its errors are its own affair.
+	start func(uri string) (stop func())
+
+	mu   sync.Mutex
+	uris map[string]*watch
+}
+
+// watch is the state of one URI.
+type watch struct {
+	users   int
+	busy    bool // somebody is in step, outside the lock
+	running bool
+	stop    func() // nil, or ends what runs
+}
+
+// add changes the number of watchers of a URI. Whoever finds nobody busy
+// brings the watch into line, as often as the number changes meanwhile; all
+// others leave it to them. So starts and stops of one URI never overlap, and
+// none is lost.
+func (t *watches) add(uri string, n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := t.uris[uri]
+	if w == nil {
+		w = &watch{}
+		t.uris[uri] = w
+	}
+	w.users += n
+	if w.busy {
+		return
+	}
+	w.busy = true
+	for w.running != (w.users > 0) {
+		t.step(uri, w)
+	}
+	w.busy = false
+	if w.users == 0 {
+		delete(t.uris, uri)
+	}
+}
+
+// step starts or stops the watch, with the lock released while user code runs.
+// Only who is busy touches stop and running.
+func (t *watches) step(uri string, w *watch) {
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	if stop := w.stop; w.running {
+		w.stop, w.running = nil, false
+		if stop != nil {
+			stop()
+		}
+		return
+	}
+	w.running = true
+	w.stop = t.start(uri)
+}
+
+// startWatch runs user code, whose panics follow the server's policy.
+func (s *Server) startWatch(uri string) (stop func()) {
+	var err error
+	s.shield("WatchResource", uri, func() { stop, err = s.opts.WatchResource(uri) })
+	if err != nil {
+		s.log.Error("a resource cannot be watched", "uri", uri, "error", err)
+	}
+	if err != nil || stop == nil {
+		return nil
+	}
+	return func() { s.shield("the stop function of WatchResource", uri, stop) }
+}
+
+func (s *Server) shield(what, uri string, f func()) {
+	if s.opts.Panic == RecoverPanics {
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.Error("panic in "+what, "uri", uri, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			}
+		}()
+	}
+	f()
+}

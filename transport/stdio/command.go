@@ -1,0 +1,196 @@
+package stdio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Command is the transport to a server that is started as a child process.
+// Its fields must not change once it is in use. Each Connect starts a process
+// of its own.
+//
+// Spec: 2026-07-28 basic/transports/stdio#shutdown.
+type Command struct {
+	// Args is the program and its arguments. The program is looked up in PATH.
+	Args []string
+	// Env is added to the environment of this process, as KEY=VALUE.
+	Env []string
+	// Dir is the working directory; "" means that of this process.
+	Dir string
+	// Stderr takes what the server writes on its standard error. nil drops
+	// it, but for the last 4 KiB, which errors quote.
+	Stderr io.Writer
+	// Grace is how long the server may take to end after its input was closed,
+	// and again after it was told to (SIGTERM), before it is killed. Systems
+	// without signals kill after the first. 0 means 2 seconds.
+	Grace time.Duration
+	// MaxMessageBytes bounds one message of the server. 0 means 64 MiB.
+	MaxMessageBytes int
+}
+
+var _ mcp.Transport = (*Command)(nil)
+
+// Name implements mcp.Transport: the command line.
+func (c *Command) Name() string { return strings.Join(c.Args, " ") }
+
+// Connect starts the process. ctx bounds only the start.
+func (c *Command) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
+	if len(c.Args) == 0 {
+		return nil, errors.New("no command given: Args is empty")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p, err := c.start()
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the server %q: %w", c.Name(), err)
+	}
+	limit := c.MaxMessageBytes
+	if limit <= 0 {
+		limit = 64 << 20
+	}
+	return stream.Dial(stream.Lines(p.out, p.in, limit, p.stop), receiver, limit, p.explain), nil
+}
+
+func (c *Command) start() (*process, error) {
+	// The process outlives the context of the call that started it.
+	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:gosec,noctx // starting the command the caller names is the purpose
+	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Dir = c.Dir
+	ownGroup(cmd)
+	p := &process{cmd: cmd, name: c.Name(), grace: c.Grace, exited: make(chan struct{})}
+	if p.grace <= 0 {
+		p.grace = 2 * time.Second
+	}
+	cmd.Stderr = &p.stderr
+	if c.Stderr != nil {
+		cmd.Stderr = io.MultiWriter(&p.stderr, c.Stderr)
+	}
+	// A grandchild may hold standard error open for ever.
+	cmd.WaitDelay = 100 * time.Millisecond
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	// Not StdoutPipe: Wait would close it with answers still unread.
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout = childOut
+	err = cmd.Start()
+	_ = childOut.Close()
+	if err != nil {
+		_ = out.Close()
+		return nil, err
+	}
+	p.in, p.out = in, out
+	go p.wait() // ends with the process; stop waits for it
+	return p, nil
+}
+
+// process is a running server.
+type process struct {
+	cmd    *exec.Cmd
+	name   string
+	grace  time.Duration
+	in     io.WriteCloser
+	out    *os.File
+	stderr tail
+	exited chan struct{}
+}
+
+// wait reaps the process. What it wrote before it ended may still be read,
+// for a moment: a grandchild can hold the pipe open.
+func (p *process) wait() {
+	_ = p.cmd.Wait() // explain reports the state
+	_ = p.out.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+	close(p.exited)
+}
+
+// stop ends the process step by step: close its input, tell it to end, kill
+// it. It returns when the process is gone.
+//
+// Spec: 2026-07-28 basic/transports/stdio#shutdown.
+func (p *process) stop() error {
+	_ = p.in.Close()
+	if !p.gone() && !(terminate(p.cmd) && p.gone()) {
+		kill(p.cmd)
+	}
+	<-p.exited
+	return p.out.Close()
+}
+
+func (p *process) gone() bool {
+	timer := time.NewTimer(p.grace)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// explain says how the process ended, for those who waited for its answers.
+func (p *process) explain(err error) error {
+	if !p.gone() {
+		return fmt.Errorf("the server %q closed its output: %w", p.name, err)
+	}
+	return &ExitError{Command: p.name, State: p.cmd.ProcessState, Stderr: p.stderr.String()}
+}
+
+// ExitError says that the server's process ended while it was in use.
+type ExitError struct {
+	Command string
+	State   *os.ProcessState
+	// Stderr is the end of what the process wrote there.
+	Stderr string
+}
+
+// Error tells how the process ended, and its last words.
+func (e *ExitError) Error() string {
+	s := fmt.Sprintf("the server %q ended: %v", e.Command, e.State)
+	if words := strings.TrimSpace(e.Stderr); words != "" {
+		s += "; its last words: " + words
+	}
+	return s
+}
+
+// Unwrap makes errors.Is(err, jsonrpc.ErrClosed) true.
+func (e *ExitError) Unwrap() error { return jsonrpc.ErrClosed }
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+const tailSize = 4 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p...)
+	if extra := len(t.buf) - tailSize; extra > 0 {
+		t.buf = append(t.buf[:0], t.buf[extra:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.buf)
+}

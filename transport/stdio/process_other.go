@@ -1,0 +1,12 @@
+//go:build !unix
+
+package stdio
+
+import "os/exec"
+
+func ownGroup(*exec.Cmd) {}
+
+// terminate reports that there is no gentle way to end a process here.
+func terminate(*exec.Cmd) bool { return false }
+
+func kill(cmd *exec.Cmd) { _ = cmd.Process.Kill() }

@@ -1,0 +1,47 @@
+// Package stdio is the transport over standard streams: a server that is
+// started by its client and speaks on its standard input and output, and a
+// client that starts such a server. The same frames work over any reliable
+// byte stream, such as a Unix socket.
+//
+// Spec: 2026-07-28 basic/transports/stdio.
+package stdio
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Serve serves one client on standard input and output until the client
+// closes the input or ctx ends; then requests in flight get a moment to
+// finish (see mcp.ServeOptions.DrainTimeout). One process serves every
+// revision, of both eras, at once. opts may be nil.
+//
+// Nothing else may write to standard output while Serve runs: it is the
+// channel of the protocol. Logs belong on standard error.
+func Serve(ctx context.Context, h mcp.Handler, opts *mcp.ServeOptions) error {
+	return ServeOn(ctx, h, os.Stdin, os.Stdout, opts)
+}
+
+// ServeOn is Serve over other streams: a socket, a pipe. When ctx ends, or
+// the client stops reading, both are closed if they are io.Closers.
+func ServeOn(ctx context.Context, h mcp.Handler, r io.Reader, w io.Writer, opts *mcp.ServeOptions) error {
+	o := opts.WithDefaults()
+	return stream.Serve(ctx, h, stream.Lines(r, w, o.MaxMessageBytes, func() error { return closeBoth(r, w) }), o)
+}
+
+func closeBoth(r io.Reader, w io.Writer) error {
+	var err error
+	if c, ok := w.(io.Closer); ok {
+		err = c.Close()
+	}
+	if c, ok := r.(io.Closer); ok {
+		if e := c.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
