@@ -43,6 +43,9 @@ func (t *talk) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json
 			// exist, and the handler's caller can do nothing about it.
 			return nil, errors.New(err.Error())
 		}
+		if err := askable(q, t.facts); err != nil {
+			return nil, err
+		}
 	}
 	answers, errs := make([]json.RawMessage, len(questions)), make([]error, len(questions))
 	if len(questions) == 1 {

@@ -76,12 +76,16 @@ func lowerElicit(p *mcp.ElicitParams, f *revision.Facts) *mcp.ElicitParams {
 
 // lowerForm turns the fields of a form into what 2025-06-18 has: no defaults
 // but for booleans, and titled choices as enum with enumNames. Multiple
-// choices have no older form and stay as they are.
+// choices have no older form and are left out; askable refuses the form when
+// one of them is required.
 func lowerForm(schema json.RawMessage) json.RawMessage {
 	return editMember(schema, "properties", func(properties json.RawMessage) json.RawMessage {
 		out := properties
 		_ = wire.Members(properties, func(name string, field []byte) error {
-			lowered, err := wire.Set(out, name, lowerField(bytes.Clone(field)))
+			lowered, err := wire.Without(out, name)
+			if err == nil && !isArray(field) {
+				lowered, err = wire.Set(out, name, lowerField(bytes.Clone(field)))
+			}
 			if err == nil {
 				out = lowered
 			}
@@ -89,6 +93,34 @@ func lowerForm(schema json.RawMessage) json.RawMessage {
 		})
 		return out
 	})
+}
+
+// askable returns an error for a question that the revision has no form of.
+func askable(q mcp.InputRequest, f *revision.Facts) error {
+	p, ok := q.Params.(*mcp.ElicitParams)
+	if !ok || f.RichForms {
+		return nil
+	}
+	var form struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	if err := wire.Unmarshal(p.RequestedSchema, &form); err != nil {
+		return fmt.Errorf("form %q: %w", q.Key, err)
+	}
+	for _, name := range form.Required {
+		if isArray(form.Properties[name]) {
+			return fmt.Errorf("form %q: revision %s has no multiple choice, which the required field %q is", q.Key, f.Revision, name)
+		}
+	}
+	return nil
+}
+
+func isArray(field json.RawMessage) bool {
+	var have struct {
+		Type string `json:"type"`
+	}
+	return wire.Unmarshal(field, &have) == nil && have.Type == "array"
 }
 
 func lowerField(field json.RawMessage) json.RawMessage {

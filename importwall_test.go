@@ -1,0 +1,66 @@
+package parley_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/parley-mcp/parley/"
+
+// walls says what each package must not import; a name covers the packages
+// below it. The wall around server is the design: features do not know which
+// era or revision they are served in, or by what transport.
+var walls = map[string][]string{
+	"jsonrpc":           {module + "mcp", module + "server", module + "client", module + "transport", module + "internal/era", module + "internal/revision", "net/http"},
+	"mcp":               {module + "server", module + "client", module + "transport", module + "internal/era", module + "internal/revision", "net/http"},
+	"internal/revision": {module + "server", module + "client", module + "transport", module + "internal/era", "net/http"},
+	"internal/era":      {module + "server", module + "client", module + "transport", "net/http"},
+	"server":            {module + "internal/era", module + "internal/revision", module + "internal/stream", module + "transport", module + "client", "net/http"},
+	"client":            {module + "server", module + "transport", "net/http"},
+	"transport":         {module + "server", module + "client"},
+}
+
+func TestImportWall(t *testing.T) {
+	for dir, forbidden := range walls {
+		t.Run(dir, func(t *testing.T) {
+			files := 0
+			err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+					return err
+				}
+				files++
+				return checkImports(t, path, forbidden)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if files == 0 {
+				t.Errorf("no Go files in %s: the wall stands around nothing", dir)
+			}
+		})
+	}
+}
+
+func checkImports(t *testing.T, path string, forbidden []string) error {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		return err
+	}
+	for _, spec := range file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return err
+		}
+		for _, f := range forbidden {
+			if name == f || strings.HasPrefix(name, f+"/") {
+				t.Errorf("%s imports %s", path, name)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+//go:build unix
+
+package stdio_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
+	"github.com/parley-mcp/parley/transport/stdio"
+	"go.uber.org/goleak"
+)
+
+// The test binary is also the servers that the tests start.
+func TestMain(m *testing.M) {
+	switch os.Getenv("STDIO_TEST_SERVER") {
+	case "":
+		goleak.VerifyTestMain(m)
+	case "good":
+		serve()
+	case "stubborn": // ends neither with its input nor when it is told to
+		signal.Ignore(syscall.SIGTERM)
+		serve()
+		select {}
+	case "mute": // reads, and says nothing
+		for s := bufio.NewScanner(os.Stdin); s.Scan(); {
+			continue
+		}
+	case "crash":
+		fmt.Fprintln(os.Stderr, "no database here")
+		os.Exit(3)
+	case "junk":
+		os.Stdout.WriteString("Welcome!\n")
+		serve()
+	}
+}
+
+func serve() {
+	s := server.New(mcp.Implementation{Name: "child", Version: "1"}, nil)
+	server.AddTool(s, mcp.Tool{Name: "pid"}, func(context.Context, *server.Call, struct{}) (string, error) {
+		return strconv.Itoa(os.Getpid()), nil
+	})
+	server.AddTool(s, mcp.Tool{Name: "wait"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		call.Progress(ctx, 1, 0, strconv.Itoa(os.Getpid()))
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	if err := stdio.Serve(context.Background(), s, &mcp.ServeOptions{Logger: mcptest.Quiet()}); err != nil {
+		os.Exit(1)
+	}
+}
+
+func child(kind string) *stdio.Command {
+	return &stdio.Command{Args: []string{os.Args[0]}, Env: []string{"STDIO_TEST_SERVER=" + kind}, Grace: 5 * time.Second}
+}
+
+func connect(t *testing.T, kind string, r mcp.Revision) *client.Client {
+	t.Helper()
+	c, err := client.Connect(t.Context(), child(kind), &client.Options{Revisions: []mcp.Revision{r}, Logger: mcptest.Quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return c
+}
+
+func pid(t *testing.T, c *client.Client) int {
+	t.Helper()
+	text, err := client.Call[string](t.Context(), c, "pid", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A child that is killed in the middle of a call fails that call at once, and
+// leaves no zombie.
+func TestKilledChild(t *testing.T) {
+	for _, r := range []mcp.Revision{mcp.Revision20241105, mcp.Revision20251125, mcp.Revision20260728} {
+		t.Run(r.String(), func(t *testing.T) {
+			c := connect(t, "good", r)
+			id := pid(t, c)
+			_, err := c.CallTool(t.Context(), "wait", nil, client.OnProgress(func(*mcp.ProgressParams) {
+				if err := syscall.Kill(id, syscall.SIGKILL); err != nil {
+					t.Error(err)
+				}
+			}))
+			var exit *stdio.ExitError
+			if !errors.As(err, &exit) || !errors.Is(err, jsonrpc.ErrClosed) {
+				t.Fatalf("error = %v, want an *ExitError", err)
+			}
+			if !strings.Contains(err.Error(), "signal: killed") {
+				t.Errorf("the error does not say how the child ended: %v", err)
+			}
+			if err := syscall.Kill(id, 0); !errors.Is(err, syscall.ESRCH) {
+				t.Errorf("process %d is still there: %v", id, err)
+			}
+		})
+	}
+}
+
+// In the stateless era the next call finds a new process; a session is over.
+func TestRestart(t *testing.T) {
+	t.Run("stateless", func(t *testing.T) {
+		c := connect(t, "good", mcp.Revision20260728)
+		first := pid(t, c)
+		kill(t, c, first)
+		if second := pid(t, c); second == first {
+			t.Error("the same process answers after it was killed")
+		}
+	})
+	t.Run("session", func(t *testing.T) {
+		c := connect(t, "good", mcp.Revision20251125)
+		kill(t, c, pid(t, c))
+		_, err := c.CallTool(t.Context(), "pid", nil)
+		if err == nil || !strings.Contains(err.Error(), "session was lost") {
+			t.Errorf("error = %v, want that the session was lost", err)
+		}
+		<-c.Done()
+	})
+}
+
+// kill ends the child and waits until the client has noticed.
+func kill(t *testing.T, c *client.Client, id int) {
+	t.Helper()
+	_, err := c.CallTool(t.Context(), "wait", nil, client.OnProgress(func(*mcp.ProgressParams) {
+		_ = syscall.Kill(id, syscall.SIGKILL)
+	}))
+	if err == nil {
+		t.Fatal("the call survived its server")
+	}
+}
+
+func TestStubbornChildIsKilled(t *testing.T) {
+	cmd := child("stubborn")
+	cmd.Grace = 50 * time.Millisecond
+	c, err := client.Connect(t.Context(), cmd, &client.Options{Logger: mcptest.Quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := pid(t, c)
+	if err := c.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if err := syscall.Kill(id, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("process %d is still there: %v", id, err)
+	}
+}
+
+func TestConnectFailsClearly(t *testing.T) {
+	tests := []struct {
+		name string
+		cmd  *stdio.Command
+		want string
+	}{
+		{"no such program", &stdio.Command{Args: []string{"/no/such/program"}}, "no such file"},
+		{"no command", &stdio.Command{}, "no command given"},
+		{"crash with last words", child("crash"), "no database here"},
+		{"silence", child("mute"), "did not answer in time"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := &client.Options{Logger: mcptest.Quiet(), ProbeTimeout: 50 * time.Millisecond, Timeout: 100 * time.Millisecond}
+			_, err := client.Connect(t.Context(), tt.cmd, o)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error = %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// A line that is no message does not disturb the ones that are.
+func TestJunkOnStandardOutput(t *testing.T) {
+	pid(t, connect(t, "junk", mcp.Revision20260728))
+}
