@@ -95,8 +95,9 @@ func topicOfChange(c mcp.Change) string {
 		return "prompts"
 	case mcp.ResourcesChanged:
 		return "resources"
+	default:
+		return "resource " + c.URI
 	}
-	return "resource " + c.URI
 }
 
 // get returns the key of a request, and its result if there is a fresh one.

@@ -61,7 +61,7 @@ func (c *Client) connected(ctx context.Context) (*live, error) {
 	c.dialing.Lock()
 	defer c.dialing.Unlock()
 	if c.ctx.Err() != nil {
-		return nil, context.Cause(c.ctx)
+		return nil, context.Cause(c.ctx) //nolint:contextcheck // the reason for which the client ended
 	}
 	c.mu.Lock()
 	l = c.live

@@ -274,7 +274,9 @@ func (s *Subscription) openStateless(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", mcp.MethodListen, orGone(err))
 	case <-ctx.Done():
 		s.end(context.Cause(ctx))
-		<-failed
+		if err := <-failed; err != nil {
+			s.c.opts.Logger.Debug("subscription given up", "error", err)
+		}
 		close(s.done)
 		return context.Cause(ctx)
 	}

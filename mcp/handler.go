@@ -43,6 +43,9 @@ type Description struct {
 	Revisions []Revision
 	// Cache is how long clients may reuse the answer to server/discover.
 	Cache CacheFields
+	// CrashOnPanic asks transports to let a panic in Serve end the process,
+	// instead of failing the one request.
+	CrashOnPanic bool
 }
 
 // Exchange is one request, or one notification, with all that belongs to

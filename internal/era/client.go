@@ -139,7 +139,7 @@ func trimObject(doc json.RawMessage) []byte {
 }
 
 // baseMeta is the part of _meta that both eras have.
-func (o *Outgoing) baseMeta() (mcp.Meta, error) {
+func (o *Outgoing) baseMeta() mcp.Meta {
 	meta := make(mcp.Meta, len(o.Meta)+5)
 	for k, v := range o.Meta {
 		meta[k] = v
@@ -147,5 +147,5 @@ func (o *Outgoing) baseMeta() (mcp.Meta, error) {
 	if !o.ProgressToken.IsZero() {
 		meta[mcp.MetaProgressToken] = json.RawMessage(o.ProgressToken.String())
 	}
-	return meta, nil
+	return meta
 }

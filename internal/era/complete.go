@@ -19,19 +19,24 @@ func complete(result any, info *mcp.Implementation) (any, error) {
 		return &c, nil
 	case *mcp.ListToolsResult:
 		c := *r
-		return &c, cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		return &c, nil
 	case *mcp.ListResourcesResult:
 		c := *r
-		return &c, cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		return &c, nil
 	case *mcp.ListResourceTemplatesResult:
 		c := *r
-		return &c, cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		return &c, nil
 	case *mcp.ListPromptsResult:
 		c := *r
-		return &c, cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		return &c, nil
 	case *mcp.ReadResourceResult:
 		c := *r
-		return &c, cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		return &c, nil
 	case *mcp.GetPromptResult:
 		c := *r
 		stamp(&c.ResultFields, info)
@@ -81,10 +86,9 @@ func completeRaw(result any, info *mcp.Implementation) (any, error) {
 	return json.RawMessage(doc), err
 }
 
-func cacheableResult(f *mcp.ResultFields, c *mcp.CacheFields, info *mcp.Implementation) error {
+func cacheableResult(f *mcp.ResultFields, c *mcp.CacheFields, info *mcp.Implementation) {
 	stamp(f, info)
 	cacheable(c)
-	return nil
 }
 
 // stamp says that a result is complete, unless the handler gave it the type

@@ -11,7 +11,6 @@ package era
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 
@@ -91,8 +90,10 @@ var retryMembers = map[string]bool{"inputResponses": true, "requestState": true}
 // that say what is called, on what, and on whose behalf.
 var reserved = func() map[string]string {
 	names := map[string]string{}
-	for _, n := range []string{"_meta", "name", "arguments", "uri", "cursor", "ref", "argument", "context", "level", "notifications",
-		"requestState", "inputResponses", "requestId", "protocolVersion", "capabilities", "clientInfo"} {
+	for _, n := range []string{
+		"_meta", "name", "arguments", "uri", "cursor", "ref", "argument", "context", "level", "notifications",
+		"requestState", "inputResponses", "requestId", "protocolVersion", "capabilities", "clientInfo",
+	} {
 		names[lower(n)] = n
 	}
 	return names
@@ -174,12 +175,4 @@ func names(revisions []mcp.Revision) []string {
 		list[i] = r.String()
 	}
 	return list
-}
-
-// raw returns v's JSON, which is nil for nil.
-func raw(v any) (json.RawMessage, error) {
-	if v == nil {
-		return nil, nil
-	}
-	return wire.Marshal(v)
 }

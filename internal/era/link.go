@@ -39,7 +39,7 @@ func (l *link) message(ctx context.Context, m *jsonrpc.Message) error {
 		return errAnswered
 	}
 	if l.ctx.Err() != nil {
-		return context.Cause(l.ctx)
+		return context.Cause(l.ctx) //nolint:contextcheck // the reason for which the request ended
 	}
 	return l.out.Message(ctx, frame)
 }
@@ -48,7 +48,7 @@ func (l *link) message(ctx context.Context, m *jsonrpc.Message) error {
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements.
 func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err error) {
-	switch cause := context.Cause(l.ctx); {
+	switch cause := context.Cause(l.ctx); { //nolint:contextcheck // the reason for which the request ended
 	case errors.Is(cause, ErrCancelled):
 		l.drop()
 		return
@@ -190,6 +190,7 @@ func (noBack) LogEnabled(mcp.LoggingLevel) bool          { return false }
 func (noBack) Input(context.Context, ...mcp.InputRequest) ([]json.RawMessage, error) {
 	return nil, errNotification
 }
+
 func (noBack) Once(ctx context.Context, _ string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	return f(ctx)
 }

@@ -80,6 +80,7 @@ func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta
 		return nil, context.Cause(ctx)
 	}
 	link.ctx = context.WithoutCancel(ctx)
+	//nolint:contextcheck // ctx has ended, and the end is what there is to tell
 	err := link.notify(link.ctx, mcp.NoteCancelled, &mcp.CancelledParams{Meta: meta, RequestID: x.ID, Reason: ErrShutdown.Error()})
 	if err != nil {
 		return nil, err

@@ -87,6 +87,7 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via 
 	case jsonrpc.Notification:
 		s.notice(ctx, m)
 		return
+	case jsonrpc.Request:
 	}
 	link := &link{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger}
 	if link.facts == nil {
@@ -175,7 +176,7 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message) {
 		return
 	}
 	x := &mcp.Exchange{Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant, Back: noBack{}, Peer: s.client()}
-	if _, err := guard(ctx, s.handler.Serve, x, s.opts.Logger); err != nil {
+	if _, err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
 		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
 	}
 }
@@ -201,7 +202,7 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, link *link) (any,
 	talk := &talk{link: link, session: s, caps: x.Peer.Capabilities}
 	x.Back = talk
 	for range s.opts.MaxRounds {
-		result, err := guard(ctx, s.handler.Serve, x, s.opts.Logger)
+		result, err := guard(ctx, s.handler, x, s.opts.Logger)
 		var ask *mcp.InputRequired
 		if err == nil {
 			talk.visitsOver(ctx)

@@ -63,7 +63,7 @@ func (t *talk) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json
 func (t *talk) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) })
+	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) }) //nolint:contextcheck // the request that asks may end first
 	defer stop()
 
 	q = lowerQuestion(q, t.facts, &t.caps)

@@ -114,11 +114,7 @@ func requiredVisits(err error) []*mcp.ElicitParams {
 }
 
 func (c *SessionClient) once(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
-	meta, err := o.baseMeta()
-	if err != nil {
-		return nil, err
-	}
-	params, err := withMeta(o.Params, meta)
+	params, err := withMeta(o.Params, o.baseMeta())
 	if err != nil {
 		return nil, err
 	}

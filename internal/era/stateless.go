@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -76,7 +77,7 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 		round.level = meta.LogLevel
 	}
 	x.Back = round
-	result, err := guard(ctx, s.handler.Serve, x, s.opts.Logger)
+	result, err := guard(ctx, s.handler, x, s.opts.Logger)
 	if err == nil && round.asked != nil {
 		s.opts.Logger.ErrorContext(ctx, "a handler dropped the *mcp.InputRequired error that it has to return",
 			"method", m.Method, "questions", round.asked.Error())
@@ -157,7 +158,7 @@ func (s *Stateless) discover(desc *mcp.Description) any {
 func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
 	x := &mcp.Exchange{Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant, Back: noBack{}}
 	x.Peer = mcp.Peer{Principal: via.Principal, Revision: mcp.Revision20260728}
-	if _, err := guard(ctx, s.handler.Serve, x, s.opts.Logger); err != nil {
+	if _, err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
 		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
 	}
 }
@@ -205,15 +206,19 @@ func mayAsk(method string) bool {
 }
 
 // guard is the last line before the connection: a panic that a handler did
-// not deal with fails its own request and no other.
-func guard(ctx context.Context, serve mcp.ServeFunc, x *mcp.Exchange, log interface {
-	ErrorContext(ctx context.Context, msg string, args ...any)
-}) (result any, err error) {
+// not deal with fails its own request and no other, unless the handler wants
+// it to end the process.
+func guard(ctx context.Context, h mcp.Handler, x *mcp.Exchange, log *slog.Logger) (result any, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			log.ErrorContext(ctx, "handler panicked", "method", x.Method, "panic", p, "stack", string(debug.Stack()))
-			result, err = nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+		p := recover()
+		if p == nil {
+			return
 		}
+		if h.Describe().CrashOnPanic {
+			panic(p)
+		}
+		log.ErrorContext(ctx, "handler panicked", "method", x.Method, "panic", p, "stack", string(debug.Stack()))
+		result, err = nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
 	}()
-	return serve(ctx, x)
+	return h.Serve(ctx, x)
 }

@@ -95,10 +95,7 @@ func (c *StatelessClient) roundTrip(ctx context.Context, o *Outgoing, params jso
 //
 // Spec: 2026-07-28 basic#meta.
 func (c *StatelessClient) meta(o *Outgoing) (mcp.Meta, error) {
-	meta, err := o.baseMeta()
-	if err != nil {
-		return nil, err
-	}
+	meta := o.baseMeta()
 	facts := revision.Of(c.Revision)
 	if err := meta.Set(mcp.MetaProtocolVersion, c.Revision); err != nil {
 		return nil, err
@@ -131,12 +128,12 @@ func (c *StatelessClient) retry(ctx context.Context, o *Outgoing, questions map[
 	if !mayAsk(o.Method) {
 		return nil, fmt.Errorf("%s: the server must not ask for input here", o.Method)
 	}
-	answers, err := c.answer(ctx, questions)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Method, err)
-	}
 	params := orEmpty(bytes.Clone(o.Params))
-	if answers != nil {
+	if questions != nil {
+		answers, err := c.answer(ctx, questions)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Method, err)
+		}
 		raw, err := wire.Marshal(answers)
 		if err != nil {
 			return nil, err
@@ -158,9 +155,6 @@ func (c *StatelessClient) retry(ctx context.Context, o *Outgoing, questions map[
 // answer puts all questions at once: a user can fill in a form while a model
 // runs.
 func (c *StatelessClient) answer(ctx context.Context, questions map[string]json.RawMessage) (map[string]any, error) {
-	if questions == nil {
-		return nil, nil
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
