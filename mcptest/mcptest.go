@@ -132,10 +132,45 @@ func (t *Transport) Connect(_ context.Context, r mcp.Receiver) (mcp.Conn, error)
 	t.mu.Lock()
 	t.last = far
 	t.mu.Unlock()
-	t.servers.Go(func() { // ends when the client closes; Wait waits for it
+	t.servers.Go(func() { //nolint:contextcheck // the server outlives the call that connects to it, and ends with the client; Wait waits for it
 		_ = stream.Serve(context.Background(), t.Handler, far, t.Serve.WithDefaults()) // how a connection ends is the client's to see
 	})
-	return stream.Dial(near, r, 64<<20, nil), nil
+	return stream.Dial(near, r, 64<<20, nil), nil //nolint:contextcheck // the connection outlives this call
+}
+
+// Raw connects without a client: it returns a function that sends one frame,
+// whatever it is, and calls receive with each frame of the server, one at a
+// time. The connection ends with the test.
+func Raw(t testing.TB, tr *Transport, receive func(frame []byte)) (send func(frame string)) {
+	t.Helper()
+	near, far := tr.pair()
+	served := make(chan struct{})
+	go func() { // ends when near is closed; the cleanup waits for it
+		defer close(served)
+		_ = stream.Serve(context.Background(), tr.Handler, far, tr.Serve.WithDefaults()) // the frames tell
+	}()
+	read := make(chan struct{})
+	go func() { // ends when near is closed; the cleanup waits for it
+		defer close(read)
+		for {
+			frame, err := near.Read()
+			if err != nil {
+				return
+			}
+			receive(frame)
+		}
+	}()
+	t.Cleanup(func() {
+		_ = near.Close() // closing a pipe does not fail
+		<-served
+		<-read
+	})
+	return func(frame string) {
+		t.Helper()
+		if err := near.Write([]byte(frame)); err != nil {
+			t.Errorf("send: %v", err)
+		}
+	}
 }
 
 func (t *Transport) pair() (near, far stream.Frames) {

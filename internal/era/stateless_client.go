@@ -190,5 +190,8 @@ func (c *StatelessClient) one(ctx context.Context, raw json.RawMessage) (any, er
 		return nil, err
 	}
 	value, err := ask(ctx, c.Answers, q.Method, q.Params)
-	return shapeAnswer(value, revision.Of(c.Revision)), err
+	if err != nil {
+		return nil, err
+	}
+	return shapeAnswer(value, revision.Of(c.Revision)), nil
 }
