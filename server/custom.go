@@ -99,17 +99,16 @@ func Handle[P, R any](s *Server, method string, h func(ctx context.Context, call
 func (s *Server) serveCustom(ctx context.Context, x *mcp.Exchange) (any, error) {
 	note := x.ID.IsZero()
 	c, ok := s.customs.get(customKey(x.Method, note))
-	if !ok && note {
-		return nil, nil
-	}
-	if !ok {
+	if !ok && !note {
 		return nil, &mcp.MethodNotFoundError{Method: x.Method}
 	}
 	call := s.newCall(x)
 	defer call.finish()
 	if note {
-		c.note(ctx, call, x.Params)
-		return nil, nil
+		if ok {
+			c.note(ctx, call, x.Params)
+		}
+		return nil, nil //nolint:nilnil // a notification has no answer
 	}
 	result, err := c.method(ctx, call, x.Params)
 	if err != nil {

@@ -27,11 +27,11 @@ type objects = map[string]json.RawMessage
 
 // encodeObjects encodes settings that a server declares; kind says of what.
 func encodeObjects(kind string, settings map[string]any, prefixed bool) (objects, error) {
-	if len(settings) == 0 {
-		return nil, nil
-	}
-	encoded := make(objects, len(settings))
+	var encoded objects // nil when there are none: the capability is left out
 	for id, v := range settings {
+		if encoded == nil {
+			encoded = make(objects, len(settings))
+		}
 		if prefixed && !extensionPattern.MatchString(id) {
 			return nil, fmt.Errorf("%s %q: the identifier needs a prefix such as %q", kind, id, "com.example/")
 		}

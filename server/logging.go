@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 
@@ -145,21 +144,17 @@ func addAttr(object map[string]any, a slog.Attr) {
 // logValue returns a value that encodes, whatever it was that was logged.
 func logValue(v slog.Value) any {
 	switch v.Kind() {
+	case slog.KindString, slog.KindBool, slog.KindInt64, slog.KindUint64:
+		return v.Any()
 	case slog.KindDuration:
 		return v.Duration().String()
-	case slog.KindAny:
-		return anyValue(v.Any())
 	}
-	return v.Any()
-}
-
-func anyValue(v any) any {
-	if err, ok := v.(error); ok {
+	if err, ok := v.Any().(error); ok {
 		return err.Error()
 	}
-	raw, err := wire.Marshal(v)
+	raw, err := wire.Marshal(v.Any())
 	if err != nil {
-		return fmt.Sprint(v)
+		return v.String()
 	}
 	return rawJSON(raw)
 }

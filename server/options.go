@@ -68,7 +68,7 @@ type Options struct {
 type Features struct{ Tools, Resources, Prompts bool }
 
 // FeatureKind says what kind of feature Options.Visible is asked about.
-type FeatureKind int
+type FeatureKind uint8
 
 // The kinds of features.
 const (

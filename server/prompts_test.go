@@ -101,7 +101,9 @@ func TestPromptRegistrationErrors(t *testing.T) {
 		{s.TryAddRawPrompt(mcp.Prompt{Name: "p", Arguments: []*mcp.PromptArgument{{Name: "a"}, {Name: "a"}}}, raw), "need names"},
 		{TryAddPrompt(s, mcp.Prompt{Name: "p", Arguments: []*mcp.PromptArgument{}}, reviewPrompt), "inferred"},
 		{TryAddPrompt(s, mcp.Prompt{Name: "p"}, func(context.Context, *Call, struct{ L []string }) (*mcp.GetPromptResult, error) { return nil, nil }), "no list"},
-		{TryAddPrompt(s, mcp.Prompt{Name: "p"}, func(context.Context, *Call, struct{ M map[string]int }) (*mcp.GetPromptResult, error) { return nil, nil }), "cannot be converted"},
+		{TryAddPrompt(s, mcp.Prompt{Name: "p"}, func(context.Context, *Call, struct{ M map[string]int }) (*mcp.GetPromptResult, error) {
+			return nil, nil
+		}), "cannot be converted"},
 		{TryAddPrompt(s, mcp.Prompt{Name: "p"}, func(context.Context, *Call, struct {
 			N int `default:"x"`
 		}) (*mcp.GetPromptResult, error) {
@@ -129,7 +131,9 @@ func TestCompletion(t *testing.T) {
 	s, _ := newServer(Options{})
 	AddPrompt(s, mcp.Prompt{Name: "review"}, reviewPrompt)
 	AddTemplate(s, mcp.ResourceTemplate{URITemplate: "x:{a}/{b}", Name: "x"},
-		func(context.Context, *Call, string, map[string]string) (*mcp.ReadResourceResult, error) { return nil, nil })
+		func(context.Context, *Call, string, map[string]string) (*mcp.ReadResourceResult, error) {
+			return nil, nil
+		})
 	s.AddResource(mcp.Resource{URI: "x:r", Name: "r"}, readText(""))
 	s.CompleteTemplate("x:{a}/{b}", "a", func(_ context.Context, c *Call, what Completing) (mcp.Completion, error) {
 		return mcp.Completion{Values: []string{what.Argument, what.Prefix, what.Context["o"]}}, c.SetResultMeta("k", 1)
@@ -170,7 +174,9 @@ func TestCompletion(t *testing.T) {
 // What a prompt completes by itself follows the prompt; what was set stays.
 func TestChoicesFollowThePrompt(t *testing.T) {
 	s, _ := newServer(Options{})
-	get := func(context.Context, *Call, map[string]string) (*mcp.GetPromptResult, error) { return userText(""), nil }
+	get := func(context.Context, *Call, map[string]string) (*mcp.GetPromptResult, error) {
+		return userText(""), nil
+	}
 	AddPrompt(s, mcp.Prompt{Name: "review"}, reviewPrompt)
 	s.CompletePrompt("review", "strict", CompleteFrom("maybe"))
 	s.AddRawPrompt(mcp.Prompt{Name: "review", Arguments: []*mcp.PromptArgument{{Name: "language"}, {Name: "strict"}}}, get)

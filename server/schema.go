@@ -39,11 +39,8 @@ func compileInput(raw json.RawMessage) (*schema.Schema, error) {
 	return s, nil
 }
 
-// compileOutput compiles a tool's output schema; nil stands for none.
+// compileOutput compiles a tool's output schema.
 func compileOutput(raw json.RawMessage) (*schema.Schema, error) {
-	if raw == nil {
-		return nil, nil
-	}
 	if !isObject(raw) {
 		return nil, errors.New("output schema: not a JSON object")
 	}

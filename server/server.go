@@ -81,6 +81,7 @@ func (s *Server) Describe() mcp.Description {
 		Instructions: s.opts.Instructions,
 		Revisions:    s.opts.Revisions,
 		Cache:        s.cacheFields(mcp.MethodDiscover),
+		CrashOnPanic: s.opts.Panic == CrashOnPanic,
 	}
 }
 

@@ -63,8 +63,10 @@ func (s *Server) addTool(t *tool, noHandler bool) error {
 	if t.input, err = compileInput(t.tool.InputSchema); err != nil {
 		return fmt.Errorf("tool %q: %w", t.tool.Name, err)
 	}
-	if t.output, err = compileOutput(t.tool.OutputSchema); err != nil {
-		return fmt.Errorf("tool %q: %w", t.tool.Name, err)
+	if t.tool.OutputSchema != nil {
+		if t.output, err = compileOutput(t.tool.OutputSchema); err != nil {
+			return fmt.Errorf("tool %q: %w", t.tool.Name, err)
+		}
 	}
 	if s.tools.put(t) {
 		s.hub.Publish(mcp.Change{Kind: mcp.ToolsChanged})

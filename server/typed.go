@@ -92,12 +92,14 @@ func resultEncoder[Out any](t *tool) (encoder[Out], error) {
 	switch reflect.TypeFor[Out]() {
 	case reflect.TypeFor[*mcp.CallToolResult]():
 		return func(_ context.Context, _ *Call, out *Out) (*mcp.CallToolResult, error) {
-			return *any(out).(**mcp.CallToolResult), nil
+			return *any(out).(**mcp.CallToolResult), nil //nolint:forcetypeassert // the case says so
 		}, nil
 	case reflect.TypeFor[string]():
-		return plain[Out](t, func(out *Out) mcp.Contents { return mcp.Contents{mcp.Text(*any(out).(*string))} })
+		return plain(t, func(out *Out) mcp.Contents {
+			return mcp.Contents{mcp.Text(*any(out).(*string))} //nolint:forcetypeassert // the case says so
+		})
 	case reflect.TypeFor[struct{}]():
-		return plain[Out](t, func(*Out) mcp.Contents { return mcp.Contents{} })
+		return plain(t, func(*Out) mcp.Contents { return mcp.Contents{} })
 	}
 	if err := inferOutput[Out](&t.tool); err != nil {
 		return nil, err

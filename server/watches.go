@@ -67,13 +67,15 @@ func (t *watches) step(uri string, w *watch) {
 }
 
 // startWatch runs user code, whose panics follow the server's policy.
-func (s *Server) startWatch(uri string) (stop func()) {
+func (s *Server) startWatch(uri string) func() {
+	var stop func()
 	var err error
 	s.shield("WatchResource", uri, func() { stop, err = s.opts.WatchResource(uri) })
 	if err != nil {
 		s.log.Error("a resource cannot be watched", "uri", uri, "error", err)
+		return nil
 	}
-	if err != nil || stop == nil {
+	if stop == nil {
 		return nil
 	}
 	return func() { s.shield("the stop function of WatchResource", uri, stop) }

@@ -239,7 +239,7 @@ func (in *inferrer) setHeader(f field, n *node) error {
 		return nil
 	}
 	switch n.typ() {
-	case "string", "integer", "number", "boolean":
+	case "string", "integer", "boolean":
 	default:
 		return fmt.Errorf("tag %q does not fit type %s", "header", f.typ)
 	}

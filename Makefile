@@ -1,0 +1,74 @@
+# The commands of the project; CI runs the same ones.
+
+GO      ?= go
+TMP     := .tmp
+BIN     := $(TMP)/bin
+LINT    := $(BIN)/golangci-lint
+LINT_VERSION := v2.15.0
+FUZZTIME ?= 30s
+
+# The race detector needs a C compiler.
+RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test check lint fuzz conform interop api dead tidy bench clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## build the program and take the tour: a client walks through the reference server in every revision
+	@$(TMP)/parley tour
+
+build: ## build the program into .tmp/parley
+	@mkdir -p $(TMP)
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(TMP)/parley ./cmd/parley
+
+test: ## all tests, with the race detector where there is a C compiler
+ifeq ($(RACE),)
+	@echo "note: no C compiler, so the race detector is off"
+endif
+	$(GO) vet ./...
+	$(GO) test $(RACE) -shuffle=on ./...
+
+check: lint ## what one runs before a commit: format, vet, lint, tests
+	$(GO) vet ./...
+	$(GO) test ./...
+
+$(LINT): Makefile
+	GOBIN=$(abspath $(BIN)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	@touch $@
+
+lint: $(LINT) ## golangci-lint, with the formatters
+	$(LINT) config verify
+	$(LINT) run ./...
+	$(LINT) fmt --diff ./...
+
+fuzz: ## every fuzz target for FUZZTIME (30s)
+	@set -e; for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg; \
+	  done; done
+
+conform: ## every message of both roles against the official schemas, all revisions (see PARLEY_SPEC_DIR)
+	PARLEY_TEST_ALL=1 $(GO) test -count=1 -v -run 'TestEveryMessage|TestChangelog' ./mcptest
+
+interop: ## official clients and servers of other people, from npm
+	./interop/run.sh
+
+api: ## incompatible changes of the API since the last tag; fails unless CHANGELOG.md names them
+	./tools/api.sh
+
+dead: ## functions that nothing calls, in internal/ and cmd/
+	@cd tools && GOBIN=$(abspath $(BIN)) $(GO) install golang.org/x/tools/cmd/deadcode
+	@out=$$($(BIN)/deadcode -test ./... | grep -E '^(internal|cmd)/' || true); echo "$$out"; test -z "$$out"
+
+tidy: ## go.mod and generated code are up to date
+	$(GO) mod tidy -diff
+	cd tools && $(GO) mod tidy -diff
+	$(GO) fix -diff ./...
+
+bench: ## benchmarks, compared with main
+	./tools/bench.sh
+
+clean: ## remove what was built
+	rm -rf $(TMP)

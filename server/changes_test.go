@@ -1,0 +1,282 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// changeList collects what a watcher hears.
+type changeList struct {
+	mu   sync.Mutex
+	list []mcp.Change
+}
+
+func (l *changeList) add(c mcp.Change) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, c)
+}
+
+func (l *changeList) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := l.list
+	l.list = nil
+	return fmt.Sprint(list)
+}
+
+func TestListChanges(t *testing.T) {
+	s, _ := newServer(Options{})
+	var heard changeList
+	stop := s.Watch(mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}, heard.add)
+	template := func() {
+		AddTemplate(s, mcp.ResourceTemplate{URITemplate: "x:{a}", Name: "t"},
+			func(context.Context, *Call, string, map[string]string) (*mcp.ReadResourceResult, error) {
+				return nil, nil
+			})
+	}
+	for i, c := range []struct {
+		do   func()
+		want string
+	}{
+		{func() { AddTool(s, mcp.Tool{Name: "t"}, textTool) }, "[{1 }]"},
+		{func() { AddTool(s, mcp.Tool{Name: "t"}, textTool) }, "[]"}, // looks the same
+		{func() { AddTool(s, mcp.Tool{Name: "t", Title: "T"}, textTool) }, "[{1 }]"},
+		{func() { s.RemoveTools("u") }, "[]"},
+		{func() { s.RemoveTools("t", "u") }, "[{1 }]"},
+		{func() { AddPrompt(s, mcp.Prompt{Name: "p"}, reviewPrompt) }, "[{2 }]"},
+		{func() { AddPrompt(s, mcp.Prompt{Name: "p"}, reviewPrompt) }, "[]"},
+		{func() { s.RemovePrompts("p") }, "[{2 }]"},
+		{func() { s.AddResource(mcp.Resource{URI: "x:a", Name: "a"}, readText("")) }, "[{3 }]"},
+		{func() { s.RemoveResources("x:a") }, "[{3 }]"},
+		{template, "[{3 }]"},
+		{template, "[]"},
+		{func() { s.RemoveTemplates("x:{a}") }, "[{3 }]"},
+		{func() { s.ResourceUpdated("x:a") }, "[]"},
+		{stop, "[]"},
+		{stop, "[]"},
+		{func() { AddTool(s, mcp.Tool{Name: "t"}, textTool) }, "[]"},
+	} {
+		c.do()
+		if got := heard.take(); got != c.want {
+			t.Errorf("step %d: got %s, want %s", i, got, c.want)
+		}
+	}
+}
+
+func TestResourceUpdates(t *testing.T) {
+	for _, on := range []bool{true, false} {
+		s, _ := newServer(Options{Subscriptions: on})
+		var a, b changeList
+		stopA := s.Watch(mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:a", "x:a", "x:c"}}, a.add)
+		s.Watch(mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:b"}}, b.add)
+		s.ResourceUpdated("x:a")
+		s.ResourceUpdated("x:other")
+		stopA()
+		s.ResourceUpdated("x:a")
+		want := map[bool]string{true: "[{4 x:a}]", false: "[]"}[on]
+		same(t, a.take(), want)
+		same(t, b.take(), "[]")
+	}
+}
+
+func TestStopWaitsForDelivery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHub()
+		entered, leave := make(chan struct{}), make(chan struct{})
+		stop := h.Subscribe(mcp.SubscriptionFilter{ToolsListChanged: true}, func(mcp.Change) {
+			close(entered)
+			<-leave
+		})
+		go h.Publish(mcp.Change{Kind: mcp.ToolsChanged})
+		<-entered
+		var stopped [2]bool
+		for i := range stopped {
+			go func() {
+				stop()
+				stopped[i] = true
+			}()
+		}
+		synctest.Wait()
+		if stopped[0] || stopped[1] {
+			t.Error("stop returned during a delivery")
+		}
+		close(leave)
+		synctest.Wait()
+		if !stopped[0] || !stopped[1] {
+			t.Error("stop did not return after the delivery")
+		}
+	})
+}
+
+func TestHubForgets(t *testing.T) {
+	h := NewHub().(*localHub)
+	filter := mcp.SubscriptionFilter{ToolsListChanged: true, ResourceSubscriptions: []string{"x:a", "x:a"}}
+	stop := h.Subscribe(filter, func(mcp.Change) {})
+	h.Subscribe(mcp.SubscriptionFilter{ToolsListChanged: true}, func(mcp.Change) {})
+	stop()
+	if len(h.interested) != 1 {
+		t.Errorf("left: %v", h.interested)
+	}
+}
+
+// watchLog is a WatchResource that tells what happened.
+type watchLog struct {
+	mu     sync.Mutex
+	events []string
+	active map[string]int
+	fail   error
+}
+
+func (w *watchLog) watch(uri string) (func(), error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = append(w.events, "start "+uri)
+	if w.fail != nil {
+		return nil, w.fail
+	}
+	if w.active == nil {
+		w.active = map[string]int{}
+	}
+	w.active[uri]++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.events = append(w.events, "stop "+uri)
+		w.active[uri]--
+	}, nil
+}
+
+func TestWatchResource(t *testing.T) {
+	w := &watchLog{}
+	s, log := newServer(Options{WatchResource: w.watch})
+	watch := func(uris ...string) func() {
+		return s.Watch(mcp.SubscriptionFilter{ResourceSubscriptions: uris}, func(mcp.Change) {})
+	}
+	one := watch("x:a", "x:a", "x:b")
+	two := watch("x:a")
+	one()
+	one()
+	two()
+	watch("x:a")()
+	same(t, strings.Join(w.events, ","), "start x:a,start x:b,stop x:b,stop x:a,start x:a,stop x:a")
+	if len(s.watches.uris) != 0 {
+		t.Errorf("left: %v", s.watches.uris)
+	}
+
+	w.events, w.fail = nil, errors.New("no such file")
+	one, two = watch("x:a"), watch("x:a")
+	one()
+	two()
+	watch("x:a")
+	same(t, strings.Join(w.events, ","), "start x:a,start x:a")
+	if got := strings.Count(log.String(), "no such file"); got != 2 {
+		t.Errorf("logged %d times:\n%s", got, log)
+	}
+}
+
+// The second watcher comes, and both leave, while the start is under way.
+func TestWatchWhileStarting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var events []string
+		gate := make(chan struct{})
+		s, _ := newServer(Options{WatchResource: func(string) (func(), error) {
+			events = append(events, "start")
+			<-gate
+			return func() { events = append(events, "stop") }, nil
+		}})
+		filter := mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:a"}}
+		var stopFirst func()
+		go func() { stopFirst = s.Watch(filter, func(mcp.Change) {}) }()
+		synctest.Wait()
+		stop := s.Watch(filter, func(mcp.Change) {}) // does not wait
+		stop()
+		close(gate)
+		synctest.Wait()
+		same(t, fmt.Sprint(events), "[start]")
+		stopFirst()
+		same(t, fmt.Sprint(events), "[start stop]")
+	})
+}
+
+func TestWatchPanic(t *testing.T) {
+	s, log := newServer(Options{WatchResource: func(uri string) (func(), error) {
+		if uri == "x:start" {
+			panic("starting")
+		}
+		return func() { panic("stopping") }, nil
+	}})
+	for range 2 {
+		s.Watch(mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:start", "x:stop"}}, func(mcp.Change) {})()
+	}
+	if strings.Count(log.String(), "starting") < 2 || strings.Count(log.String(), "stopping") < 2 {
+		t.Errorf("not logged:\n%s", log)
+	}
+}
+
+func TestWatchConcurrently(t *testing.T) {
+	w := &watchLog{}
+	s, _ := newServer(Options{WatchResource: w.watch})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 100 {
+				stop := s.Watch(mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:a", "x:b"}}, func(mcp.Change) {})
+				s.ResourceUpdated("x:a")
+				stop()
+			}
+		})
+	}
+	wg.Wait()
+	if w.active["x:a"] != 0 || w.active["x:b"] != 0 || len(s.watches.uris) != 0 {
+		t.Errorf("still active: %v, %v", w.active, s.watches.uris)
+	}
+	var a []string
+	for _, e := range w.events {
+		if strings.HasSuffix(e, "x:a") {
+			a = append(a, e)
+		}
+	}
+	for pair := range slices.Chunk(a, 2) {
+		if fmt.Sprint(pair) != "[start x:a stop x:a]" {
+			t.Fatalf("starts and stops overlap: %v", pair)
+		}
+	}
+}
+
+// recordingHub shows that a hub of one's own takes the place of the default.
+type recordingHub struct {
+	Hub
+	published []mcp.Change
+}
+
+func (h *recordingHub) Publish(c mcp.Change) { h.published = append(h.published, c) }
+
+func TestOwnHub(t *testing.T) {
+	h := &recordingHub{Hub: NewHub()}
+	s, _ := newServer(Options{Hub: h})
+	var heard changeList
+	s.Watch(mcp.SubscriptionFilter{ToolsListChanged: true}, heard.add)
+	AddTool(s, mcp.Tool{Name: "t"}, textTool)
+	h.Hub.Publish(mcp.Change{Kind: mcp.ToolsChanged}) // as if from another node
+	same(t, fmt.Sprint(h.published)+heard.take(), "[{1 }][{1 }]")
+}
+
+func BenchmarkPublishAmongManyWatchers(b *testing.B) {
+	h := NewHub()
+	for i := range 10_000 {
+		h.Subscribe(mcp.SubscriptionFilter{ResourceSubscriptions: []string{fmt.Sprint("x:", i)}}, func(mcp.Change) {})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		h.Publish(mcp.Change{Kind: mcp.ResourceUpdated, URI: "x:7"})
+	}
+}

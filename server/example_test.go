@@ -1,0 +1,147 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"testing/fstest"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/server"
+)
+
+// show serves a request and prints the answer. A program leaves this to a
+// transport.
+func show(srv *server.Server, method, params string) {
+	x := &mcp.Exchange{ID: jsonrpc.IntID(1), Method: method, Params: json.RawMessage(params)}
+	result, err := srv.Serve(context.Background(), x)
+	if err != nil {
+		fmt.Println("error:", err) //nolint:forbidigo // an example prints
+		return
+	}
+	raw, _ := wire.Marshal(result)
+	fmt.Println(string(raw)) //nolint:forbidigo // an example prints
+}
+
+func newServer() *server.Server {
+	return server.New(mcp.Implementation{Name: "example", Version: "1.0.0"}, nil)
+}
+
+func ExampleAddTool() {
+	type args struct {
+		Name  string `json:"name" description:"whom to greet" minLength:"1"`
+		Times int    `json:"times" default:"1" maximum:"3"`
+	}
+	type greeting struct {
+		Text string `json:"text"`
+	}
+	srv := newServer()
+	server.AddTool(srv, mcp.Tool{Name: "greet"}, func(_ context.Context, _ *server.Call, in args) (greeting, error) {
+		return greeting{fmt.Sprintf("Hello, %s (%d)", in.Name, in.Times)}, nil
+	})
+	show(srv, "tools/call", `{"name":"greet","arguments":{"name":"Ann"}}`)
+	show(srv, "tools/call", `{"name":"greet","arguments":{"name":"Ann","times":4}}`)
+	// Output:
+	// {"content":[{"type":"text","text":"{\"text\":\"Hello, Ann (1)\"}"}],"structuredContent":{"text":"Hello, Ann (1)"}}
+	// {"content":[{"type":"text","text":"invalid arguments for tool \"greet\": \"times\": must be at most 3, got 4"}],"isError":true}
+}
+
+func ExampleAddTemplate() {
+	files := fstest.MapFS{"notes/today.txt": {Data: []byte("write tests")}}
+	type vars struct {
+		Path string `uri:"path"`
+	}
+	srv := newServer()
+	server.AddTemplate(srv, mcp.ResourceTemplate{URITemplate: "file:///{+path}", Name: "files"},
+		func(_ context.Context, _ *server.Call, uri string, v vars) (*mcp.ReadResourceResult, error) {
+			text, err := fs.ReadFile(files, v.Path) // refuses "../" by itself
+			if err != nil {
+				return nil, err
+			}
+			return server.Contents(mcp.TextResource(uri, "text/plain", string(text))), nil
+		})
+	show(srv, "resources/read", `{"uri":"file:///notes/today.txt"}`)
+	show(srv, "resources/read", `{"uri":"file:///notes/tomorrow.txt"}`)
+	// Output:
+	// {"contents":[{"uri":"file:///notes/today.txt","mimeType":"text/plain","text":"write tests"}]}
+	// error: resource not found: file:///notes/tomorrow.txt
+}
+
+func ExampleAddPrompt() {
+	type args struct {
+		Language string `json:"language" enum:"go,rust"`
+	}
+	srv := newServer()
+	server.AddPrompt(srv, mcp.Prompt{Name: "review"}, func(_ context.Context, _ *server.Call, in args) (*mcp.GetPromptResult, error) {
+		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{
+			mcp.UserMessage(mcp.Textf("Review this %s code.", in.Language)),
+		}}, nil
+	})
+	show(srv, "prompts/get", `{"name":"review","arguments":{"language":"go"}}`)
+	show(srv, "completion/complete", `{"ref":{"type":"ref/prompt","name":"review"},"argument":{"name":"language","value":"r"}}`)
+	// Output:
+	// {"messages":[{"role":"user","content":{"type":"text","text":"Review this go code."}}]}
+	// {"completion":{"values":["rust"]}}
+}
+
+// A handler that asks first, and then does once what must not happen twice.
+func ExampleElicit() {
+	type args struct {
+		Service string `json:"service"`
+	}
+	type region struct {
+		Region string `json:"region" enum:"eu,us" enumTitles:"Europe,America"`
+	}
+	srv := newServer()
+	server.AddTool(srv, mcp.Tool{Name: "deploy"}, func(ctx context.Context, call *server.Call, in args) (string, error) {
+		where, err := server.Elicit[region](ctx, call, "region", "Which region?")
+		if err != nil {
+			return "", err
+		}
+		return server.Once(ctx, call, "deploy", func(context.Context) (string, error) {
+			return fmt.Sprintf("%s deployed to %s", in.Service, where.Region), nil
+		})
+	})
+	// Once without an answer, and again with one.
+	back := answers{}
+	serve := func() (any, error) {
+		return srv.Serve(context.Background(), &mcp.Exchange{
+			ID: jsonrpc.IntID(1), Method: "tools/call", Back: back,
+			Params: json.RawMessage(`{"name":"deploy","arguments":{"service":"shop"}}`),
+		})
+	}
+	_, err := serve()
+	fmt.Println(err) //nolint:forbidigo // an example prints
+	back["region"] = json.RawMessage(`{"action":"accept","content":{"region":"eu"}}`)
+	result, _ := serve()
+	raw, _ := wire.Marshal(result)
+	fmt.Println(string(raw)) //nolint:forbidigo // an example prints
+	// Output:
+	// input required: region
+	// {"content":[{"type":"text","text":"shop deployed to eu"}]}
+}
+
+// answers stands for a client that is asked between two rounds.
+type answers map[string]json.RawMessage
+
+func (a answers) Notify(context.Context, string, any) error { return nil }
+
+func (a answers) LogEnabled(mcp.LoggingLevel) bool { return false }
+
+func (a answers) Input(_ context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
+	var found []json.RawMessage
+	for _, q := range questions {
+		if a[q.Key] == nil {
+			return nil, &mcp.InputRequired{Requests: questions}
+		}
+		found = append(found, a[q.Key])
+	}
+	return found, nil
+}
+
+func (a answers) Once(ctx context.Context, _ string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	return f(ctx)
+}
