@@ -344,9 +344,10 @@ func deeper(frame []byte, limit int) bool {
 	for i := 0; i < len(frame); i++ {
 		switch c := frame[i]; {
 		case inString:
-			if c == '\\' {
+			switch c {
+			case '\\':
 				i++
-			} else if c == '"' {
+			case '"':
 				inString = false
 			}
 		case c == '"':

@@ -16,12 +16,12 @@ import (
 // Spec: 2025-03-26 basic#batching.
 func (s *server) batch(ctx context.Context, frame []byte) {
 	if f := s.session.Facts(); f == nil || !f.Batches {
-		s.refuse(jsonrpc.ID{}, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "batches are part of revision 2025-03-26 only; send the messages one by one"))
+		s.refuse(ctx, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "batches are part of revision 2025-03-26 only; send the messages one by one"))
 		return
 	}
 	entries, err := s.decoder.DecodeBatch(frame)
 	if err != nil {
-		s.refuse(jsonrpc.ID{}, err)
+		s.refuse(ctx, err)
 		return
 	}
 	b := &batch{server: s}

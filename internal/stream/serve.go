@@ -71,7 +71,8 @@ func (s *server) abandon(ended <-chan error) {
 	timer := time.NewTimer(s.opts.DrainTimeout)
 	defer timer.Stop()
 	select {
-	case <-ended:
+	case err := <-ended:
+		s.opts.Logger.Debug("connection ended with the server", "error", err)
 	case <-timer.C:
 	}
 }
@@ -115,7 +116,7 @@ func (s *server) read(ctx context.Context) error {
 		var long *TooLongError
 		switch {
 		case errors.As(err, &long):
-			s.refuse(jsonrpc.ID{}, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", long))
+			s.refuse(ctx, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", long))
 		case err != nil:
 			return err
 		case jsonrpc.IsBatch(frame):
@@ -173,7 +174,8 @@ func (s *server) request(ctx context.Context, m *jsonrpc.Message, front func(con
 	}()
 }
 
-func (s *server) refuse(id jsonrpc.ID, err error) { s.answerBad(context.Background(), id, err, s) }
+// refuse answers a frame whose ID could not be read.
+func (s *server) refuse(ctx context.Context, err error) { s.answerBad(ctx, jsonrpc.ID{}, err, s) }
 
 // answerBad refuses a message; the connection lives on.
 func (s *server) answerBad(ctx context.Context, id jsonrpc.ID, bad error, out era.Out) {

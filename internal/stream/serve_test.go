@@ -38,12 +38,12 @@ func (echo) Watch(mcp.SubscriptionFilter, func(mcp.Change)) func() { return func
 
 // talk sends lines to a server and returns what it answered, sorted by
 // nothing: lines in the order they came.
-func talk(t *testing.T, h mcp.Handler, opts mcp.ServeOptions, lines ...string) []string {
+func talk(t *testing.T, h mcp.Handler, lines ...string) []string {
 	t.Helper()
 	out, in := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := stream.Serve(t.Context(), h, stream.Lines(strings.NewReader(strings.Join(lines, "\n")+"\n"), in, 1<<20, in.Close), opts)
+		err := stream.Serve(t.Context(), h, stream.Lines(strings.NewReader(strings.Join(lines, "\n")+"\n"), in, 1<<20, in.Close), mcp.ServeOptions{})
 		_ = in.Close()
 		done <- err
 	}()
@@ -64,7 +64,7 @@ const (
 )
 
 func TestSessionOverLines(t *testing.T) {
-	got := talk(t, echo{}, mcp.ServeOptions{}, initMarch, ready, `{"jsonrpc":"2.0","id":"big","method":"echo","params":{"n":9007199254740993}}`)
+	got := talk(t, echo{}, initMarch, ready, `{"jsonrpc":"2.0","id":"big","method":"echo","params":{"n":9007199254740993}}`)
 	want := []string{
 		`{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{},"serverInfo":{"name":"echo","version":"1"}}}`,
 		`{"jsonrpc":"2.0","id":"big","result":{"params":{"n":9007199254740993}}}`,
@@ -87,7 +87,7 @@ func TestBadFramesAreAnsweredAndTheConnectionLives(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := strings.Join(talk(t, echo{}, mcp.ServeOptions{}, initNov, tt.frame, `{"jsonrpc":"2.0","id":9,"method":"ping"}`), "\n")
+			got := strings.Join(talk(t, echo{}, initNov, tt.frame, `{"jsonrpc":"2.0","id":9,"method":"ping"}`), "\n")
 			if !strings.Contains(got, tt.answer) {
 				t.Errorf("no %s in\n%s", tt.answer, got)
 			}
@@ -102,7 +102,7 @@ func TestBadFramesAreAnsweredAndTheConnectionLives(t *testing.T) {
 }
 
 func TestRequestsBeforeInitializeAreRefused(t *testing.T) {
-	got := talk(t, echo{}, mcp.ServeOptions{}, `{"jsonrpc":"2.0","id":1,"method":"echo"}`)
+	got := talk(t, echo{}, `{"jsonrpc":"2.0","id":1,"method":"echo"}`)
 	if len(got) != 1 || !strings.Contains(got[0], `"code":-32600`) {
 		t.Errorf("got %v", got)
 	}
@@ -123,7 +123,7 @@ func TestBatches(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := talk(t, echo{}, mcp.ServeOptions{}, initMarch, ready, tt.batch)
+			got := talk(t, echo{}, initMarch, ready, tt.batch)
 			if answers := strings.Join(got[1:], "\n"); answers != tt.want {
 				t.Errorf("got  %s\nwant %s", answers, tt.want)
 			}
@@ -132,7 +132,7 @@ func TestBatches(t *testing.T) {
 }
 
 func TestBothErasOnOneConnection(t *testing.T) {
-	got := strings.Join(talk(t, echo{}, mcp.ServeOptions{},
+	got := strings.Join(talk(t, echo{},
 		initMarch, ready,
 		`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
 		`{"jsonrpc":"2.0","id":2,"method":"ping"}`,
@@ -154,7 +154,7 @@ func TestStatelessRefusals(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := talk(t, echo{}, mcp.ServeOptions{}, tt.frame)
+			got := talk(t, echo{}, tt.frame)
 			if len(got) != 1 || !strings.Contains(got[0], tt.answer) {
 				t.Errorf("got %v, want %s", got, tt.answer)
 			}
@@ -163,7 +163,7 @@ func TestStatelessRefusals(t *testing.T) {
 }
 
 func TestDuplicateIDInFlightIsRefused(t *testing.T) {
-	got := strings.Join(talk(t, echo{}, mcp.ServeOptions{}, initNov,
+	got := strings.Join(talk(t, echo{}, initNov,
 		`{"jsonrpc":"2.0","id":7,"method":"wait"}`, `{"jsonrpc":"2.0","id":7,"method":"wait"}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`), "\n")
 	if !strings.Contains(got, "already being served") {
@@ -173,7 +173,7 @@ func TestDuplicateIDInFlightIsRefused(t *testing.T) {
 
 // A cancelled request has no answer; the older $/cancelRequest has one.
 func TestCancellation(t *testing.T) {
-	got := strings.Join(talk(t, echo{}, mcp.ServeOptions{}, initNov,
+	got := strings.Join(talk(t, echo{}, initNov,
 		`{"jsonrpc":"2.0","id":7,"method":"wait"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`,
 		`{"jsonrpc":"2.0","id":8,"method":"wait"}`, `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":8}}`), "\n")
 	if strings.Contains(got, `"id":7`) {
@@ -185,7 +185,7 @@ func TestCancellation(t *testing.T) {
 }
 
 func TestStatelessOnlyServerNamesItsRevisions(t *testing.T) {
-	got := talk(t, echo{revisions: []mcp.Revision{mcp.Revision20260728}}, mcp.ServeOptions{}, initNov)
+	got := talk(t, echo{revisions: []mcp.Revision{mcp.Revision20260728}}, initNov)
 	if len(got) != 1 || !strings.Contains(got[0], `"supported":["2026-07-28"]`) {
 		t.Errorf("got %v", got)
 	}

@@ -82,8 +82,9 @@ func kindName(k jsontext.Kind) string {
 		return "object"
 	case '[', ']':
 		return "array"
+	default:
+		return "value"
 	}
-	return "value"
 }
 
 // Canonical returns doc with the members of its objects sorted and without

@@ -60,7 +60,7 @@ func (c *Command) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn,
 	if limit <= 0 {
 		limit = 64 << 20
 	}
-	return stream.Dial(stream.Lines(p.out, p.in, limit, p.stop), receiver, limit, p.explain), nil
+	return stream.Dial(stream.Lines(p.out, p.in, limit, p.stop), receiver, limit, p.explain), nil //nolint:contextcheck // the connection outlives this call
 }
 
 func (c *Command) start() (*process, error) {

@@ -15,13 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
 	"github.com/parley-mcp/parley/transport/stdio"
-	"go.uber.org/goleak"
 )
 
 // The test binary is also the servers that the tests start.
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "no database here")
 		os.Exit(3)
 	case "junk":
-		os.Stdout.WriteString("Welcome!\n")
+		os.Stdout.WriteString("Welcome!\n") //nolint:forbidigo // to pollute it is the point
 		serve()
 	}
 }
