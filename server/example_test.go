@@ -19,11 +19,11 @@ func show(srv *server.Server, method, params string) {
 	x := &mcp.Exchange{ID: jsonrpc.IntID(1), Method: method, Params: json.RawMessage(params)}
 	result, err := srv.Serve(context.Background(), x)
 	if err != nil {
-		fmt.Println("error:", err) //nolint:forbidigo // an example prints
+		fmt.Println("error:", err)
 		return
 	}
 	raw, _ := wire.Marshal(result)
-	fmt.Println(string(raw)) //nolint:forbidigo // an example prints
+	fmt.Println(string(raw))
 }
 
 func newServer() *server.Server {
@@ -114,11 +114,11 @@ func ExampleElicit() {
 		})
 	}
 	_, err := serve()
-	fmt.Println(err) //nolint:forbidigo // an example prints
+	fmt.Println(err)
 	back["region"] = json.RawMessage(`{"action":"accept","content":{"region":"eu"}}`)
 	result, _ := serve()
 	raw, _ := wire.Marshal(result)
-	fmt.Println(string(raw)) //nolint:forbidigo // an example prints
+	fmt.Println(string(raw))
 	// Output:
 	// input required: region
 	// {"content":[{"type":"text","text":"shop deployed to eu"}]}

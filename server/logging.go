@@ -148,6 +148,7 @@ func logValue(v slog.Value) any {
 		return v.Any()
 	case slog.KindDuration:
 		return v.Duration().String()
+	default:
 	}
 	if err, ok := v.Any().(error); ok {
 		return err.Error()

@@ -46,7 +46,7 @@ func parseCursor(text string) (cursor, bool) {
 	if n <= 0 || index > 1<<31-1 {
 		return cursor{}, false
 	}
-	c := cursor{FeatureKind(b[1]), int(index), string(b[2+n:])} //nolint:gosec // bounded above
+	c := cursor{FeatureKind(b[1]), int(index), string(b[2+n:])}
 	return c, utf8.ValidString(c.key) && c.String() == text
 }
 
@@ -80,7 +80,8 @@ func page[D any, P plan[D]](ctx context.Context, s *Server, r *registry[D, P], k
 		from = c.start(snap.index, len(snap.plans))
 	}
 	if s.opts.Visible != nil {
-		return filtered(ctx, s, snap, kind, x, from)
+		list, next := filtered(ctx, s, snap, kind, x, from)
+		return list, next, nil
 	}
 	to := min(from+s.opts.PageSize, len(snap.plans))
 	if to == len(snap.plans) {
@@ -92,7 +93,7 @@ func page[D any, P plan[D]](ctx context.Context, s *Server, r *registry[D, P], k
 
 // filtered is page for a server that hides entries. There is a next page only
 // if it has an entry.
-func filtered[D any, P plan[D]](ctx context.Context, s *Server, snap *snapshot[D, P], kind FeatureKind, x *mcp.Exchange, from int) ([]*D, *string, error) {
+func filtered[D any, P plan[D]](ctx context.Context, s *Server, snap *snapshot[D, P], kind FeatureKind, x *mcp.Exchange, from int) ([]*D, *string) {
 	list, last := []*D{}, 0
 	for i := from; i < len(snap.plans); i++ {
 		if !s.visible(ctx, x, kind, snap.plans[i].key()) {
@@ -100,11 +101,11 @@ func filtered[D any, P plan[D]](ctx context.Context, s *Server, snap *snapshot[D
 		}
 		if len(list) == s.opts.PageSize {
 			next := cursor{kind, last, snap.plans[last].key()}.String()
-			return list, &next, nil
+			return list, &next
 		}
 		list, last = append(list, snap.descs[i]), i
 	}
-	return list, nil, nil
+	return list, nil
 }
 
 func (s *Server) visible(ctx context.Context, x *mcp.Exchange, kind FeatureKind, name string) bool {

@@ -106,13 +106,15 @@ func TestPromptRegistrationErrors(t *testing.T) {
 		}), "cannot be converted"},
 		{TryAddPrompt(s, mcp.Prompt{Name: "p"}, func(context.Context, *Call, struct {
 			N int `default:"x"`
-		}) (*mcp.GetPromptResult, error) {
+		},
+		) (*mcp.GetPromptResult, error) {
 			return nil, nil
 		}), "not an integer"},
 		{TryAddPrompt(s, mcp.Prompt{Name: "p"}, func(context.Context, *Call, struct {
 			A string
 			B string `json:"A"`
-		}) (*mcp.GetPromptResult, error) {
+		},
+		) (*mcp.GetPromptResult, error) {
 			return nil, nil
 		}), "another field"},
 	} {

@@ -54,7 +54,7 @@ func (s *Server) TryAddRawTool(t mcp.Tool, h RawToolHandler) error {
 // addTool compiles what is not compiled yet.
 func (s *Server) addTool(t *tool, noHandler bool) error {
 	if !toolName.MatchString(t.tool.Name) {
-		return fmt.Errorf("tool %q: a name is 1 to 128 characters of A-Z a-z 0-9 _ - .", shorten(t.tool.Name))
+		return fmt.Errorf("tool %q: a name has 1 to 128 characters: letters, digits, and any of -._", shorten(t.tool.Name))
 	}
 	if noHandler {
 		return errNoHandler("tool", t.tool.Name)

@@ -146,10 +146,14 @@ var exampleExceptions = map[string]struct {
 	unknown string // the only unknown path
 	reason  string
 }{
-	"ListRootsRequest/list-roots-request.json": {"$.id",
-		"requests are embedded in results here, so their schema has no id"},
-	"ReadResourceResultResponse/read-resource-result-response.json": {"$.result.contents",
-		"lacking ttlMs and cacheScope it is valid only as an InputRequiredResult, by accident"},
+	"ListRootsRequest/list-roots-request.json": {
+		"$.id",
+		"requests are embedded in results here, so their schema has no id",
+	},
+	"ReadResourceResultResponse/read-resource-result-response.json": {
+		"$.result.contents",
+		"lacking ttlMs and cacheScope it is valid only as an InputRequiredResult, by accident",
+	},
 }
 
 // TestExamples runs the examples that accompany the schema of 2026-07-28.

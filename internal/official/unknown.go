@@ -40,6 +40,7 @@ func (s *Schema) unknown(definition string, v any) []string {
 		schemas = append(schemas, requestBase)
 	case notification:
 		schemas = append(schemas, notificationBase)
+	default: // parts of messages have no base
 	}
 	var w walker
 	w.value("$", "", v, schemas)

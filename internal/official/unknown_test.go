@@ -38,18 +38,24 @@ func TestUnknown(t *testing.T) {
 		{"ServerCapabilities", `{"extensions":{"a/b":{"c":{}}}}`, "$.extensions", only0728},
 		{"EmptyResult", `{"_meta":{"a":1}}`, "", anyRevision},
 		{"EmptyResult", `{"resultType":"complete"}`, "$.resultType", only0728},
-		{"CallToolResult", `{"content":[{"type":"text","text":"t","annotations":{"lastModified":"x"}}]}`,
-			"$.content[0].annotations.lastModified", since0618},
+		{
+			"CallToolResult", `{"content":[{"type":"text","text":"t","annotations":{"lastModified":"x"}}]}`,
+			"$.content[0].annotations.lastModified", since0618,
+		},
 		{"CallToolResult", `{"content":[],"structuredContent":{"a":{"b":1}}}`, "$.structuredContent", since0618},
 		{"EmbeddedResource", `{"type":"resource","resource":{"uri":"a:b","text":"t","_meta":{}}}`, "$.resource._meta", since0618},
 		{"JSONRPCRequest", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":{"b":1}}}`, "", anyRevision},
 		{"JSONRPCRequest", `{"jsonrpc":"2.0","id":1,"method":"m","extra":1}`, "$.extra", ""},
 		{"JSONRPCNotification", `{"jsonrpc":"2.0","method":"m","params":{"a":1}}`, "", anyRevision},
 		{"LoggingMessageNotification", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{"a":{"b":1}},"_meta":{"k":1}}}`, "", anyRevision},
-		{"LoggingMessageNotification", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1,"a-b":1}}`,
-			`$.params["a-b"]`, ""},
-		{"ProgressNotification", `{"method":"notifications/progress","jsonrpc":"2.0","params":{"progress":1,"progressToken":1,"message":"m"}}`,
-			"$.params.message", since0326},
+		{
+			"LoggingMessageNotification", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1,"a-b":1}}`,
+			`$.params["a-b"]`, "",
+		},
+		{
+			"ProgressNotification", `{"method":"notifications/progress","jsonrpc":"2.0","params":{"progress":1,"progressToken":1,"message":"m"}}`,
+			"$.params.message", since0326,
+		},
 	}
 	for _, revision := range Revisions() {
 		s := open(t, revision)
@@ -68,13 +74,17 @@ func TestUnknown(t *testing.T) {
 
 func TestUnknownOfSpecificRevisions(t *testing.T) {
 	tests := []struct{ revision, definition, value, want string }{
-		{"2026-07-28", "RequestParams", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+		{
+			"2026-07-28", "RequestParams", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
 			"io.modelcontextprotocol/clientInfo":{"name":"a","version":"1","nope":1},
 			"io.modelcontextprotocol/clientCapabilities":{"tasks":{}},"example.com/x":{"y":1}}}`,
-			`$._meta["io.modelcontextprotocol/clientCapabilities"].tasks $._meta["io.modelcontextprotocol/clientInfo"].nope`},
-		{"2026-07-28", "InputRequiredResult", `{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create",
+			`$._meta["io.modelcontextprotocol/clientCapabilities"].tasks $._meta["io.modelcontextprotocol/clientInfo"].nope`,
+		},
+		{
+			"2026-07-28", "InputRequiredResult", `{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create",
 			"params":{"message":"m","requestedSchema":{"type":"object","properties":{"p":{"type":"string","pattern":"x"}}},"task":{}}}}}`,
-			"$.inputRequests.a.params.task"},
+			"$.inputRequests.a.params.task",
+		},
 		{"2026-07-28", "MissingRequiredClientCapabilityError", `{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"m",
 			"data":{"requiredCapabilities":{},"free":1}}}`, ""},
 		{"2026-07-28", "CreateMessageRequest", `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage",

@@ -27,7 +27,7 @@ func decode(data []byte) (any, error) {
 	if err != nil {
 		return nil, syntaxError(err)
 	}
-	if _, err := dec.ReadToken(); err != io.EOF {
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("more data after the value")
 	}
 	return v, nil
@@ -42,7 +42,7 @@ func syntaxError(err error) error {
 func decodeValue(dec *jsontext.Decoder) (any, error) {
 	tok, err := dec.ReadToken()
 	if err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return nil, err
@@ -59,8 +59,9 @@ func decodeValue(dec *jsontext.Decoder) (any, error) {
 		return json.Number(n), checkNumber(n)
 	case 't', 'f':
 		return tok.Bool(), nil
+	default:
+		return nil, nil //nolint:nilnil // the value of JSON null
 	}
-	return nil, nil
 }
 
 func decodeObject(dec *jsontext.Decoder) (any, error) {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -33,7 +34,7 @@ func indexDefaults(raw []byte, g *graph) (defaultIndex, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, nil
+		return nil, nil //nolint:nilnil // no defaults, no index
 	}
 	if err := locate(raw, names, values); err != nil {
 		return nil, fmt.Errorf("schema: %w", syntaxError(err))
@@ -90,7 +91,7 @@ func locate(raw []byte, names map[string]int64, values map[string]jsontext.Value
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw))
 	for {
 		_, err := dec.ReadToken()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -30,7 +30,7 @@ func (s *Schema) WithDefaults(doc []byte) ([]byte, error) {
 	if err := f.value([]*jsonschema.Schema{s.root}); err != nil {
 		return nil, fmt.Errorf("filling in defaults: %w", syntaxError(err))
 	}
-	if _, err := f.dec.ReadToken(); err != io.EOF {
+	if _, err := f.dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("filling in defaults: more data after the value")
 	}
 	if len(f.edits) == 0 {

@@ -76,7 +76,7 @@ func (in *inferrer) applyTags(f field, n *node) error {
 // they are arrays too, and so on.
 func innermost(n *node) *node {
 	for n.typ() == "array" {
-		n = n.get("items").(*node)
+		n = n.get("items").(*node) //nolint:forcetypeassert // every array that Infer makes has items
 	}
 	return n
 }
