@@ -14,7 +14,8 @@ import (
 )
 
 // Request is one call as middleware sees it. Middleware may replace Params
-// and add to Meta before it calls on; neither may be changed after that.
+// and Meta before it calls on, but must not change what they refer to: the
+// caller may use it elsewhere.
 type Request struct {
 	Method string
 	// Params is a JSON object without _meta, or nil.
@@ -159,43 +160,35 @@ func (c *Client) exchange(ctx context.Context, l *live, req *Request) (json.RawM
 	defer cancel(nil)
 	dog := c.watch(&req.opts, cancel)
 	defer dog.stop()
-	o := &era.Outgoing{Method: req.Method, Params: req.Params, Meta: c.traced(ctx, req.Meta), LogLevel: req.opts.logLevel}
+	o := &era.Outgoing{Method: req.Method, Params: req.Params, Meta: req.Meta, LogLevel: req.opts.logLevel}
 	if req.opts.onProgress != nil {
 		p := c.expect(req.opts.onProgress, dog)
 		defer p.finish()
 		o.ProgressToken = p.token
 	}
 	result, retried, err := l.call(ctx, o)
-	if err != nil && ctx.Err() != nil && !isAnswer(err) {
-		err = context.Cause(ctx)
+	if err != nil && !isAnswer(err) {
+		err = c.reason(ctx, err)
 	}
 	return result, retried, err
+}
+
+// reason prefers why a call was given up, or the client closed, to what that
+// did to the connection.
+func (c *Client) reason(ctx context.Context, err error) error {
+	switch {
+	case c.ctx.Err() != nil:
+		return context.Cause(c.ctx) //nolint:contextcheck // the reason for which the client ended
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // isAnswer reports whether an error came from the server.
 func isAnswer(err error) bool {
 	var rpc *jsonrpc.Error
 	return errors.As(err, &rpc)
-}
-
-// traced adds the trace context of the caller.
-//
-// Spec: 2026-07-28 basic#meta.
-func (c *Client) traced(ctx context.Context, meta mcp.Meta) mcp.Meta {
-	if c.opts.Trace == nil {
-		return meta
-	}
-	t := c.opts.Trace(ctx)
-	with := make(mcp.Meta, len(meta)+3)
-	for k, v := range meta {
-		with[k] = v
-	}
-	for key, value := range map[string]string{mcp.MetaTraceParent: t.Parent, mcp.MetaTraceState: t.State, mcp.MetaBaggage: t.Baggage} {
-		if value != "" {
-			_ = with.Set(key, value) // a string always encodes
-		}
-	}
-	return with
 }
 
 // declared refuses locally what the server has not offered.

@@ -76,9 +76,6 @@ type Options struct {
 	// Eras remembers what kind of server is where, across clients. nil means
 	// to find out anew.
 	Eras *Eras
-	// Trace gives the trace context to send with a call; see also package
-	// otelmcp. It may be nil.
-	Trace func(ctx context.Context) mcp.Trace
 }
 
 // ElicitFunc answers an elicitation. Content of an accepted form is checked

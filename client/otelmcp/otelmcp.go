@@ -1,0 +1,200 @@
+// Package otelmcp traces and measures a client with OpenTelemetry, by the
+// semantic conventions for the Model Context Protocol, and tells servers which
+// trace a call belongs to. It uses the OpenTelemetry API only: without an SDK
+// in the program it passes a trace on and does nothing else.
+//
+//	c.Use(otelmcp.Middleware(nil))
+//
+// Spec: 2026-07-28 basic#meta.
+package otelmcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Options configure Middleware. The zero value uses the global providers.
+type Options struct {
+	// TracerProvider makes the spans; nil means otel.GetTracerProvider().
+	TracerProvider trace.TracerProvider
+	// MeterProvider measures; nil means otel.GetMeterProvider().
+	MeterProvider metric.MeterProvider
+	// Propagator writes the trace context of a call; nil means W3C Trace
+	// Context and Baggage, which is what the protocol carries.
+	Propagator propagation.TextMapPropagator
+}
+
+const scope = "github.com/parley-mcp/parley/client/otelmcp"
+
+// Middleware returns middleware that makes a span of each call, sends its
+// context in _meta, and records the histogram mcp.client.operation.duration
+// in seconds. opts may be nil. It panics when the meter refuses the
+// instrument.
+func Middleware(opts *Options) client.Middleware {
+	o := opts.withDefaults()
+	in := &instrumentation{tracer: o.TracerProvider.Tracer(scope), propagator: o.Propagator}
+	var err error
+	in.duration, err = o.MeterProvider.Meter(scope).Float64Histogram("mcp.client.operation.duration",
+		metric.WithUnit("s"),
+		metric.WithDescription("Time from sending a request to its result."),
+		metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300))
+	if err != nil {
+		panic("otelmcp: " + err.Error())
+	}
+	return func(next client.CallFunc) client.CallFunc {
+		return func(ctx context.Context, req *client.Request) (json.RawMessage, error) {
+			return in.call(ctx, req, next)
+		}
+	}
+}
+
+func (o *Options) withDefaults() Options {
+	var d Options
+	if o != nil {
+		d = *o
+	}
+	if d.TracerProvider == nil {
+		d.TracerProvider = otel.GetTracerProvider()
+	}
+	if d.MeterProvider == nil {
+		d.MeterProvider = otel.GetMeterProvider()
+	}
+	if d.Propagator == nil {
+		d.Propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
+	}
+	return d
+}
+
+type instrumentation struct {
+	tracer     trace.Tracer
+	propagator propagation.TextMapPropagator
+	duration   metric.Float64Histogram
+}
+
+func (in *instrumentation) call(ctx context.Context, req *client.Request, next client.CallFunc) (json.RawMessage, error) {
+	begin, attrs, name := time.Now(), attributes(req), spanName(req)
+	ctx, span := in.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
+	defer span.End()
+	meta := maps.Clone(req.Meta)
+	in.propagator.Inject(ctx, carrier{&meta})
+	req.Meta = meta
+	result, err := next(ctx, req)
+	if failed := failure(req, result, err); failed != nil {
+		attrs = append(attrs, failed...)
+		span.SetAttributes(failed...)
+		span.SetStatus(codes.Error, message(err))
+	}
+	in.duration.Record(ctx, time.Since(begin).Seconds(), metric.WithAttributes(attrs...))
+	return result, err
+}
+
+// subject is what a call is about, if that has few values.
+func subject(req *client.Request) attribute.KeyValue {
+	var p struct {
+		Name string `json:"name"`
+	}
+	if req.Params == nil || wire.Unmarshal(req.Params, &p) != nil || p.Name == "" {
+		return attribute.KeyValue{}
+	}
+	switch req.Method {
+	case mcp.MethodCallTool:
+		return attribute.String("gen_ai.tool.name", p.Name)
+	case mcp.MethodGetPrompt:
+		return attribute.String("gen_ai.prompt.name", p.Name)
+	}
+	return attribute.KeyValue{}
+}
+
+func spanName(req *client.Request) string {
+	if s := subject(req); s.Valid() {
+		return req.Method + " " + s.Value.AsString()
+	}
+	return req.Method
+}
+
+func attributes(req *client.Request) []attribute.KeyValue {
+	attrs := []attribute.KeyValue{attribute.String("mcp.method.name", req.Method)}
+	if !req.Revision.IsZero() {
+		attrs = append(attrs, attribute.String("mcp.protocol.version", req.Revision.String()))
+	}
+	if s := subject(req); s.Valid() {
+		attrs = append(attrs, s)
+	}
+	if req.Method == mcp.MethodCallTool {
+		attrs = append(attrs, attribute.String("gen_ai.operation.name", "execute_tool"))
+	}
+	return attrs
+}
+
+// failure returns the attributes of a call that went wrong, or nil.
+func failure(req *client.Request, result json.RawMessage, err error) []attribute.KeyValue {
+	var rpc *jsonrpc.Error
+	switch {
+	case errors.As(err, &rpc):
+		code := strconv.FormatInt(rpc.Code, 10)
+		return []attribute.KeyValue{attribute.String("error.type", code), attribute.String("rpc.response.status_code", code)}
+	case errors.Is(err, client.ErrTimeout):
+		return []attribute.KeyValue{attribute.String("error.type", "timeout")}
+	case errors.Is(err, context.Canceled):
+		return []attribute.KeyValue{attribute.String("error.type", "cancelled")}
+	case err != nil:
+		return []attribute.KeyValue{attribute.String("error.type", "_OTHER")}
+	case req.Method == mcp.MethodCallTool && isToolError(result):
+		return []attribute.KeyValue{attribute.String("error.type", "tool_error")}
+	}
+	return nil
+}
+
+func isToolError(result json.RawMessage) bool {
+	var r struct {
+		IsError bool `json:"isError"`
+	}
+	return wire.Unmarshal(result, &r) == nil && r.IsError
+}
+
+func message(err error) string {
+	if err == nil {
+		return "tool error"
+	}
+	return err.Error()
+}
+
+// carrier lets a propagator write into _meta.
+type carrier struct{ meta *mcp.Meta }
+
+var _ propagation.TextMapCarrier = carrier{}
+
+// Get returns the value of a key.
+func (c carrier) Get(key string) string {
+	var text string
+	_, _ = c.meta.Get(key, &text) // a value that is no text is none
+	return text
+}
+
+// Set stores the value of a key.
+func (c carrier) Set(key, value string) { _ = c.meta.Set(key, value) } // text always encodes
+
+// Keys returns the keys there are.
+func (c carrier) Keys() []string {
+	keys := make([]string, 0, len(*c.meta))
+	for k := range *c.meta {
+		keys = append(keys, k)
+	}
+	return keys
+}
