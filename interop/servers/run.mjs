@@ -40,6 +40,8 @@ const servers = [
   {
     name: "everything",
     command: ["node", script("everything"), "stdio"],
+    // Sampling is declared only when there is something to answer it with.
+    listFlags: ["--sampler", "node sampler.mjs"],
     tools: [
       "echo",
       "get-sum",
@@ -254,11 +256,11 @@ async function runServer(server, row) {
     contains(output, revision);
   });
   await check("list", async (run) => {
-    const { output } = await run("list");
+    const { output } = await run("list", server.listFlags);
     for (const name of everything) contains(output, name);
   });
   await check("list json", async (run) => {
-    const { value } = await run("list", [], { json: true });
+    const { value } = await run("list", server.listFlags ?? [], { json: true });
     const named = (key) => find(value, (node) => typeof node[key] === "string").map((node) => node[key]);
     const names = named("name");
     for (const name of [...server.tools, ...(server.prompts ?? [])]) {

@@ -39,7 +39,7 @@ export const server = {
 
   // Slow enough that no two notifications share a read: the clients themselves
   // lose progress that arrives together with the response.
-  paced: { name: "count_slowly", arguments: { steps: 5, delay_ms: 30 } },
+  paced: { name: "count_slowly", arguments: { steps: 4, delay_ms: 150 } },
 
   // Takes 20 s when nobody cancels it, far longer than any check may last.
   slow: { name: "count_slowly", arguments: { steps: 1000, delay_ms: 20 } },
