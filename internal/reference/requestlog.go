@@ -1,0 +1,156 @@
+package reference
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/server"
+)
+
+const recentLogURI = "log://recent"
+
+// requestLog keeps the newest requests, a bounded number of them.
+type requestLog struct {
+	mu      sync.Mutex
+	entries []logEntry // a ring
+	next    int
+}
+
+// logEntry is one request that was answered.
+type logEntry struct {
+	at        time.Time
+	level     mcp.LoggingLevel
+	principal string
+	method    string
+	target    string // the tool, prompt or resource
+	took      time.Duration
+	outcome   string
+}
+
+// String is the entry's line.
+func (e logEntry) String() string {
+	line := fmt.Sprintf("%s %s %s", e.at.UTC().Format(iso8601), strings.ToUpper(string(e.level)), e.method)
+	if e.target != "" {
+		line += fmt.Sprintf(" %q", e.target)
+	}
+	return fmt.Sprintf("%s %s: %s", line, e.took.Round(time.Microsecond), e.outcome)
+}
+
+func newRequestLog(size int) *requestLog { return &requestLog{entries: make([]logEntry, 0, size)} }
+
+func (l *requestLog) add(e logEntry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.entries) < cap(l.entries) {
+		l.entries = append(l.entries, e)
+		return
+	}
+	l.entries[l.next] = e
+	l.next = (l.next + 1) % len(l.entries)
+}
+
+// since returns the requests of a principal since a time, of a level or worse,
+// oldest first.
+func (l *requestLog) since(t time.Time, level mcp.LoggingLevel, principal string) []logEntry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var found []logEntry
+	for i := range l.entries {
+		e := l.entries[(l.next+i)%len(l.entries)]
+		if e.principal == principal && !e.at.Before(t) && e.level.Severity() >= level.Severity() {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func text(entries []logEntry) string {
+	var b strings.Builder
+	for _, e := range entries {
+		b.WriteString(e.String())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func (r *reference) addRecentLog() {
+	r.srv.AddResource(mcp.Resource{
+		URI:         recentLogURI,
+		Name:        "Request Log",
+		Title:       "Recent requests",
+		Description: fmt.Sprintf("The last requests that this server answered, up to %d: when, what, how long it took and how it ended", logEntries),
+		MIMEType:    "text/plain",
+	}, func(_ context.Context, call *server.Call, uri string) (*mcp.ReadResourceResult, error) {
+		entries := r.log.since(time.Time{}, mcp.LevelDebug, call.Principal())
+		return server.Contents(mcp.TextResource(uri, "text/plain", text(entries))), nil
+	})
+}
+
+// record is middleware that writes the request log. Reading the log is left
+// out: who watches it would make it change by reading it, for ever.
+func (r *reference) record(next mcp.ServeFunc) mcp.ServeFunc {
+	return func(ctx context.Context, x *mcp.Exchange) (any, error) {
+		begun := time.Now()
+		result, err := next(ctx, x)
+		target := targetOf(x)
+		if x.ID.IsZero() || target == recentLogURI {
+			return result, err
+		}
+		level, outcome := outcomeOf(ctx, result, err)
+		e := logEntry{begun, level, x.Peer.Principal, x.Method, target, time.Since(begun), outcome}
+		r.log.add(e)
+		r.opts.Logger.DebugContext(ctx, "request", "method", e.method, "target", e.target, "took", e.took, "outcome", e.outcome)
+		r.srv.ResourceUpdated(recentLogURI)
+		return result, err
+	}
+}
+
+// targetOf returns what a request is about. Its arguments stay out of the log.
+func targetOf(x *mcp.Exchange) string {
+	var params struct {
+		Name string `json:"name"`
+		URI  string `json:"uri"`
+	}
+	if len(x.Params) == 0 || wire.Unmarshal(x.Params, &params) != nil {
+		return ""
+	}
+	return shorten(params.Name+params.URI, 200)
+}
+
+func outcomeOf(ctx context.Context, result any, err error) (mcp.LoggingLevel, string) {
+	var asked *mcp.InputRequired
+	r, isTool := result.(*mcp.CallToolResult)
+	switch {
+	case errors.As(err, &asked):
+		return mcp.LevelInfo, asked.Error()
+	case err != nil && ctx.Err() != nil:
+		return mcp.LevelNotice, "cancelled"
+	case err != nil && refusal(err):
+		return mcp.LevelWarning, "refused: " + shorten(strings.ReplaceAll(err.Error(), "\n", " "), 200)
+	case err != nil:
+		// The text of an unknown error is not for clients, who can read this.
+		return mcp.LevelError, "internal error"
+	case isTool && r.IsError:
+		return mcp.LevelWarning, "the tool failed"
+	}
+	return mcp.LevelInfo, "ok"
+}
+
+// refusal reports whether err is meant for the client as it is.
+func refusal(err error) bool {
+	var (
+		coded      *jsonrpc.Error
+		params     *mcp.InvalidParamsError
+		method     *mcp.MethodNotFoundError
+		capability *mcp.MissingCapabilityError
+	)
+	return errors.Is(err, mcp.ErrResourceNotFound) || errors.As(err, &coded) || errors.As(err, &params) ||
+		errors.As(err, &method) || errors.As(err, &capability)
+}
