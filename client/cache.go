@@ -3,12 +3,14 @@ package client
 import (
 	"container/list"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -106,8 +108,8 @@ func (s *scopedCache) get(req *Request) (cacheKey, json.RawMessage) {
 		return cacheKey{}, nil
 	}
 	topic := topicOf(req.Method, req.Params)
-	if topic == "" {
-		return cacheKey{}, nil
+	if topic == "" || hasMember(req.Params, "inputResponses") || hasMember(req.Params, "requestState") {
+		return cacheKey{}, nil // Spec: 2026-07-28 server/utilities/caching#cache-key.
 	}
 	params := req.Params
 	if params == nil {
@@ -207,6 +209,29 @@ func (s *scopedCache) changed(topic string) {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
 	s.cache.changes[s.server]++
+}
+
+// refused drops the pages of a list whose cursor the server no longer takes:
+// where they come from the cache, so did the cursor.
+//
+// Spec: 2026-07-28 server/utilities/caching#interaction-with-pagination.
+func (s *scopedCache) refused(req *Request, err error) {
+	var rpc *jsonrpc.Error
+	if s == nil || !errors.As(err, &rpc) || rpc.Code != jsonrpc.CodeInvalidParams || !hasMember(req.Params, "cursor") {
+		return
+	}
+	if topic := topicOf(req.Method, req.Params); topic != "" {
+		s.changed(topic)
+	}
+}
+
+func hasMember(doc json.RawMessage, member string) bool {
+	found := false
+	_ = wire.Members(doc, func(name string, _ []byte) error { // what is no object has no members
+		found = found || name == member
+		return nil
+	})
+	return found
 }
 
 // forgetAll makes everything of the server stale.

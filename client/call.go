@@ -131,8 +131,20 @@ func (c *Client) logLevel() mcp.LoggingLevel {
 	return ""
 }
 
-// send is the end of the middleware chain: it makes the call.
+// send is the end of the middleware chain: it makes the call. A server that
+// does not know the session has refused the call without looking at it, so it
+// can be made again in a new one.
+//
+// Spec: 2025-11-25 basic/transports#session-management (4).
 func (c *Client) send(ctx context.Context, req *Request) (json.RawMessage, error) {
+	result, err := c.sendOnce(ctx, req)
+	if errors.Is(err, mcp.ErrSessionGone) {
+		result, err = c.sendOnce(ctx, req)
+	}
+	return result, err
+}
+
+func (c *Client) sendOnce(ctx context.Context, req *Request) (json.RawMessage, error) {
 	l, err := c.connected(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", req.Method, err)
@@ -146,6 +158,7 @@ func (c *Client) send(ctx context.Context, req *Request) (json.RawMessage, error
 	}
 	result, retried, err := c.exchange(ctx, l, req)
 	if err != nil {
+		c.cache.refused(req, err)
 		return nil, notFound(req.Method, fmt.Errorf("%s: %w", req.Method, err), l.session != nil)
 	}
 	if !retried {
@@ -239,6 +252,9 @@ func get[T any](ctx context.Context, c *Client, method string, params any, opts 
 	}
 	result := new(T)
 	if err := wire.Unmarshal(raw, result); err != nil {
+		return nil, fmt.Errorf("%s: the server sent a malformed result: %w", method, err)
+	}
+	if err := checkLists(result); err != nil {
 		return nil, fmt.Errorf("%s: the server sent a malformed result: %w", method, err)
 	}
 	return result, nil

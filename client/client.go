@@ -63,6 +63,9 @@ func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := checkRoots(o.Roots); err != nil {
+		return nil, err
+	}
 	c := &Client{transport: t, opts: o, self: era.Self{Info: o.Info, Capabilities: caps}, roots: o.Roots}
 	c.events.Limit = 4096
 	if !o.NoCache {
@@ -168,8 +171,14 @@ func (r *receiver) Notification(m *jsonrpc.Message) { r.c.notified(m) }
 // Spec: 2026-07-28 basic/transports/stdio#sending-messages.
 func (r *receiver) Request(ctx context.Context, m *jsonrpc.Message) (any, *jsonrpc.Error) {
 	r.c.mu.Lock()
-	session := r.l.session
+	session, begun := r.l.session, r.c.live == r.l
 	r.c.mu.Unlock()
+	// A server of sessions may ping before its client has found out that it
+	// is one.
+	// Spec: 2025-11-25 basic/lifecycle#initialization.
+	if session == nil && !begun && m.Method == mcp.MethodPing && era.Propose(r.c.opts.Revisions).Err == nil {
+		return struct{}{}, nil
+	}
 	if session == nil {
 		r.c.opts.Logger.Warn("request of a server that must not send any", "method", m.Method)
 		return nil, nil

@@ -10,12 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -128,7 +129,8 @@ func TestThinkingUserStopsTheClock(t *testing.T) {
 			a, err := server.Elicit[answer](ctx, call, "city", "Where?")
 			return a.City, err
 		})
-		c, _, stop := dial(t, s, &client.Options{Revisions: revisions, Timeout: time.Second, MaxTimeout: 2 * time.Second,
+		c, _, stop := dial(t, s, &client.Options{
+			Revisions: revisions, Timeout: time.Second, MaxTimeout: 2 * time.Second,
 			Elicit: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				timer := time.NewTimer(10 * time.Minute)
 				defer timer.Stop()
@@ -138,7 +140,8 @@ func TestThinkingUserStopsTheClock(t *testing.T) {
 					return nil, ctx.Err()
 				}
 				return &mcp.ElicitResult{Action: mcp.ActionAccept, Content: json.RawMessage(`{"city":"Rome"}`)}, nil
-			}})
+			},
+		})
 		defer stop()
 		got, err := client.Call[string](t.Context(), c, "ask", nil)
 		if err != nil || got != "Rome" {
@@ -342,7 +345,9 @@ func TestRestartsAreBounded(t *testing.T) {
 // Several subscriptions at once: each hears what it asked for, and ending one
 // leaves the other.
 func TestSubscriptionsAreIndependent(t *testing.T) {
-	mcptest.Run(t, func() mcp.Handler { return newServer(&server.Options{Subscriptions: true, Announce: server.Features{Tools: true, Resources: true}}) }, nil,
+	mcptest.Run(t, func() mcp.Handler {
+		return newServer(&server.Options{Subscriptions: true, Announce: server.Features{Tools: true, Resources: true}})
+	}, nil,
 		func(t *testing.T, c *client.Client) {
 			one, two := make(chan client.Event, 8), make(chan client.Event, 8)
 			a, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x://1"}}, func(_ context.Context, e client.Event) { one <- e })

@@ -48,9 +48,11 @@ func (l *live) lost() bool {
 }
 
 // connected returns the connection, making it when there is none. One that
-// was lost is remade in the stateless era, which forgets nothing by that.
+// was lost is remade in the stateless era, which forgets nothing by that, and
+// when it is the server that has forgotten the session.
 //
 // Spec: 2026-07-28 basic/transports/stdio#unexpected-termination.
+// Spec: 2025-11-25 basic/transports#session-management (4).
 func (c *Client) connected(ctx context.Context) (*live, error) {
 	c.mu.Lock()
 	l := c.live
@@ -70,7 +72,7 @@ func (c *Client) connected(ctx context.Context) (*live, error) {
 	case l == nil:
 	case !l.lost():
 		return l, nil
-	case l.session != nil:
+	case l.session != nil && !forgotten(l):
 		err := fmt.Errorf("the session was lost: %w", lostReason(l))
 		c.end(err)
 		return nil, err
@@ -103,6 +105,9 @@ func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
 	c.mu.Lock()
 	c.live = l
 	c.mu.Unlock()
+	if old != nil && old.session != nil {
+		c.resume(ctx, l)
+	}
 	return l, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -96,14 +97,57 @@ func (a *answers) Sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.
 	if a.opts.Sample == nil {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found: %s", mcp.MethodSample)
 	}
-	if len(p.Tools) > 0 && !a.opts.SampleTools {
+	if (len(p.Tools) > 0 || p.ToolChoice != nil) && !a.opts.SampleTools {
 		return nil, mcp.InvalidParams("sampling with tools was not declared by this client")
+	}
+	if err := checkTools(p.Messages); err != nil {
+		return nil, err
 	}
 	r, err := a.opts.Sample(ctx, p)
 	if err != nil || r == nil {
 		return nil, noAnswer(mcp.MethodSample, err)
 	}
+	if len(r.Content) == 0 {
+		return nil, noAnswer(mcp.MethodSample, fmt.Errorf("the model's answer has no content"))
+	}
 	return r, nil
+}
+
+// checkTools refuses a conversation in which a message does not hold exactly
+// the results of the tools that the message before it uses.
+//
+// Spec: 2025-11-25 client/sampling#error-handling.
+func checkTools(messages []*mcp.SamplingMessage) error {
+	open := map[string]bool{}
+	for i, m := range messages {
+		if m == nil {
+			return mcp.InvalidParams("messages[%d] is null", i)
+		}
+		results, uses := 0, map[string]bool{}
+		for _, block := range m.Content {
+			switch block := block.(type) {
+			case *mcp.ToolResultContent:
+				if !open[block.ToolUseID] {
+					return mcp.InvalidParams("messages[%d]: nothing asked for the tool result %q", i, block.ToolUseID)
+				}
+				delete(open, block.ToolUseID)
+				results++
+			case *mcp.ToolUseContent:
+				uses[block.ID] = true
+			}
+		}
+		if results > 0 && results != len(m.Content) {
+			return mcp.InvalidParams("messages[%d]: tool results mixed with other content", i)
+		}
+		if len(open) > 0 {
+			return mcp.InvalidParams("messages[%d]: tool result missing in request", i)
+		}
+		open = uses
+	}
+	if len(open) > 0 {
+		return mcp.InvalidParams("tool result missing in request")
+	}
+	return nil
 }
 
 // Roots lists the folders that servers may work in.
@@ -126,6 +170,9 @@ func (c *Client) SetRoots(ctx context.Context, roots []*mcp.Root) error {
 	if c.self.Capabilities.Roots == nil {
 		return fmt.Errorf("roots were not declared: set Options.Roots when connecting")
 	}
+	if err := checkRoots(roots); err != nil {
+		return err
+	}
 	c.rootsMu.Lock()
 	c.roots = append([]*mcp.Root{}, roots...)
 	c.rootsMu.Unlock()
@@ -134,6 +181,16 @@ func (c *Client) SetRoots(ctx context.Context, roots []*mcp.Root) error {
 		return err
 	}
 	return c.Notify(ctx, mcp.NoteRootsChanged, nil)
+}
+
+// Spec: 2025-11-25 client/roots#root.
+func checkRoots(roots []*mcp.Root) error {
+	for i, r := range roots {
+		if r == nil || !strings.HasPrefix(r.URI, "file://") {
+			return fmt.Errorf("roots[%d] is not a file:// URI", i)
+		}
+	}
+	return nil
 }
 
 // Notify sends a notification. params must encode to a JSON object, or be

@@ -3,7 +3,9 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"regexp"
 	"time"
 
 	"github.com/parley-mcp/parley/mcp"
@@ -38,9 +40,10 @@ type Options struct {
 	// the connection is given up; 0 means 3.
 	KeepAlive         time.Duration
 	KeepAliveFailures int
-	// MaxRestarts is how often in a minute a server of the stateless era that
-	// went away is connected to again. 0 means 5; negative means never.
-	// Sessions are never restarted: what they knew is gone.
+	// MaxRestarts is how often in a minute a server that went away is connected
+	// to again. 0 means 5; negative means never. It is done in the stateless
+	// era, and when a server says that it has forgotten the session. Sessions
+	// that end in other ways are not restarted: what they knew is gone.
 	MaxRestarts int
 
 	// Elicit asks the user. Setting it declares form elicitation.
@@ -66,7 +69,8 @@ type Options struct {
 	Notification func(ctx context.Context, method string, params json.RawMessage)
 
 	// Extensions are the extensions the client supports, by identifier, with
-	// their settings; each must encode to a JSON object.
+	// their settings; each must encode to a JSON object. A nil value stands for
+	// no settings.
 	Extensions map[string]any
 	// Cache holds results that servers allow to be reused. nil means one of
 	// its own; see NewCache to share one, or NoCache.
@@ -141,9 +145,31 @@ func (o *Options) capabilities() (mcp.ClientCapabilities, error) {
 		}
 	}
 	for name, settings := range o.Extensions {
-		if err := (*mcp.Meta)(&c.Extensions).Set(name, settings); err != nil {
+		if err := declare((*mcp.Meta)(&c.Extensions), name, settings); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
+}
+
+// extensionName is the form of an extension's identifier: its prefix is not
+// optional.
+//
+// Spec: 2026-07-28 basic/versioning#extension-negotiation.
+var extensionName = regexp.MustCompile(`^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*/(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`)
+
+func declare(extensions *mcp.Meta, name string, settings any) error {
+	if !extensionName.MatchString(name) {
+		return fmt.Errorf("extension %q: the identifier needs a prefix such as %q", name, "com.example/")
+	}
+	if settings == nil {
+		settings = struct{}{}
+	}
+	if err := extensions.Set(name, settings); err != nil {
+		return fmt.Errorf("extension %q: %w", name, err)
+	}
+	if (*extensions)[name][0] != '{' {
+		return fmt.Errorf("extension %q: the settings must encode to a JSON object", name)
+	}
+	return nil
 }

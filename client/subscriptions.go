@@ -25,8 +25,9 @@ type Event struct {
 }
 
 // Subscription tells of changes until it is closed or its server refuses to
-// go on. In the stateless era it survives its connection: it listens again,
-// and says so by an Event with Gap.
+// go on. In the stateless era it survives its connection, and in a session
+// that the server forgets it goes on in the next one: it listens again, and
+// says so by an Event with Gap.
 type Subscription struct {
 	c       *Client
 	filter  mcp.SubscriptionFilter
@@ -171,7 +172,9 @@ func (r *subscriptions) acknowledged(m *jsonrpc.Message) {
 func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) {
 	c.cache.changed(topicOfChange(change))
 	if s := c.subs.owner(m); s != nil {
-		s.tell(Event{Change: change})
+		if s.wants(change) {
+			s.tell(Event{Change: change})
+		}
 		return
 	}
 	c.subs.mu.Lock()
@@ -181,6 +184,17 @@ func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) {
 			s.tell(Event{Change: change})
 		}
 	}
+}
+
+// wants reports whether a change is one that the subscription asked for. What
+// is told of a resource may be of a part of it, which has a URI of its own.
+//
+// Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
+func (s *Subscription) wants(change mcp.Change) bool {
+	if change.Kind == mcp.ResourceUpdated {
+		return len(s.filter.ResourceSubscriptions) > 0
+	}
+	return s.filter.Matches(change)
 }
 
 // openSession subscribes in a session: lists are announced there anyway, and
@@ -201,7 +215,7 @@ func (s *Subscription) openSession(ctx context.Context, l *live) error {
 		}
 	}
 	started := c.spawn(func() { // ends with the subscription or the client
-		<-s.ctx.Done()
+		s.outlive(l)
 		s.leaveSession(s.honoured.ResourceSubscriptions)
 		close(s.done)
 	})
@@ -232,18 +246,26 @@ func (c *Client) watchResource(ctx context.Context, uri string) error {
 		return nil
 	}
 	_, err := c.Do(ctx, mcp.MethodSubscribe, mcp.SubscribeParams{URI: uri})
+	if err != nil {
+		c.subs.release(uri) // the next one asks the server again
+	}
 	return err
 }
 
-func (c *Client) unwatchResource(uri string) {
-	c.subs.mu.Lock()
-	c.subs.uris[uri]--
-	last := c.subs.uris[uri] == 0
-	if last {
-		delete(c.subs.uris, uri)
+// release counts out one subscription to a resource, and reports whether it
+// was the last.
+func (r *subscriptions) release(uri string) (last bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.uris[uri]--
+	if last = r.uris[uri] == 0; last {
+		delete(r.uris, uri)
 	}
-	c.subs.mu.Unlock()
-	if !last || c.ctx.Err() != nil {
+	return last
+}
+
+func (c *Client) unwatchResource(uri string) {
+	if last := c.subs.release(uri); !last || c.ctx.Err() != nil {
 		return
 	}
 	if _, err := c.Do(c.ctx, mcp.MethodUnsubscribe, mcp.SubscribeParams{URI: uri}); err != nil {
@@ -256,20 +278,14 @@ func (c *Client) unwatchResource(uri string) {
 func (s *Subscription) openStateless(ctx context.Context) error {
 	ctx, cancel := s.c.bound(ctx)
 	defer cancel(nil)
-	if s.c.opts.Timeout > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, s.c.opts.Timeout, ErrTimeout)
-		defer stop()
-	}
-	acked, failed := s.request()
+	acked, failed := s.request() //nolint:contextcheck // the subscription outlives this call
 	select {
 	case <-acked:
-		if !s.c.spawn(func() { s.keepListening(failed) }) { // ends with the subscription
-			close(s.done)
-			return ErrClosed
-		}
-		return nil
+		return s.agreed(failed) //nolint:contextcheck // as above
 	case err := <-failed:
+		if isClosed(acked) { // it began, and has ended already
+			return s.agreed(again(err)) //nolint:contextcheck // as above
+		}
 		close(s.done)
 		return fmt.Errorf("%s: %w", mcp.MethodListen, orGone(err))
 	case <-ctx.Done():
@@ -280,6 +296,31 @@ func (s *Subscription) openStateless(ctx context.Context) error {
 		close(s.done)
 		return context.Cause(ctx)
 	}
+}
+
+// agreed goes on with a stream that the server has acknowledged.
+func (s *Subscription) agreed(ended <-chan error) error {
+	if !s.c.spawn(func() { s.keepListening(ended) }) { // ends with the subscription
+		close(s.done)
+		return ErrClosed
+	}
+	return nil
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+// again returns a channel that gives a value which was taken from another.
+func again(err error) <-chan error {
+	ch := make(chan error, 1)
+	ch <- err
+	return ch
 }
 
 func orGone(err error) error {
@@ -296,14 +337,28 @@ func (s *Subscription) request() (acked <-chan struct{}, ended <-chan error) {
 	s.mu.Lock()
 	s.acked = ack
 	s.mu.Unlock()
-	if !s.c.spawn(func() { end <- s.stream() }) { // ends with the stream, which s.ctx ends
+	if !s.c.spawn(func() { end <- s.stream(ack) }) { // ends with the stream, which s.ctx ends
 		end <- ErrClosed
 	}
 	return ack, end
 }
 
-func (s *Subscription) stream() error {
-	l, err := s.c.connected(s.ctx)
+// stream is one listen request. It fails when the server does not acknowledge
+// it in time.
+//
+// Spec: 2026-07-28 basic/patterns/cancellation#timeouts.
+func (s *Subscription) stream(acked <-chan struct{}) error {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	if limit := s.c.opts.Timeout; limit > 0 {
+		timer := time.AfterFunc(limit, func() {
+			if !isClosed(acked) {
+				cancel(ErrTimeout)
+			}
+		})
+		defer timer.Stop()
+	}
+	l, err := s.c.connected(ctx)
 	if err != nil {
 		return err
 	}
@@ -319,7 +374,7 @@ func (s *Subscription) stream() error {
 		id = sent
 		s.c.subs.route(sent, s)
 	}}
-	_, err = l.stateless.Raw(s.ctx, o)
+	_, err = l.stateless.Raw(ctx, o)
 	s.c.subs.unroute(id)
 	return err
 }
@@ -328,10 +383,15 @@ func (s *Subscription) stream() error {
 // subscription is closed or the server says that it does not serve it.
 func (s *Subscription) keepListening(ended <-chan error) {
 	defer close(s.done)
+	began := time.Now()
 	for attempt := 0; ; {
 		err := <-ended
 		if s.ctx.Err() != nil {
 			return
+		}
+		// A server that agrees and ends at once must not be asked for ever.
+		if time.Since(began) >= maxBackOff {
+			attempt = 0
 		}
 		if attempt++; isAnswer(err) || attempt > maxAttempts {
 			s.end(fmt.Errorf("%s: %w", mcp.MethodListen, orGone(err)))
@@ -342,26 +402,29 @@ func (s *Subscription) keepListening(ended <-chan error) {
 		}
 		var acked <-chan struct{}
 		acked, ended = s.request()
+		began = time.Now()
 		select {
 		case <-acked:
-			attempt = 0
 			s.c.cache.forgetAll()
 			s.tell(Event{Gap: true})
 		case err := <-ended:
-			again := make(chan error, 1)
-			again <- err
-			ended = again
+			ended = again(err)
 		}
 	}
 }
 
-// maxAttempts is how often in a row listening again may fail.
-const maxAttempts = 10
+const (
+	// maxAttempts is how often in a row listening again may fail, or end soon.
+	maxAttempts = 10
+	// maxBackOff is the longest wait between two attempts. A stream that lasts
+	// as long has not failed.
+	maxBackOff = 10 * time.Second
+)
 
-// backOff waits before the next attempt: longer each time, up to 10 seconds,
+// backOff waits before the next attempt: longer each time, up to maxBackOff,
 // and not all clients at the same moment. It reports false when ctx ended.
 func backOff(ctx context.Context, attempt int) bool {
-	longest := min(10*time.Second, 50*time.Millisecond<<attempt)
+	longest := min(maxBackOff, 50*time.Millisecond<<attempt)
 	timer := time.NewTimer(longest/2 + rand.N(longest/2)) //nolint:gosec // spreading load needs no secrecy
 	defer timer.Stop()
 	select {

@@ -41,7 +41,11 @@ type Decoder struct {
 
 // Decode reads a frame that holds one message. The error, an *Error, says
 // what to answer; the message then still carries the ID if there was one to
-// be read.
+// be read, and says what the frame was meant to be: Method is not empty if it
+// has a method; Kind is Notification if it has one and no ID, which nobody may
+// answer, and Response if it has a result or an error instead. IDs of the two
+// directions have nothing to do with each other, so a refused frame must not
+// be taken for the other kind.
 //
 // Refused are: anything but one JSON object, members of the envelope twice or
 // in another case, duplicate names anywhere, invalid UTF-8, a wrong jsonrpc
@@ -50,11 +54,11 @@ type Decoder struct {
 // over the limits.
 func (d *Decoder) Decode(frame []byte) (*Message, error) {
 	if err := d.check(frame); err != nil {
-		return &Message{ID: salvageID(frame)}, err
+		return salvage(frame), err
 	}
 	m, err := d.message(frame)
 	if err != nil {
-		return &Message{ID: salvageID(frame)}, err
+		return salvage(frame), err
 	}
 	return m, nil
 }
@@ -184,7 +188,7 @@ func (s *scanner) params() error {
 	if s.dec.PeekKind() != '{' {
 		v, err := s.value()
 		if err == nil && string(v) != "null" {
-			err = Errorf(CodeInvalidRequest, "params must be a JSON object")
+			err = Errorf(CodeInvalidParams, "params must be a JSON object")
 		}
 		return err
 	}
@@ -212,7 +216,7 @@ func (s *scanner) paramsMember(name string) (err error) {
 	if name == "_meta" {
 		s.msg.Meta, err = s.value()
 		if err == nil && s.msg.Meta[0] != '{' {
-			err = Errorf(CodeInvalidRequest, "params._meta must be a JSON object")
+			err = Errorf(CodeInvalidParams, "params._meta must be a JSON object")
 		}
 		return err
 	}
@@ -304,37 +308,49 @@ func syntax(err error) error {
 	return Errorf(CodeParseError, "parse error: %v", err)
 }
 
-// salvageID finds the ID of a frame that was refused, so that the refusal
-// reaches the caller who waits for it. A frame that is not JSON has none.
-func salvageID(frame []byte) (id ID) {
+// salvage finds the ID of a frame that was refused, so that the refusal
+// reaches the caller who waits for it, and what the frame was meant to be. A
+// frame that is not JSON has neither.
+func salvage(frame []byte) *Message {
+	m := new(Message)
 	opts := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 	if !jsontext.Value(frame).IsValid(opts...) {
-		return ID{}
+		return m
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(frame), opts...)
 	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
-		return ID{}
+		return m
 	}
-	seen := 0
+	var id ID
+	seen := map[string]int{}
 	for dec.PeekKind() == '"' {
 		tok, err := dec.ReadToken()
 		if err != nil {
-			return ID{}
+			return m
 		}
 		name := tok.String()
+		seen[name]++
 		value, err := dec.ReadValue()
 		if err != nil {
-			return ID{}
+			return m
 		}
-		if name == "id" {
-			seen++
+		switch name {
+		case "id":
 			id, _ = ParseID(value)
+		case "method":
+			m.Method = string(value)
 		}
 	}
-	if seen != 1 {
-		return ID{}
+	if seen["id"] == 1 {
+		m.ID = id
 	}
-	return id
+	switch {
+	case strings.HasPrefix(m.Method, `"`) && seen["id"] == 0:
+		m.Kind = Notification
+	case m.Method == "" && seen["result"]+seen["error"] > 0:
+		m.Kind = Response
+	}
+	return m
 }
 
 // deeper reports whether frame nests deeper than limit. It comes before the

@@ -22,6 +22,13 @@ const (
 // Spec: 2026-07-28 server/resources#error-handling.
 var ErrResourceNotFound = errors.New("resource not found")
 
+// ErrSessionGone says that a server no longer knows the session of a request:
+// it ended it, or was started anew. The server has refused the request
+// unprocessed. A client opens a new session, which knows nothing of the old.
+//
+// Spec: 2025-11-25 basic/transports#session-management (4).
+var ErrSessionGone = errors.New("the server no longer knows the session")
+
 // ResourceNotFoundError is ErrResourceNotFound with the URI.
 type ResourceNotFoundError struct{ URI string }
 
@@ -48,6 +55,15 @@ type MethodNotFoundError struct{ Method string }
 
 // Error names the method.
 func (e *MethodNotFoundError) Error() string { return fmt.Sprintf("method not found: %s", e.Method) }
+
+// HeaderMismatchError says that a header of an HTTP request does not say what
+// its body says.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#server-validation.
+type HeaderMismatchError struct{ Reason string }
+
+// Error returns the reason.
+func (e *HeaderMismatchError) Error() string { return "Header mismatch: " + e.Reason }
 
 // MissingCapabilityError says that a question needs a capability that the
 // client has not declared.

@@ -10,6 +10,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/parley-mcp/parley/jsonrpc"
 )
@@ -70,6 +71,18 @@ type Exchange struct {
 	// InputRequired, and State is its state; both nil at first.
 	Answers map[string]json.RawMessage
 	State   json.RawMessage
+	// Mirrored returns the value of the header Mcp-Param-NAME, decoded, that
+	// mirrors a parameter; ok is false when it is absent. Mirrored is nil
+	// where there are no headers.
+	//
+	// Spec: 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters.
+	Mirrored func(name string) (value string, ok bool, err error)
+	// Detach ends the stream of an exchange of a session while the exchange
+	// goes on: the client comes back for the rest after retry. It is nil where
+	// that cannot be done.
+	//
+	// Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
+	Detach func(retry time.Duration) error
 }
 
 // Peer is who sent an exchange. In the stateless era it comes from the

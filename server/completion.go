@@ -141,6 +141,9 @@ func (s *Server) complete(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if err := decodeParams(x, &params); err != nil {
 		return nil, err
 	}
+	if params.Ref.Type == "" || params.Argument.Name == "" {
+		return nil, mcp.InvalidParams(`params of %s must have "ref" with a type and "argument" with a name`, x.Method)
+	}
 	of, err := s.findReference(ctx, x, &params)
 	if err != nil {
 		return nil, err

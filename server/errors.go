@@ -18,8 +18,9 @@ func isProtocolError(err error) bool {
 		params     *mcp.InvalidParamsError
 		method     *mcp.MethodNotFoundError
 		capability *mcp.MissingCapabilityError
+		header     *mcp.HeaderMismatchError
 	)
-	return errors.As(err, &input) || errors.As(err, &coded) || errors.As(err, &params) ||
+	return errors.As(err, &input) || errors.As(err, &header) || errors.As(err, &coded) || errors.As(err, &params) ||
 		errors.As(err, &method) || errors.As(err, &capability)
 }
 

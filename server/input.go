@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -152,8 +153,13 @@ func RootsQuestion() Question {
 	return Question{RootsKey, mcp.MethodRoots, func(*Server) (any, reader, error) {
 		return nil, func(raw json.RawMessage) (any, error) {
 			var result mcp.ListRootsResult
-			err := readAnswer(RootsKey, raw, &result)
-			return result.Roots, err
+			if err := readAnswer(RootsKey, raw, &result); err != nil {
+				return nil, err
+			}
+			if slices.Contains(result.Roots, nil) {
+				return nil, mcp.InvalidParams("answer to %q: roots must not hold null", RootsKey)
+			}
+			return result.Roots, nil
 		}, nil
 	}}
 }

@@ -165,6 +165,9 @@ func (s *Server) getPrompt(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if err := decodeParams(x, &params); err != nil {
 		return nil, err
 	}
+	if params.Name == "" {
+		return nil, mcp.InvalidParams(`params of %s must have "name"`, x.Method)
+	}
 	p, ok := s.prompts.get(params.Name)
 	if !ok || !s.visible(ctx, x, PromptFeature, params.Name) {
 		return nil, mcp.InvalidParams("unknown prompt: %q", shorten(params.Name))

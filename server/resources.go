@@ -88,6 +88,9 @@ func (s *Server) readResource(ctx context.Context, x *mcp.Exchange) (any, error)
 	if err := decodeParams(x, &params); err != nil {
 		return nil, err
 	}
+	if params.URI == "" {
+		return nil, mcp.InvalidParams(`params of %s must have "uri"`, x.Method)
+	}
 	if err := checkURI(params.URI); err != nil {
 		return nil, mcp.InvalidParams("invalid uri %q: %v", shorten(params.URI), err)
 	}

@@ -59,7 +59,7 @@ func TestReadResource(t *testing.T) {
 		{"x:secret", `error: internal error (-32603)`},
 		{"x:bad", `error: internal error (-32603)`},
 		{"x:meta", `{"_meta":{"k":1},"contents":[]}`},
-		{"", `error: invalid uri "": no scheme`},
+		{"", `error: params of resources/read must have "uri"`},
 		{"text", `error: invalid uri "text": no scheme`},
 		{"x:%zz", `error: invalid uri "x:%zz": it has a character that must be percent-encoded`},
 		{"x:a b", `error: invalid uri "x:a b": it has a character that must be percent-encoded`},

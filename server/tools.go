@@ -22,7 +22,9 @@ type tool struct {
 	tool   mcp.Tool
 	input  *schema.Schema
 	output *schema.Schema // nil for none
-	run    RawToolHandler
+	// headers are the parameters that HTTP headers mirror.
+	headers []schema.HeaderBinding
+	run     RawToolHandler
 	// checks says that run has validated its structured content.
 	checks bool
 }
@@ -60,7 +62,7 @@ func (s *Server) addTool(t *tool, noHandler bool) error {
 		return errNoHandler("tool", t.tool.Name)
 	}
 	var err error
-	if t.input, err = compileInput(t.tool.InputSchema); err != nil {
+	if t.input, t.headers, err = compileInput(t.tool.InputSchema); err != nil {
 		return fmt.Errorf("tool %q: %w", t.tool.Name, err)
 	}
 	if t.tool.OutputSchema != nil {
@@ -101,6 +103,9 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if err := decodeParams(x, &params); err != nil {
 		return nil, err
 	}
+	if params.Name == "" {
+		return nil, mcp.InvalidParams(`params of %s must have "name"`, x.Method)
+	}
 	t, ok := s.tools.get(params.Name)
 	if !ok || !s.visible(ctx, x, ToolFeature, params.Name) {
 		return nil, mcp.InvalidParams("unknown tool: %q", shorten(params.Name))
@@ -111,6 +116,9 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 	}
 	if !isObject(args) {
 		return nil, mcp.InvalidParams("arguments of tool %q must be an object", params.Name)
+	}
+	if err := t.checkMirrors(x, args); err != nil {
+		return nil, err
 	}
 	args, problem := t.check(args)
 	if problem != nil {

@@ -156,7 +156,7 @@ func TestToolErrors(t *testing.T) {
 func TestUnknownTool(t *testing.T) {
 	s, _ := newServer(Options{Announce: Features{Tools: true}})
 	same(t, call(t, s, "nope", "{}"), `error: unknown tool: "nope"`)
-	same(t, serve(t, s, mcp.MethodCallTool, ""), `error: unknown tool: ""`)
+	same(t, serve(t, s, mcp.MethodCallTool, ""), `error: params of tools/call must have "name"`)
 	same(t, serve(t, s, mcp.MethodCallTool, `{"name":3}`), `error: params of tools/call: name: unexpected number`)
 	long := strings.Repeat("é", 200)
 	if got := call(t, s, long, "{}"); len(got) > 200 {
@@ -254,7 +254,7 @@ func TestParameterHeaders(t *testing.T) {
 		{"escaped", prop(`{"r":{"type":"number","\u0078-mcp-head\u0065r":"R"}}`), "the type must be"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := compileInput(json.RawMessage(c.schema))
+			_, _, err := compileInput(json.RawMessage(c.schema))
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

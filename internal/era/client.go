@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/parley-mcp/parley/internal/revision"
@@ -54,19 +55,32 @@ func (i *IDs) Next() jsonrpc.ID { return jsonrpc.IntID(i.last.Add(1)) }
 // errUnsupported answers a question of a kind that was never declared.
 var errUnsupported = errors.New("not supported by this client")
 
-// ask answers one question of a server with a value that has a JSON form.
-func ask(ctx context.Context, a Answerer, method string, params json.RawMessage) (any, error) {
+// ask answers one question of a server with a value that has a JSON form. What
+// the revision lacks was not declared in it, whatever the client can.
+func ask(ctx context.Context, a Answerer, method string, params json.RawMessage, f *revision.Facts) (any, error) {
 	switch method {
 	case mcp.MethodElicit:
 		p := new(mcp.ElicitParams)
 		if err := wire.Unmarshal(orEmpty(params), p); err != nil {
 			return nil, mcp.InvalidParams("params: %v", err)
 		}
+		if !f.Elicitation {
+			break
+		}
+		if p.Mode == mcp.ElicitURL && !f.ElicitURL {
+			return nil, mcp.InvalidParams("revision %s has no elicitation mode %q", f.Revision, p.Mode)
+		}
 		return a.Elicit(ctx, p)
 	case mcp.MethodSample:
 		p := new(mcp.CreateMessageParams)
 		if err := wire.Unmarshal(orEmpty(params), p); err != nil {
 			return nil, mcp.InvalidParams("params: %v", err)
+		}
+		if slices.Contains(p.Messages, nil) || slices.Contains(p.Tools, nil) {
+			return nil, mcp.InvalidParams("params: messages and tools must not hold null")
+		}
+		if len(p.Tools) > 0 && !f.SamplingTools {
+			return nil, mcp.InvalidParams("revision %s has no sampling with tools", f.Revision)
 		}
 		return a.Sample(ctx, p)
 	case mcp.MethodRoots:
@@ -83,6 +97,14 @@ func shapeAnswer(answer any, f *revision.Facts) any {
 		c.Content = mcp.OneOrMany(shapeContents(mcp.Contents(r.Content), f))
 		if !f.SamplingTools && len(c.Content) > 1 {
 			c.Content = joined(c.Content)
+		}
+		if c.Role == "" {
+			c.Role = mcp.RoleAssistant
+		}
+		// Readers of the early revisions count on a reason.
+		// Spec: 2025-03-26 client/sampling#creating-messages.
+		if c.StopReason == "" && !f.Stateless {
+			c.StopReason = "endTurn"
 		}
 		return &c
 	case *mcp.ListRootsResult:

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -25,9 +26,16 @@ import (
 type Out interface {
 	// Message takes a notification or a request that precedes the answer.
 	Message(ctx context.Context, frame []byte) error
-	// Answer takes the response; nothing follows it. failed is its error, or
-	// nil when it is a result.
-	Answer(ctx context.Context, frame []byte, failed *jsonrpc.Error) error
+	// Answer takes the response; nothing follows it. failed is nil when it is
+	// a result.
+	Answer(ctx context.Context, frame []byte, failed *Failure) error
+}
+
+// Failure is the error of a response.
+type Failure struct {
+	*jsonrpc.Error
+	// Malformed says that the request was refused before a handler saw it.
+	Malformed bool
 }
 
 // Dropper is an Out that has to know of answers that will not come.
@@ -42,6 +50,10 @@ type Via struct {
 	Principal string
 	// SessionID is the session's identifier, or "".
 	SessionID string
+	// Mirrored and Detach become the fields of the exchange with these names;
+	// they may be nil.
+	Mirrored func(name string) (value string, ok bool, err error)
+	Detach   func(retry time.Duration) error
 }
 
 // The reasons for which an exchange is cancelled, as causes of its context.
@@ -60,17 +72,24 @@ var (
 // the Language Server Protocol.
 const codeRequestCancelled = -32800
 
+// Cancelled returns the error that answers a request which $/cancelRequest
+// has cancelled.
+func Cancelled() *jsonrpc.Error { return jsonrpc.Errorf(codeRequestCancelled, "Request cancelled") }
+
 // IsStateless answers the one question that decides a message's era: does it
 // carry a protocol version of its own? Presence counts, not the value.
 //
 // Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
-func IsStateless(m *jsonrpc.Message) bool {
-	if m.Meta == nil {
+func IsStateless(m *jsonrpc.Message) bool { return has(m.Meta, mcp.MetaProtocolVersion) }
+
+// has reports whether an object, which may be nil, has a member.
+func has(object []byte, member string) bool {
+	if object == nil {
 		return false
 	}
 	found := errors.New("found")
-	err := wire.Members(m.Meta, func(name string, _ []byte) error {
-		if name == mcp.MetaProtocolVersion {
+	err := wire.Members(object, func(name string, _ []byte) error {
+		if name == member {
 			return found
 		}
 		return nil
@@ -122,9 +141,15 @@ func wireError(ctx context.Context, err error, facts *revision.Facts, log *slog.
 		missing *mcp.MissingCapabilityError
 		absent  *mcp.ResourceNotFoundError
 	)
+	var mismatch *mcp.HeaderMismatchError
 	switch {
-	case errors.As(err, &rpc):
+	case errors.As(err, &mismatch):
+		return jsonrpc.Errorf(mcp.CodeHeaderMismatch, "%s", mismatch.Error())
+	case errors.As(err, &rpc) && mayEmit(rpc.Code, facts):
 		return rpc
+	case errors.As(err, &rpc):
+		log.ErrorContext(ctx, "handler returned an error code that the revision reserves", "method", method, "error", err)
+		return withCode(rpc, facts)
 	case errors.As(err, &invalid):
 		return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "%s", invalid.Reason)
 	case errors.As(err, &unknown):
@@ -140,6 +165,30 @@ func wireError(ctx context.Context, err error, facts *revision.Facts, log *slog.
 	}
 	log.ErrorContext(ctx, "handler failed", "method", method, "error", err)
 	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+}
+
+// mayEmit reports whether a handler's own code may go out. The stateless era
+// has taken back two codes of earlier revisions and keeps a range to itself.
+//
+// Spec: 2026-07-28 basic#error-codes.
+func mayEmit(code int64, facts *revision.Facts) bool {
+	switch {
+	case !facts.Stateless:
+		return true
+	case code == mcp.CodeResourceNotFoundOld || code == mcp.CodeURLElicitation:
+		return false
+	}
+	return code < -32099 || code >= mcp.CodeUnsupportedVersion
+}
+
+// withCode says an error of a code that must not go out in one that may.
+func withCode(e *jsonrpc.Error, facts *revision.Facts) *jsonrpc.Error {
+	c := *e
+	c.Code = jsonrpc.CodeInternalError
+	if e.Code == mcp.CodeResourceNotFoundOld {
+		c.Code = facts.ResourceNotFound
+	}
+	return &c
 }
 
 // Spec: 2026-07-28 basic#meta.

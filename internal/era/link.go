@@ -22,6 +22,8 @@ type link struct {
 	out   Out
 	facts *revision.Facts
 	log   *slog.Logger
+	// malformed says that the request was refused before a handler saw it.
+	malformed bool
 
 	mu   sync.Mutex
 	done bool
@@ -53,7 +55,7 @@ func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err e
 		l.drop()
 		return
 	case errors.Is(cause, ErrCancelRequest):
-		result, err = nil, jsonrpc.Errorf(codeRequestCancelled, "Request cancelled")
+		result, err = nil, Cancelled()
 	case errors.Is(cause, ErrShutdown) && err != nil:
 		err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", ErrShutdown)
 	}
@@ -69,7 +71,7 @@ func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err e
 	}
 }
 
-func (l *link) encode(ctx context.Context, m *jsonrpc.Message, result any, err error) ([]byte, *jsonrpc.Error) {
+func (l *link) encode(ctx context.Context, m *jsonrpc.Message, result any, err error) ([]byte, *Failure) {
 	if err == nil {
 		if result == nil {
 			result = struct{}{}
@@ -84,13 +86,13 @@ func (l *link) encode(ctx context.Context, m *jsonrpc.Message, result any, err e
 	return l.encodeError(m.ID, wireError(ctx, err, l.facts, l.log, m.Method))
 }
 
-func (l *link) encodeError(id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *jsonrpc.Error) {
+func (l *link) encodeError(id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *Failure) {
 	frame, err := jsonrpc.Append(nil, jsonrpc.NewError(id, failed))
 	if err != nil { // the data was not JSON
 		failed = jsonrpc.Errorf(failed.Code, "%s", failed.Message)
 		frame, _ = jsonrpc.Append(nil, jsonrpc.NewError(id, failed))
 	}
-	return frame, failed
+	return frame, &Failure{failed, l.malformed}
 }
 
 func (l *link) drop() {
@@ -145,7 +147,9 @@ func (r *round) Input(_ context.Context, questions ...mcp.InputRequest) ([]json.
 		if err := missing(q, &r.peer.Capabilities); err != nil {
 			return nil, err
 		}
-		if answer, ok := r.state.Answers[q.Key]; ok {
+		// An answer that is no object is none, and is asked for again.
+		// Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
+		if answer := r.state.Answers[q.Key]; isObject(answer) {
 			answers[i] = answer
 			continue
 		}

@@ -17,6 +17,9 @@ func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, desc *mcp.Descr
 	var p struct {
 		Notifications *mcp.SubscriptionFilter `json:"notifications"`
 	}
+	if x.CaseVariant != "" {
+		return nil, mcp.InvalidParams("params member %q differs only in case from one of the protocol", x.CaseVariant)
+	}
 	if err := wire.Unmarshal(x.Params, &p); err != nil {
 		return nil, mcp.InvalidParams("params: %v", err)
 	}

@@ -12,15 +12,32 @@ import (
 //
 // Spec: 2026-07-28 basic#meta.
 type requestMeta struct {
-	Version       string              `json:"io.modelcontextprotocol/protocolVersion"`
 	Info          *mcp.Implementation `json:"io.modelcontextprotocol/clientInfo"`
 	Capabilities  json.RawMessage     `json:"io.modelcontextprotocol/clientCapabilities"`
-	LogLevel      mcp.LoggingLevel    `json:"io.modelcontextprotocol/logLevel"`
+	LogLevel      *mcp.LoggingLevel   `json:"io.modelcontextprotocol/logLevel"`
 	ProgressToken json.RawMessage     `json:"progressToken"`
 	TraceParent   json.RawMessage     `json:"traceparent"`
 	TraceState    json.RawMessage     `json:"tracestate"`
 	Baggage       json.RawMessage     `json:"baggage"`
 	declared      *mcp.ClientCapabilities
+}
+
+// version reads the revision that a request names, and nothing else: what the
+// other members look like is for that revision to say.
+func version(m *jsonrpc.Message) (string, error) {
+	var meta struct {
+		Version *string `json:"io.modelcontextprotocol/protocolVersion"`
+	}
+	if m.Meta == nil {
+		return "", missingMeta(mcp.MetaProtocolVersion)
+	}
+	if err := wire.Unmarshal(m.Meta, &meta); err != nil {
+		return "", mcp.InvalidParams("params._meta: %v", err)
+	}
+	if meta.Version == nil {
+		return "", missingMeta(mcp.MetaProtocolVersion)
+	}
+	return *meta.Version, nil
 }
 
 func decodeMeta(m *jsonrpc.Message) (*requestMeta, error) {
@@ -32,6 +49,9 @@ func decodeMeta(m *jsonrpc.Message) (*requestMeta, error) {
 		return nil, mcp.InvalidParams("params._meta: %v", err)
 	}
 	if meta.Capabilities != nil {
+		if !isObject(meta.Capabilities) {
+			return nil, mcp.InvalidParams("params._meta: %q must be an object", mcp.MetaClientCapabilities)
+		}
 		meta.declared = new(mcp.ClientCapabilities)
 		if err := wire.Unmarshal(meta.Capabilities, meta.declared); err != nil {
 			return nil, mcp.InvalidParams("params._meta: %q: %v", mcp.MetaClientCapabilities, err)

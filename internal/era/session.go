@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"sync"
 	"time"
 
@@ -30,9 +31,10 @@ type Session struct {
 	mu       sync.Mutex
 	facts    *revision.Facts // nil until initialize
 	ready    bool            // notifications/initialized came
+	declared mcp.ServerCapabilities
 	peer     mcp.Peer
 	level    mcp.LoggingLevel
-	watching map[string]func() // by resource URI; "" is the lists
+	watching map[string]*watch // by resource URI; "" is the lists
 	queue    changes
 	telling  sync.WaitGroup
 }
@@ -40,7 +42,7 @@ type Session struct {
 // NewSession returns a session that waits for initialize. standing takes the
 // messages that belong to no request.
 func NewSession(h mcp.Handler, opts mcp.ServeOptions, standing Out) *Session {
-	s := &Session{handler: h, opts: opts.WithDefaults(), standing: standing, level: mcp.LevelInfo, watching: map[string]func(){}}
+	s := &Session{handler: h, opts: opts.WithDefaults(), standing: standing, level: mcp.LevelInfo, watching: map[string]*watch{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.queue.wake = s.wake
 	return s
@@ -52,11 +54,11 @@ func (s *Session) Close(cause error) {
 	s.calls.Close(cause)
 	s.mu.Lock()
 	s.end(cause)
-	stops := s.watching
-	s.watching = map[string]func(){}
+	watching := s.watching
+	s.watching = map[string]*watch{}
 	s.mu.Unlock()
-	for _, stop := range stops {
-		stop()
+	for _, w := range watching {
+		w.end()
 	}
 	s.telling.Wait()
 }
@@ -102,10 +104,12 @@ func (s *Session) serve(ctx context.Context, m *jsonrpc.Message, link *link, via
 	case mcp.MethodInitialize:
 		return s.initialize(m, via)
 	case mcp.MethodPing:
-		return struct{}{}, nil
+		if len(revision.Session(s.handler.Describe().Revisions)) > 0 {
+			return struct{}{}, nil
+		}
 	}
 	if s.Facts() == nil {
-		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "Server not initialized: the first request must be initialize")
+		return nil, s.unopened(m)
 	}
 	switch m.Method {
 	case mcp.MethodSetLevel:
@@ -117,7 +121,24 @@ func (s *Session) serve(ctx context.Context, m *jsonrpc.Message, link *link, via
 	case mcp.MethodDiscover, mcp.MethodListen:
 		return nil, &mcp.MethodNotFoundError{Method: m.Method}
 	}
-	return s.run(ctx, m, link)
+	return s.run(ctx, m, link, via)
+}
+
+// unopened is the error of a request that neither belongs to a session nor
+// stands alone. Where only a stateless client can have sent it, it says what
+// the request lacks; otherwise it is taken for a session's.
+//
+// Spec: 2026-07-28 basic#meta.
+func (s *Session) unopened(m *jsonrpc.Message) error {
+	allowed := s.handler.Describe().Revisions
+	modern := m.Method == mcp.MethodDiscover || m.Method == mcp.MethodListen || has(m.Meta, mcp.MetaClientCapabilities)
+	switch {
+	case len(revision.Session(allowed)) == 0, modern && len(revision.Stateless(allowed)) > 0:
+		return missingMeta(mcp.MetaProtocolVersion)
+	case len(revision.Stateless(allowed)) == 0:
+		return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "Server not initialized: the first request must be initialize")
+	}
+	return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "Server not initialized: the first request must be initialize, or every request must have %q in params._meta", mcp.MetaProtocolVersion)
 }
 
 // initialize agrees on a revision: the one asked for, or else the newest.
@@ -148,7 +169,7 @@ func (s *Session) initialize(m *jsonrpc.Message, via Via) (any, error) {
 	if s.facts != nil {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is already initialized")
 	}
-	s.facts = revision.Of(agreed)
+	s.facts, s.declared = revision.Of(agreed), desc.Capabilities
 	s.peer = mcp.Peer{Revision: agreed, Info: p.ClientInfo, Capabilities: p.Capabilities, Principal: via.Principal, SessionID: via.SessionID}
 	return &mcp.InitializeResult{
 		ProtocolVersion: agreed.String(),
@@ -189,7 +210,7 @@ func (s *Session) client() mcp.Peer {
 
 // run serves an exchange of the handler. A hand-made InputRequired is
 // answered here: the questions are asked, and the handler runs again.
-func (s *Session) run(ctx context.Context, m *jsonrpc.Message, link *link) (any, error) {
+func (s *Session) run(ctx context.Context, m *jsonrpc.Message, link *link, via Via) (any, error) {
 	meta, err := decodeMeta(m)
 	if err != nil {
 		return nil, err
@@ -198,7 +219,7 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, link *link) (any,
 	if err != nil {
 		return nil, err
 	}
-	x.Peer = s.client()
+	x.Peer, x.Detach = s.client(), via.Detach
 	talk := &talk{link: link, session: s, caps: x.Peer.Capabilities}
 	x.Back = talk
 	for range s.opts.MaxRounds {
@@ -219,7 +240,7 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, link *link) (any,
 }
 
 func (s *Session) bridge(ctx context.Context, x *mcp.Exchange, talk *talk, ask *mcp.InputRequired) error {
-	if err := urlRequired(ask, talk.facts); err != nil {
+	if err := urlRequired(ask, talk.facts, &talk.caps); err != nil {
 		return err
 	}
 	answers, err := talk.Input(ctx, ask.Requests...)
@@ -264,28 +285,31 @@ func (s *Session) logLevel() mcp.LoggingLevel {
 
 // Spec: 2025-11-25 server/resources#subscriptions.
 func (s *Session) subscribe(m *jsonrpc.Message) (any, error) {
-	uri, err := s.subscription(m)
+	at, err := s.subscription(m)
 	if err != nil {
 		return nil, err
 	}
-	s.watch(uri, mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
+	s.watch(at, mcp.SubscriptionFilter{ResourceSubscriptions: []string{at}})
 	return struct{}{}, nil
 }
 
 func (s *Session) unsubscribe(m *jsonrpc.Message) (any, error) {
-	uri, err := s.subscription(m)
+	at, err := s.subscription(m)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	stop := s.watching[uri]
-	delete(s.watching, uri)
+	w := s.watching[at]
+	delete(s.watching, at)
 	s.mu.Unlock()
-	if stop != nil {
-		stop()
+	if w != nil {
+		w.end()
 	}
 	return struct{}{}, nil
 }
+
+// uriForm is what RFC 3986 wants of a URI, with text beyond ASCII let pass.
+var uriForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f"<>\\^` + "`" + `{|}]*$`)
 
 func (s *Session) subscription(m *jsonrpc.Message) (string, error) {
 	if r := s.handler.Describe().Capabilities.Resources; r == nil || !r.Subscribe {
@@ -295,35 +319,54 @@ func (s *Session) subscription(m *jsonrpc.Message) (string, error) {
 	if err := wire.Unmarshal(orEmpty(m.Params), &p); err != nil {
 		return "", mcp.InvalidParams("params: %v", err)
 	}
-	if p.URI == "" {
-		return "", mcp.InvalidParams("params must have a uri")
+	// Spec: 2025-11-25 server/resources#security-considerations (1).
+	if !uriForm.MatchString(p.URI) {
+		return "", mcp.InvalidParams("params must have a uri: a scheme, and no character that must be percent-encoded")
 	}
 	return p.URI, nil
 }
 
 // start begins to tell of changed lists, which a client must not hear of
-// before it is initialized.
+// before it is initialized. What was not declared then is not told of later,
+// either.
 //
 // Spec: 2025-11-25 basic/lifecycle#initialization.
 func (s *Session) start() {
 	s.mu.Lock()
 	already := s.ready
 	s.ready = true
+	caps := s.declared
 	s.mu.Unlock()
 	if already {
 		return
 	}
-	caps := s.handler.Describe().Capabilities
 	all := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}
 	s.watch("", Honoured(all, &caps))
+}
+
+// initialized reports whether the client has said that it is ready.
+func (s *Session) initialized() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ready
+}
+
+// watch is one thing that a session watches; stop is nil until it has begun.
+type watch struct{ stop func() }
+
+func (w *watch) end() {
+	if w.stop != nil {
+		w.stop()
+	}
 }
 
 // watch subscribes to the handler once for each key.
 func (s *Session) watch(key string, filter mcp.SubscriptionFilter) {
 	s.mu.Lock()
 	_, already := s.watching[key]
+	own := new(watch)
 	if !already {
-		s.watching[key] = func() {} // holds the place: Watch runs user code
+		s.watching[key] = own // holds the place: Watch runs user code
 	}
 	s.mu.Unlock()
 	if already {
@@ -331,15 +374,22 @@ func (s *Session) watch(key string, filter mcp.SubscriptionFilter) {
 	}
 	stop := s.handler.Watch(filter, s.queue.add)
 	s.mu.Lock()
-	_, wanted := s.watching[key]
-	wanted = wanted && s.ctx.Err() == nil
+	wanted := s.watching[key] == own && s.ctx.Err() == nil
 	if wanted {
-		s.watching[key] = stop
+		own.stop = stop
 	}
 	s.mu.Unlock()
 	if !wanted {
 		stop()
 	}
+}
+
+// watches reports whether the client still wants to hear of a change.
+func (s *Session) watches(c mcp.Change) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.watching[c.URI]
+	return ok
 }
 
 // wake tells of what was gathered after the window. It runs on a timer, so
@@ -359,6 +409,9 @@ func (s *Session) wake() {
 
 func (s *Session) tell() {
 	for _, c := range s.queue.take() {
+		if !s.watches(c) {
+			continue // unsubscribed meanwhile
+		}
 		m, err := changeNotification(c, nil)
 		if err == nil {
 			var frame []byte

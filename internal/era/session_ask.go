@@ -36,7 +36,13 @@ func (t *talk) LogEnabled(level mcp.LoggingLevel) bool {
 		level.Severity() >= t.session.logLevel().Severity()
 }
 
+var errNotReady = errors.New("the client cannot be asked before it has sent " + mcp.NoteInitialized)
+
 func (t *talk) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
+	// Spec: 2025-11-25 basic/lifecycle#initialization.
+	if !t.session.initialized() {
+		return nil, errNotReady
+	}
 	for _, q := range questions {
 		if err := missing(q, &t.caps); err != nil {
 			// No MissingCapabilityError: in a session its code does not
@@ -154,14 +160,14 @@ func (t *talk) visitsOver(ctx context.Context) {
 // visits to URLs first.
 //
 // Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
-func urlRequired(ask *mcp.InputRequired, f *revision.Facts) error {
+func urlRequired(ask *mcp.InputRequired, f *revision.Facts, caps *mcp.ClientCapabilities) error {
 	if !f.ElicitationID || ask.State != nil || len(ask.Requests) == 0 {
 		return nil
 	}
 	var list []*mcp.ElicitParams
 	for _, q := range ask.Requests {
 		p, ok := q.Params.(*mcp.ElicitParams)
-		if !ok || p.Mode != mcp.ElicitURL {
+		if !ok || p.Mode != mcp.ElicitURL || missing(q, caps) != nil {
 			return nil
 		}
 		c := *p

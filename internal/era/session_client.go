@@ -81,7 +81,7 @@ func (c *SessionClient) Facts() *revision.Facts { return c.facts.Load() }
 func (c *SessionClient) Call(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
 	result, err := c.once(ctx, o)
 	visits := requiredVisits(err)
-	if visits == nil || !c.Facts().ElicitationID {
+	if visits == nil || !c.Facts().ElicitationID || !c.visits() {
 		return result, err
 	}
 	for _, v := range visits {
@@ -110,7 +110,18 @@ func requiredVisits(err error) []*mcp.ElicitParams {
 	if wire.Unmarshal(rpc.Data, &data) != nil {
 		return nil
 	}
+	for _, v := range data.Elicitations {
+		if v == nil || v.Mode != mcp.ElicitURL || v.ElicitationID == "" {
+			return nil // not what the error must have: it is passed on
+		}
+	}
 	return data.Elicitations
+}
+
+// visits reports whether this client can send its user to URLs.
+func (c *SessionClient) visits() bool {
+	e := c.Self.Capabilities.Elicitation
+	return e != nil && e.URL != nil
 }
 
 func (c *SessionClient) once(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
@@ -141,7 +152,7 @@ func (c *SessionClient) Answer(ctx context.Context, m *jsonrpc.Message) (any, *j
 	if facts == nil {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is not initialized")
 	}
-	value, err := ask(ctx, c.Answers, m.Method, m.Params)
+	value, err := ask(ctx, c.Answers, m.Method, m.Params, facts)
 	if err == nil {
 		return shapeAnswer(value, facts), nil
 	}

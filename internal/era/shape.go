@@ -1,6 +1,7 @@
 package era
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -20,7 +21,7 @@ func shape(result any, f *revision.Facts) any {
 		if !f.StructuredContent || !f.AnyStructuredContent && !isObject(r.StructuredContent) {
 			c.StructuredContent = nil
 		}
-		return &c
+		return &sessionCallResult{c, c.IsError}
 	case *mcp.ListToolsResult:
 		return &mcp.ListToolsResult{ResultFields: plain(r.ResultFields), NextCursor: r.NextCursor, Tools: shapeEach(r.Tools, f, shapeTool)}
 	case *mcp.ListResourcesResult:
@@ -41,6 +42,15 @@ func shape(result any, f *revision.Facts) any {
 	return result
 }
 
+// sessionCallResult says of success, too, that it is no error, which readers
+// of the early revisions rely on.
+//
+// Spec: 2025-03-26 server/tools#calling-tools.
+type sessionCallResult struct {
+	mcp.CallToolResult
+	IsError bool `json:"isError"`
+}
+
 // plain drops the result type, which sessions do not have.
 func plain(f mcp.ResultFields) mcp.ResultFields { return mcp.ResultFields{Meta: f.Meta} }
 
@@ -54,6 +64,11 @@ func shapeEach[T any](list []*T, f *revision.Facts, one func(*T, *revision.Facts
 
 func shapeTool(t *mcp.Tool, f *revision.Facts) *mcp.Tool {
 	c := *t
+	// In sessions every tool has a description, if only its name.
+	// Spec: 2025-03-26 server/tools#tool.
+	if !f.Stateless {
+		c.Description = cmp.Or(t.Description, t.Title, t.Name)
+	}
 	c.Title = keep(t.Title, f.Titles)
 	c.Icons = keepList(t.Icons, f.Icons)
 	c.Meta = keepMeta(t.Meta, f)

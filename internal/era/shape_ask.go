@@ -29,7 +29,7 @@ func missing(q mcp.InputRequest, c *mcp.ClientCapabilities) error {
 		if c.Sampling == nil {
 			return lacks("sampling", mcp.ClientCapabilities{Sampling: &mcp.SamplingCapability{}})
 		}
-		if len(p.Tools) > 0 && c.Sampling.Tools == nil {
+		if usesTools(p) && c.Sampling.Tools == nil {
 			return lacks("sampling with tools", mcp.ClientCapabilities{Sampling: &mcp.SamplingCapability{Tools: &mcp.Empty{}}})
 		}
 		return nil
@@ -41,6 +41,20 @@ func missing(q mcp.InputRequest, c *mcp.ClientCapabilities) error {
 		return nil
 	}
 	return fmt.Errorf("%q is not a question a server can ask: it takes elicitation, sampling or roots", q.Method)
+}
+
+// usesTools reports whether a question offers tools, or goes on with a
+// conversation that has used some.
+func usesTools(p *mcp.CreateMessageParams) bool {
+	for _, m := range p.Messages {
+		for _, block := range m.Content {
+			switch block.(type) {
+			case *mcp.ToolUseContent, *mcp.ToolResultContent:
+				return true
+			}
+		}
+	}
+	return len(p.Tools) > 0 || p.ToolChoice != nil
 }
 
 func lacks(feature string, required mcp.ClientCapabilities) error {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/wire"
@@ -36,12 +37,20 @@ type sealer struct{ keys []cipher.AEAD }
 
 var errState = errors.New("requestState is not valid: it was changed, has expired, or belongs to another request")
 
-// newSealer takes keys of 32 bytes; none means a random one.
+// processKey is the key of those who bring none. It is one for all connections
+// of this process: a client may retry on another than it asked on.
+//
+// Spec: 2026-07-28 basic#statelessness.
+var processKey = sync.OnceValue(func() []byte {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	return key
+})
+
+// newSealer takes keys of 32 bytes; none means a random one of this process.
 func newSealer(keys [][]byte) (*sealer, error) {
 	if len(keys) == 0 {
-		key := make([]byte, 32)
-		_, _ = rand.Read(key) // never fails
-		keys = [][]byte{key}
+		keys = [][]byte{processKey()}
 	}
 	s := new(sealer)
 	for i, key := range keys {

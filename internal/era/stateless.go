@@ -51,6 +51,7 @@ func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, link *link, v
 	desc := s.handler.Describe()
 	x, meta, err := s.exchange(m, &desc, via)
 	if err != nil {
+		link.malformed = true
 		return nil, err
 	}
 	link.facts = revision.Of(x.Peer.Revision)
@@ -73,8 +74,8 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 	}
 	x.Answers, x.State = st.Answers, st.User
 	round := &round{link: link, state: st, peer: &x.Peer, method: m.Method}
-	if desc.Capabilities.Logging != nil {
-		round.level = meta.LogLevel
+	if desc.Capabilities.Logging != nil && meta.LogLevel != nil {
+		round.level = *meta.LogLevel
 	}
 	x.Back = round
 	result, err := guard(ctx, s.handler, x, s.opts.Logger)
@@ -97,27 +98,30 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 //
 // Spec: 2026-07-28 basic#meta.
 func (s *Stateless) exchange(m *jsonrpc.Message, desc *mcp.Description, via Via) (*mcp.Exchange, *requestMeta, error) {
+	named, err := version(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, ok := mcp.ParseRevision(named)
+	if !ok || !contains(revision.Stateless(desc.Revisions), r) {
+		return nil, nil, unsupportedVersion(named, desc.Revisions)
+	}
 	meta, err := decodeMeta(m)
 	if err != nil {
 		return nil, nil, err
 	}
-	if meta.Version == "" {
-		return nil, nil, missingMeta(mcp.MetaProtocolVersion)
-	}
-	r, ok := mcp.ParseRevision(meta.Version)
-	if !ok || !contains(revision.Stateless(desc.Revisions), r) {
-		return nil, nil, unsupportedVersion(meta.Version, desc.Revisions)
-	}
 	if meta.declared == nil {
 		return nil, nil, missingMeta(mcp.MetaClientCapabilities)
 	}
-	if meta.LogLevel != "" && meta.LogLevel.Severity() < 0 {
-		return nil, nil, mcp.InvalidParams("params._meta: %q is not a log level", meta.LogLevel)
+	// Spec: 2026-07-28 server/utilities/logging#error-handling.
+	if meta.LogLevel != nil && meta.LogLevel.Severity() < 0 {
+		return nil, nil, mcp.InvalidParams("params._meta: %q is not a log level", *meta.LogLevel)
 	}
 	x, err := meta.exchange(m)
 	if err != nil {
 		return nil, nil, err
 	}
+	x.Mirrored = via.Mirrored
 	x.Peer = mcp.Peer{Revision: r, Capabilities: *meta.declared, Principal: via.Principal}
 	if meta.Info != nil {
 		x.Peer.Info = *meta.Info
@@ -180,6 +184,9 @@ func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputR
 	for _, q := range ask.Requests {
 		if err := missing(q, &x.Peer.Capabilities); err != nil {
 			return nil, err
+		}
+		if result.InputRequests[q.Key] != nil {
+			return nil, fmt.Errorf("%s asks two questions with the key %q", m.Method, q.Key)
 		}
 		if result.InputRequests == nil {
 			result.InputRequests = make(map[string]*mcp.InputRequest)

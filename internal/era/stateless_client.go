@@ -43,13 +43,9 @@ func (c *StatelessClient) Call(ctx context.Context, o *Outgoing) (result json.Ra
 		if err != nil {
 			return nil, false, err
 		}
-		var head struct {
-			ResultType *string                    `json:"resultType"`
-			Requests   map[string]json.RawMessage `json:"inputRequests"`
-			State      *string                    `json:"requestState"`
-		}
-		if err := wire.Unmarshal(result, &head); err != nil {
-			return nil, false, fmt.Errorf("%s: the server sent a malformed result: %w", o.Method, err)
+		head, err := readHead(o.Method, result)
+		if err != nil {
+			return nil, false, err
 		}
 		if head.ResultType == nil || *head.ResultType != mcp.ResultInputRequired {
 			return result, round > 0, c.known(o.Method, head.ResultType)
@@ -63,7 +59,27 @@ func (c *StatelessClient) Call(ctx context.Context, o *Outgoing) (result json.Ra
 	}
 }
 
-// Raw sends one request and returns its first result, whatever type it has.
+// head is what a result may have that says how to go on.
+type head struct {
+	ResultType *string                    `json:"resultType"`
+	Requests   map[string]json.RawMessage `json:"inputRequests"`
+	State      *string                    `json:"requestState"`
+}
+
+func readHead(method string, result json.RawMessage) (head, error) {
+	var h head
+	err := wire.ErrNotObject
+	if isObject(result) {
+		err = wire.Unmarshal(result, &h)
+	}
+	if err != nil {
+		return h, fmt.Errorf("%s: the server sent a malformed result: %w", method, err)
+	}
+	return h, nil
+}
+
+// Raw sends one request of a method that servers must not answer with
+// questions, and returns the result.
 func (c *StatelessClient) Raw(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
 	meta, err := c.meta(o)
 	if err != nil {
@@ -73,7 +89,18 @@ func (c *StatelessClient) Raw(ctx context.Context, o *Outgoing) (json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	return c.roundTrip(ctx, o, full)
+	result, err := c.roundTrip(ctx, o, full)
+	if err != nil {
+		return nil, err
+	}
+	h, err := readHead(o.Method, result)
+	if err == nil {
+		err = c.known(o.Method, h.ResultType)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
 func (c *StatelessClient) roundTrip(ctx context.Context, o *Outgoing, params json.RawMessage) (json.RawMessage, error) {
@@ -127,6 +154,9 @@ func (c *StatelessClient) known(method string, kind *string) error {
 func (c *StatelessClient) retry(ctx context.Context, o *Outgoing, questions map[string]json.RawMessage, state *string) (json.RawMessage, error) {
 	if !mayAsk(o.Method) {
 		return nil, fmt.Errorf("%s: the server must not ask for input here", o.Method)
+	}
+	if questions == nil && state == nil {
+		return nil, fmt.Errorf("%s: the server asked for input without saying what for", o.Method)
 	}
 	params := orEmpty(bytes.Clone(o.Params))
 	if questions != nil {
@@ -189,7 +219,7 @@ func (c *StatelessClient) one(ctx context.Context, raw json.RawMessage) (any, er
 	if err := wire.Unmarshal(raw, &q); err != nil {
 		return nil, err
 	}
-	value, err := ask(ctx, c.Answers, q.Method, q.Params)
+	value, err := ask(ctx, c.Answers, q.Method, q.Params, revision.Of(c.Revision))
 	if err != nil {
 		return nil, err
 	}

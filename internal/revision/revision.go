@@ -56,6 +56,9 @@ type Facts struct {
 	RichForms bool
 	// SamplingTools: sampling may offer tools, and content is one or many.
 	SamplingTools bool
+	// Polling: a server may end the stream of a request that goes on; streams
+	// begin with an event that says how to come back.
+	Polling bool
 	// ErrorWithoutID: an error about an unreadable frame has no id member.
 	ErrorWithoutID bool
 

@@ -42,12 +42,14 @@ var table = func() []*Facts {
 	november.RichForms = true
 	november.SamplingTools = true
 	november.ErrorWithoutID = true
+	november.Polling = true
 
 	// Spec: 2026-07-28 changelog.
 	july := november
 	july.Revision = mcp.Revision20260728
 	july.Stateless = true
 	july.ElicitationID = false
+	july.Polling = false
 	july.RootsListChanged = false
 	july.AnyStructuredContent = true
 	july.Extensions = true

@@ -2,11 +2,14 @@ package stream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -17,6 +20,8 @@ type Link struct {
 	receiver mcp.Receiver
 	decoder  jsonrpc.Decoder
 	calls    jsonrpc.Calls
+	listens  sync.Map        // of jsonrpc.ID: subscriptions in flight
+	bad      sync.Map        // jsonrpc.ID → error: why an answer could not be read
 	asked    era.InFlight    // requests of the server
 	ctx      context.Context //nolint:containedctx // the connection's life: ended by its end
 	end      context.CancelCauseFunc
@@ -79,69 +84,150 @@ func (l *Link) read() error {
 			l.batch(frame)
 		default:
 			m, err := l.decoder.Decode(frame)
-			l.message(m, err)
+			l.message(m, err, l.send)
 		}
 	}
 }
 
 // batch takes an array of messages apart; a client understands one in every
-// revision, though servers send them only in 2025-03-26.
+// revision, though servers send them only in 2025-03-26. What answers the
+// requests in it goes out as one array, too.
+//
+// Spec: 2025-03-26 basic#batching.
 func (l *Link) batch(frame []byte) {
 	entries, err := l.decoder.DecodeBatch(frame)
 	if err != nil {
-		l.message(&jsonrpc.Message{}, err)
-		return
+		return // ignored, as any line that is not a message
 	}
+	open := 0
 	for _, e := range entries {
-		l.message(e.Message, e.Err)
+		if asks(e.Message) {
+			open++
+		}
+	}
+	g := era.NewGather(open, l.frames.Write)
+	for _, e := range entries {
+		l.message(e.Message, e.Err, g.Settle)
 	}
 }
 
+// asks reports whether a message, which may be malformed, waits for an answer.
+func asks(m *jsonrpc.Message) bool {
+	return m.Kind == jsonrpc.Request && m.Method != "" && !m.ID.IsZero()
+}
+
+// reply takes the answer to a request of the server; nil if there is none.
+type reply func(frame []byte) error
+
 // message passes a message on. A line that is not a message is ignored, but
 // for an answer that is malformed: its call fails instead of waiting.
-func (l *Link) message(m *jsonrpc.Message, bad error) {
+func (l *Link) message(m *jsonrpc.Message, bad error, to reply) {
 	switch {
+	case asks(m):
+		l.answer(m, bad, to)
+	case bad != nil && m.Method == "" && !m.ID.IsZero():
+		l.malformed(m.ID, bad)
 	case bad != nil:
-		if !m.ID.IsZero() {
-			l.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: m.ID, Error: jsonrpc.Errorf(jsonrpc.CodeInternalError, "the server sent a malformed answer: %v", bad)})
-		}
 	case m.Kind == jsonrpc.Response:
 		l.calls.Resolve(m)
-	case m.Kind == jsonrpc.Request:
-		l.answer(m)
+	case l.tornDown(m):
 	case !l.asked.Notice(m):
 		l.receiver.Notification(m)
 	}
 }
 
-func (l *Link) answer(m *jsonrpc.Message) {
+// malformed fails a call whose answer could not be read. The reason is this
+// side's own, so errors.As must not find an error in it that looks like one
+// the server sent.
+//
+// Spec: 2026-07-28 basic#error-codes.
+func (l *Link) malformed(id jsonrpc.ID, bad error) {
+	l.bad.Store(id, errors.New("the server sent a malformed answer: "+bad.Error()))
+	if !l.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: id}) {
+		l.bad.Delete(id)
+	}
+}
+
+// tornDown handles a notification by which a server ends a subscription, and
+// reports whether m was one. The answer that should follow may never come.
+//
+// Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
+func (l *Link) tornDown(m *jsonrpc.Message) bool {
+	var p mcp.CancelledParams
+	if m.Method != mcp.NoteCancelled || wire.Unmarshal(m.Params, &p) != nil {
+		return false
+	}
+	if _, ok := l.listens.LoadAndDelete(p.RequestID); !ok {
+		return false
+	}
+	l.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: p.RequestID, Result: json.RawMessage("{}")})
+	return true
+}
+
+// answer answers a request; bad is the error of its decoding.
+func (l *Link) answer(m *jsonrpc.Message, bad error, to reply) {
+	if bad != nil {
+		// Nothing has this method. The receiver still says by it whether
+		// this side answers at all.
+		m = &jsonrpc.Message{Kind: jsonrpc.Request, ID: m.ID}
+	}
 	ctx, err := l.asked.Add(l.ctx, m, maxAsked)
 	if err != nil {
-		var rpc *jsonrpc.Error
-		if errors.As(err, &rpc) {
-			l.write(jsonrpc.NewError(m.ID, rpc))
-		}
+		_ = to(l.request(l.ctx, &jsonrpc.Message{Kind: jsonrpc.Request, ID: m.ID}, err))
 		return
 	}
 	l.work.Add(1)
 	go func() { // ends with the answer; Close waits for it
 		defer l.work.Done()
 		defer l.asked.Remove(m.ID)
-		result, rpc := l.receiver.Request(ctx, m)
-		if ctx.Err() != nil || result == nil && rpc == nil {
-			return
-		}
-		if rpc != nil {
-			l.write(jsonrpc.NewError(m.ID, rpc))
-			return
-		}
-		frame, err := jsonrpc.AppendResult(nil, m.ID, result)
-		if err != nil {
-			l.write(jsonrpc.NewError(m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")))
-			return
-		}
-		_ = l.frames.Write(frame) // a connection that is gone shows in the next Read
+		_ = to(l.request(ctx, m, bad)) // a connection that is gone shows in the next Read
 	}()
+}
+
+// request asks the receiver, and returns the answer or nil.
+//
+// Spec: 2025-11-25 basic/utilities/cancellation#behavior-requirements (4).
+func (l *Link) request(ctx context.Context, m *jsonrpc.Message, bad error) []byte {
+	result, rpc := l.receiver.Request(ctx, m)
+	switch cause := context.Cause(ctx); {
+	case result == nil && rpc == nil:
+		return nil
+	case errors.Is(cause, era.ErrCancelRequest):
+		return encode(m.ID, nil, era.Cancelled())
+	case cause != nil:
+		return nil
+	case bad != nil:
+		return encode(m.ID, nil, bad)
+	case rpc != nil:
+		return encode(m.ID, nil, rpc)
+	}
+	return encode(m.ID, result, nil)
+}
+
+// encode returns the frame of an answer.
+func encode(id jsonrpc.ID, result any, failed error) []byte {
+	if failed == nil {
+		if frame, err := jsonrpc.AppendResult(nil, id, result); err == nil {
+			return frame
+		}
+	}
+	var rpc *jsonrpc.Error
+	if !errors.As(failed, &rpc) {
+		rpc = jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+	}
+	frame, err := jsonrpc.Append(nil, jsonrpc.NewError(id, rpc))
+	if err != nil { // the data was not JSON
+		frame, _ = jsonrpc.Append(nil, jsonrpc.NewError(id, jsonrpc.Errorf(rpc.Code, "%s", rpc.Message)))
+	}
+	return frame
+}
+
+// send is the reply to a request that came by itself.
+func (l *Link) send(frame []byte) error {
+	if frame == nil {
+		return nil
+	}
+	return l.frames.Write(frame)
 }
 
 func (l *Link) write(m *jsonrpc.Message) {
@@ -158,11 +244,17 @@ func (l *Link) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrp
 	if err != nil {
 		return nil, err
 	}
-	frame, err := jsonrpc.Append(nil, request)
-	if err == nil {
-		err = l.frames.Write(frame)
+	if request.Method == mcp.MethodListen {
+		l.listens.Store(request.ID, true)
+		defer l.listens.Delete(request.ID)
 	}
+	defer l.bad.Delete(request.ID)
+	frame, err := jsonrpc.Append(nil, request)
 	if err != nil {
+		call.Forget()
+		return nil, err
+	}
+	if err := l.frames.Write(frame); err != nil {
 		call.Forget()
 		return nil, l.broken(err)
 	}
@@ -172,15 +264,22 @@ func (l *Link) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrp
 	if err != nil && ctx.Err() != nil && request.Method != mcp.MethodInitialize {
 		l.withdraw(request, err)
 	}
+	if reason, ok := l.bad.Load(request.ID); ok && err == nil {
+		return nil, reason.(error) //nolint:forcetypeassert // the map holds nothing else
+	}
 	return response, err
 }
 
-// broken prefers what ended the connection to what a write says of it.
+// broken prefers what ended the connection to what a write says of it. A peer
+// that ended is noticed by a write first: what it said last, and how it ended,
+// is known a moment later.
 func (l *Link) broken(err error) error {
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
 	select {
 	case <-l.done:
 		return l.calls.Err()
-	default:
+	case <-timer.C:
 		return err
 	}
 }

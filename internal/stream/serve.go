@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/serial"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -23,13 +24,14 @@ func Serve(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOpti
 	if err != nil {
 		return err
 	}
-	s := &server{opts: opts, decoder: era.Decoder(opts), frames: frames, stateless: stateless}
+	s := &server{handler: h, opts: opts, decoder: era.Decoder(opts), frames: frames, stateless: stateless}
 	s.session = era.NewSession(h, opts, s)
 	return s.run(ctx)
 }
 
 // server is one connection.
 type server struct {
+	handler   mcp.Handler
 	opts      mcp.ServeOptions
 	decoder   *jsonrpc.Decoder
 	frames    Frames
@@ -131,7 +133,7 @@ func (s *server) read(ctx context.Context) error {
 // message serves one message; bad is the error of its decoding.
 func (s *server) message(ctx context.Context, m *jsonrpc.Message, bad error, out era.Out) {
 	if bad != nil {
-		s.answerBad(ctx, m.ID, bad, out)
+		s.malformed(ctx, m, bad, out)
 		return
 	}
 	if m.Kind == jsonrpc.Notification && s.inflight.Notice(m) {
@@ -148,11 +150,40 @@ func (s *server) message(ctx context.Context, m *jsonrpc.Message, bad error, out
 	}
 }
 
+// malformed refuses a message, if it may be answered. A notification may not.
+// The ID of an answer is one of this side: the question it belongs to fails.
+//
+// Spec: 2025-11-25 basic#notifications.
+func (s *server) malformed(ctx context.Context, m *jsonrpc.Message, bad error, out era.Out) {
+	switch m.Kind {
+	case jsonrpc.Request:
+		s.answerBad(ctx, m.ID, bad, out)
+	case jsonrpc.Notification:
+		s.opts.Logger.WarnContext(ctx, "notification ignored", "method", m.Method, "reason", bad)
+	case jsonrpc.Response:
+		failed := jsonrpc.Errorf(jsonrpc.CodeInternalError, "the client sent a malformed answer: %v", bad)
+		s.session.Receive(ctx, jsonrpc.NewError(m.ID, failed), s, era.Via{})
+	}
+}
+
 func (s *server) front(m *jsonrpc.Message) func(context.Context, *jsonrpc.Message, era.Out, era.Via) {
-	if era.IsStateless(m) {
+	if era.IsStateless(m) || m.Kind == jsonrpc.Notification && m.Method != mcp.NoteInitialized && s.facts().Stateless {
 		return s.stateless.Receive
 	}
 	return s.session.Receive
+}
+
+// facts are those of what belongs to no request that names its revision: the
+// session's, or without one the newest that the server speaks. Notifications
+// of the stateless era name none.
+func (s *server) facts() *revision.Facts {
+	if f := s.session.Facts(); f != nil {
+		return f
+	}
+	if newest := revision.Newest(s.handler.Describe().Revisions); len(newest) > 0 {
+		return revision.Of(newest[0])
+	}
+	return revision.Of(mcp.Revision20260728)
 }
 
 // request registers a request here, on the reading goroutine, and serves it
@@ -165,13 +196,38 @@ func (s *server) request(ctx context.Context, m *jsonrpc.Message, front func(con
 	}
 	if !s.begin() {
 		s.inflight.Remove(m.ID)
+		if d, ok := out.(era.Dropper); ok {
+			d.Dropped() // the rest of a batch is answered all the same
+		}
 		return
 	}
+	forget := sync.OnceFunc(func() { s.inflight.Remove(m.ID) })
 	go func() { // ends with the request; finish waits for it
 		defer s.requests.Done()
-		defer s.inflight.Remove(m.ID)
-		front(own, m, out, era.Via{})
+		defer forget()
+		front(own, m, &settling{out, forget}, era.Via{})
 	}()
+}
+
+// settling is the Out of a request. It forgets the request before the answer
+// goes out: the client may use the ID again as soon as it has the answer.
+//
+// Spec: 2026-07-28 basic#requests.
+type settling struct {
+	era.Out
+	forget func()
+}
+
+func (s *settling) Answer(ctx context.Context, frame []byte, failed *era.Failure) error {
+	s.forget()
+	return s.Out.Answer(ctx, frame, failed)
+}
+
+func (s *settling) Dropped() {
+	s.forget()
+	if d, ok := s.Out.(era.Dropper); ok {
+		d.Dropped()
+	}
 }
 
 // refuse answers a frame whose ID could not be read.
@@ -188,13 +244,15 @@ func (s *server) answerBad(ctx context.Context, id jsonrpc.ID, bad error, out er
 	if err != nil {
 		return
 	}
-	_ = out.Answer(ctx, frame, rpc) // a client that is gone shows in the next Read
+	_ = out.Answer(ctx, frame, &era.Failure{Error: rpc, Malformed: true}) // a client that is gone shows in the next Read
 }
 
 // encodeBad leaves the id out where the revision's schema wants that, and
 // writes null as JSON-RPC has it before.
+//
+// Spec: 2026-07-28 basic#error-responses.
 func (s *server) encodeBad(id jsonrpc.ID, rpc *jsonrpc.Error) ([]byte, error) {
-	if f := s.session.Facts(); id.IsZero() && f != nil && f.ErrorWithoutID {
+	if id.IsZero() && s.facts().ErrorWithoutID {
 		return jsonrpc.AppendNoID(nil, rpc)
 	}
 	return jsonrpc.Append(nil, jsonrpc.NewError(id, rpc))
@@ -205,6 +263,6 @@ func (s *server) encodeBad(id jsonrpc.ID, rpc *jsonrpc.Error) ([]byte, error) {
 
 func (s *server) Message(_ context.Context, frame []byte) error { return s.frames.Write(frame) }
 
-func (s *server) Answer(_ context.Context, frame []byte, _ *jsonrpc.Error) error {
+func (s *server) Answer(_ context.Context, frame []byte, _ *era.Failure) error {
 	return s.frames.Write(frame)
 }

@@ -102,9 +102,18 @@ func TestBadFramesAreAnsweredAndTheConnectionLives(t *testing.T) {
 }
 
 func TestRequestsBeforeInitializeAreRefused(t *testing.T) {
-	got := talk(t, echo{}, `{"jsonrpc":"2.0","id":1,"method":"echo"}`)
-	if len(got) != 1 || !strings.Contains(got[0], `"code":-32600`) {
-		t.Errorf("got %v", got)
+	for _, tt := range []struct {
+		revisions []mcp.Revision
+		code      string
+	}{
+		{[]mcp.Revision{mcp.Revision20251125}, `"code":-32600`},
+		{[]mcp.Revision{mcp.Revision20251125, mcp.Revision20260728}, `"code":-32600`},
+		{[]mcp.Revision{mcp.Revision20260728}, `"code":-32602`},
+	} {
+		got := talk(t, echo{revisions: tt.revisions}, `{"jsonrpc":"2.0","id":1,"method":"echo"}`)
+		if len(got) != 1 || !strings.Contains(got[0], tt.code) {
+			t.Errorf("a server of %v answers %v, want %s", tt.revisions, got, tt.code)
+		}
 	}
 }
 

@@ -1,0 +1,106 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// forgotten reports whether a lost connection ended because the server no
+// longer knows its session: the client then has to start a new one.
+//
+// Spec: 2025-11-25 basic/transports#session-management (4).
+func forgotten(l *live) bool { return errors.Is(lostReason(l), mcp.ErrSessionGone) }
+
+// resume goes on in a new session with what the client did in the one that
+// the server forgot. Whatever changed in between went unnoticed.
+func (c *Client) resume(ctx context.Context, l *live) {
+	c.cache.forgetAll()
+	c.subs.mu.Lock()
+	uris := slices.Sorted(maps.Keys(c.subs.uris))
+	subs := slices.Collect(maps.Keys(c.subs.sessions))
+	c.subs.mu.Unlock()
+	if l.session == nil {
+		for _, s := range subs {
+			s.end(errors.New("the server no longer speaks a revision with sessions"))
+		}
+		return
+	}
+	failed := make(map[string]error)
+	for _, uri := range uris {
+		if err := c.watchAgain(ctx, l, uri); err != nil {
+			failed[uri] = err
+		}
+	}
+	for _, s := range subs {
+		s.resumed(failed)
+	}
+}
+
+func (c *Client) watchAgain(ctx context.Context, l *live, uri string) error {
+	params, err := wire.Marshal(mcp.SubscribeParams{URI: uri})
+	if err != nil {
+		return err
+	}
+	if c.opts.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.opts.Timeout, ErrTimeout)
+		defer cancel()
+	}
+	_, _, err = l.call(ctx, &era.Outgoing{Method: mcp.MethodSubscribe, Params: params})
+	return err
+}
+
+// resumed tells of the gap. A subscription to what the server does not let
+// itself be subscribed to any more is over.
+func (s *Subscription) resumed(failed map[string]error) {
+	for _, uri := range s.Honoured().ResourceSubscriptions {
+		if err := failed[uri]; err != nil {
+			s.end(fmt.Errorf("%s %q in a new session: %w", mcp.MethodSubscribe, uri, err))
+			return
+		}
+	}
+	s.tell(Event{Gap: true})
+}
+
+// outlive waits for the end of a subscription in a session. When the server
+// forgets the session, it sees to it that there is a new one, even if nobody
+// makes a call.
+func (s *Subscription) outlive(l *live) {
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-l.conn.Done():
+		}
+		if !forgotten(l) {
+			<-s.ctx.Done() // a lost session ends the client
+			return
+		}
+		next, err := s.reconnected()
+		if err != nil {
+			s.end(err)
+			return
+		}
+		l = next
+	}
+}
+
+// reconnected returns the connection after the one that was lost.
+func (s *Subscription) reconnected() (*live, error) {
+	for attempt := 1; ; attempt++ {
+		l, err := s.c.connected(s.ctx)
+		if err == nil || s.ctx.Err() != nil {
+			return l, err
+		}
+		if attempt > maxAttempts || !backOff(s.ctx, attempt) {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,95 @@
+// Package httpserve is what the HTTP transports share: who may talk to them,
+// how much, and how messages are written.
+package httpserve
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Guard refuses requests that a web page of somebody else made a browser
+// send: by the name in Host (DNS rebinding) and by Origin.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#security--endpoint.
+type Guard struct {
+	hosts   []string
+	origins []string
+}
+
+// NewGuard returns a Guard. nil hosts accept any, but on a loopback address only
+// names of the loopback; origins are accepted beside the server's own, and "*"
+// accepts any.
+func NewGuard(hosts, origins []string) (*Guard, error) {
+	g := &Guard{}
+	for _, h := range hosts {
+		g.hosts = append(g.hosts, strings.ToLower(hostname(h)))
+	}
+	for _, o := range origins {
+		u, err := url.Parse(o)
+		if o != "*" && (err != nil || u.Scheme == "" || u.Host == "" || u.Path != "") {
+			return nil, fmt.Errorf(`origin %q is not of the form "https://host:port"`, o)
+		}
+		g.origins = append(g.origins, strings.ToLower(o))
+	}
+	return g, nil
+}
+
+// Check returns why a request is refused, or nil.
+func (g *Guard) Check(r *http.Request) error {
+	host := strings.ToLower(hostname(r.Host))
+	switch {
+	case g.hosts != nil && !slices.Contains(g.hosts, host):
+		return fmt.Errorf("host %q is not among the allowed hosts", host)
+	case g.hosts == nil && onLoopback(r) && !isLoopback(host):
+		return fmt.Errorf("host %q is not a name of the loopback, which this server listens on; allow it by name if a proxy passes it on", host)
+	}
+	return g.checkOrigin(r, host)
+}
+
+// checkOrigin accepts the origins that were allowed, and pages of the same
+// host.
+func (g *Guard) checkOrigin(r *http.Request, host string) error {
+	values := r.Header.Values("Origin")
+	if len(values) == 0 {
+		return nil
+	}
+	origin := strings.ToLower(values[0])
+	if len(values) == 1 && (slices.Contains(g.origins, "*") || slices.Contains(g.origins, origin)) {
+		return nil
+	}
+	u, err := url.Parse(origin)
+	if len(values) > 1 || err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return fmt.Errorf("origin %q is not allowed", values[0])
+	}
+	if strings.EqualFold(u.Host, r.Host) || isLoopback(host) && isLoopback(u.Hostname()) && onLoopback(r) {
+		return nil
+	}
+	return fmt.Errorf("origin %q is not allowed", values[0])
+}
+
+// hostname returns a Host header without its port.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.Trim(host, "[]")
+}
+
+// onLoopback reports whether the request came in on a loopback address.
+func onLoopback(r *http.Request) bool {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && isLoopback(hostname(addr.String()))
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}

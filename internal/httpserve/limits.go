@@ -1,0 +1,111 @@
+package httpserve
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Limits bounds what one client may do: how often it asks, and how much it has
+// under way. A client is a principal, or an address where there is none.
+type Limits struct {
+	perClient int
+	rate      rate.Limit
+	burst     int
+	loopback  bool // whether clients on the loopback are bounded, too
+
+	mu      sync.Mutex
+	clients map[string]*client
+	swept   time.Time
+}
+
+type client struct {
+	underway int
+	limiter  *rate.Limiter
+	seen     time.Time
+}
+
+// NewLimits returns Limits. perClient bounds what a client has under way; not
+// positive is no bound. perSecond and burst bound how often it asks: 0 means
+// 200 and 400, and no bound for clients on the loopback; negative is no bound.
+func NewLimits(perClient int, perSecond float64, burst int) *Limits {
+	l := &Limits{perClient: perClient, rate: rate.Limit(perSecond), burst: burst, clients: map[string]*client{}, loopback: true}
+	switch {
+	case perSecond < 0:
+		l.rate = rate.Inf
+	case perSecond == 0:
+		l.rate, l.loopback = 200, false
+	}
+	if l.burst <= 0 {
+		l.burst = max(1, int(2*min(float64(l.rate), 1e6)))
+	}
+	return l
+}
+
+// Enter counts a request in. It returns nil, and in how many seconds to come
+// back, when the client has to wait.
+func (l *Limits) Enter(r *http.Request, principal string) (leave func(), retryAfter string) {
+	key, bounded := "p "+principal, true
+	if principal == "" {
+		address := hostname(r.RemoteAddr)
+		key, bounded = "a "+address, l.loopback || !isLoopback(address)
+	}
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.of(key, now)
+	if l.perClient > 0 && c.underway >= l.perClient {
+		return nil, "1"
+	}
+	if bounded && l.rate != rate.Inf {
+		if wait := l.wait(c, now); wait > 0 {
+			return nil, strconv.Itoa(int(math.Ceil(wait.Seconds())))
+		}
+	}
+	c.underway++
+	return func() { l.leave(c) }, ""
+}
+
+// wait takes a token, or says how long until there is one.
+func (l *Limits) wait(c *client, now time.Time) time.Duration {
+	reservation := c.limiter.ReserveN(now, 1)
+	delay := reservation.DelayFrom(now)
+	if delay > 0 {
+		reservation.CancelAt(now)
+	}
+	return delay
+}
+
+func (l *Limits) of(key string, now time.Time) *client {
+	if now.Sub(l.swept) > time.Minute {
+		l.sweep(now)
+	}
+	c := l.clients[key]
+	if c == nil {
+		c = &client{limiter: rate.NewLimiter(l.rate, l.burst)}
+		l.clients[key] = c
+	}
+	c.seen = now
+	return c
+}
+
+// sweep forgets clients that have not been heard of for a while, so that the
+// table is bounded by those who come, not by those who ever came.
+func (l *Limits) sweep(now time.Time) {
+	l.swept = now
+	for key, c := range l.clients {
+		if c.underway == 0 && now.Sub(c.seen) > 5*time.Minute {
+			delete(l.clients, key)
+		}
+	}
+}
+
+func (l *Limits) leave(c *client) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.underway--
+}

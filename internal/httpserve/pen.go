@@ -1,0 +1,130 @@
+package httpserve
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/sse"
+)
+
+// ErrGone says that the client of a Pen is gone.
+var ErrGone = errors.New("the client is gone")
+
+// Pen writes the response of one HTTP request: a JSON object, or a stream of
+// events from the first event on. A client that does not take a message in
+// time is cut off.
+type Pen struct {
+	w       http.ResponseWriter
+	rc      *http.ResponseController
+	timeout time.Duration
+	alive   time.Duration // between comments; not positive for none
+	broken  func(error)   // is told once that writing failed
+
+	mu      sync.Mutex
+	stream  bool
+	closed  bool
+	ticking *time.Timer
+}
+
+// NewPen returns a Pen. timeout is how long the client may take to accept a
+// message; alive is the time between the comments of a quiet stream, not
+// positive for none. broken is told once that writing failed.
+func NewPen(w http.ResponseWriter, timeout, alive time.Duration, broken func(error)) *Pen {
+	return &Pen{w: w, rc: http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken}
+}
+
+// open begins an event stream.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#receiving-messages.
+func (p *Pen) open() {
+	h := p.w.Header()
+	h.Set("Content-Type", sse.ContentType)
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	p.w.WriteHeader(http.StatusOK)
+	p.stream = true
+	if p.alive > 0 {
+		p.ticking = time.AfterFunc(p.alive, p.comment)
+	}
+}
+
+// Event writes an event, opening the stream if it is the first.
+func (p *Pen) Event(e sse.Event) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return ErrGone
+	}
+	if !p.stream {
+		p.open()
+	}
+	return p.write(sse.Append(nil, e))
+}
+
+// Start opens the stream before there is an event.
+func (p *Pen) Start() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.stream {
+		return nil
+	}
+	p.open()
+	return p.write(sse.Comment)
+}
+
+// comment keeps a quiet stream open.
+func (p *Pen) comment() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	if p.write(sse.Comment) == nil {
+		p.ticking.Reset(p.alive)
+	}
+}
+
+func (p *Pen) write(b []byte) error {
+	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout)) // a writer without deadlines has none
+	_, err := p.w.Write(b)
+	if err == nil {
+		err = p.rc.Flush()
+	}
+	if err != nil {
+		p.closed = true
+		p.broken(err)
+	}
+	return err
+}
+
+// Object writes the one JSON object of the response. It reports false when a
+// stream has begun, or the client is gone.
+func (p *Pen) Object(status int, frame []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stream || p.closed {
+		return false
+	}
+	p.closed = true
+	p.w.Header().Set("Content-Type", "application/json")
+	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout)) // a writer without deadlines has none
+	p.w.WriteHeader(status)
+	if _, err := p.w.Write(frame); err != nil {
+		p.broken(err)
+	}
+	return true
+}
+
+// Close ends the use of the response writer, which must not outlive the
+// request. What was written stays.
+func (p *Pen) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	if p.ticking != nil {
+		p.ticking.Stop()
+	}
+	_ = p.rc.SetWriteDeadline(time.Time{}) // the connection may be used again
+}

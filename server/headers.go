@@ -1,0 +1,80 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"regexp"
+
+	"github.com/parley-mcp/parley/internal/schema"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// checkMirrors compares the headers that mirror parameters with the arguments:
+// what is between client and server may have acted on the header.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#server-behavior-for-custom-headers.
+func (t *tool) checkMirrors(x *mcp.Exchange, args json.RawMessage) error {
+	if x.Mirrored == nil {
+		return nil
+	}
+	for _, b := range t.headers {
+		header, sent, err := x.Mirrored(b.Name)
+		if err != nil {
+			return &mcp.HeaderMismatchError{Reason: fmt.Sprintf("Mcp-Param-%s: %v", b.Name, err)}
+		}
+		value, given := argument(args, b.Path)
+		switch {
+		case given && !sent:
+			return &mcp.HeaderMismatchError{Reason: fmt.Sprintf("Mcp-Param-%s is missing", b.Name)}
+		case sent && (!given || !mirrors(header, value, b)):
+			return &mcp.HeaderMismatchError{Reason: fmt.Sprintf("Mcp-Param-%s header value %q does not match the body", b.Name, shorten(header))}
+		}
+	}
+	return nil
+}
+
+// argument returns the raw value at a path of the arguments; null is none.
+func argument(args json.RawMessage, path []string) (json.RawMessage, bool) {
+	value := args
+	for _, name := range path {
+		var object map[string]json.RawMessage
+		if wire.Unmarshal(value, &object) != nil || object[name] == nil {
+			return nil, false
+		}
+		value = object[name]
+	}
+	return value, string(value) != "null"
+}
+
+// mirrors reports whether a header says what a value says.
+func mirrors(header string, value json.RawMessage, b schema.HeaderBinding) bool {
+	if b.Type == "integer" {
+		return sameNumber(header, string(value))
+	}
+	var text string
+	if b.Type == "string" && wire.Unmarshal(value, &text) == nil {
+		return header == text
+	}
+	return header == string(value)
+}
+
+// decimal bounds the numbers that are compared as numbers: a short exponent
+// can stand for a number of any size.
+var decimal = regexp.MustCompile(`^-?[0-9]{1,64}(\.[0-9]{1,64})?$`)
+
+// sameNumber compares numerically: 42.0 and 42 are equal.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#server-validation.
+func sameNumber(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if !decimal.MatchString(a) || !decimal.MatchString(b) {
+		return false
+	}
+	x, okX := new(big.Rat).SetString(a)
+	y, okY := new(big.Rat).SetString(b)
+	return okX && okY && x.Cmp(y) == 0
+}
