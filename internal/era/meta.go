@@ -77,8 +77,11 @@ func (meta *requestMeta) exchange(m *jsonrpc.Message) (*mcp.Exchange, error) {
 }
 
 func text(raw json.RawMessage) string {
+	if raw == nil {
+		return ""
+	}
 	var s string
-	if raw == nil || wire.Unmarshal(raw, &s) != nil {
+	if wire.Unmarshal(raw, &s) != nil {
 		return ""
 	}
 	return s

@@ -53,6 +53,9 @@ func Unmarshal(data []byte, v any) error {
 // explain says where and what in words that may go to a peer: the JSON place
 // and the two types, without the names of Go types and packages.
 func explain(err error) error {
+	if err == nil {
+		return nil
+	}
 	var bad *json.SemanticError
 	if !errors.As(err, &bad) {
 		return err

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/spf13/cobra"
+)
+
+const callLong = `Call a tool and show what it says.
+
+key=value is text, unless the tool's schema says that the argument is a number, a
+boolean, an array or an object; key:=JSON is JSON. --input gives all arguments as
+one object; single ones replace what it holds. Arguments are checked by the
+server, not here.
+
+On a terminal you are asked what the server asks, and progress is shown.
+Elsewhere forms are declined, unless there are --answer flags for them.`
+
+const callExamples = `  parley call calculate expression='2 + 3 * 4' -- parley serve --stdio
+  parley call count_slowly steps=5 delay_ms=200 -- parley serve --stdio
+  parley call query_database --input @query.json --output json -- parley serve --stdio
+  parley call checkout --answer quantity=2 --answer confirm=yes -- parley serve --stdio
+  parley call classify_log entry='disk full' --sampler 'my-model --json' -- parley serve --stdio`
+
+func (a *app) call() *cobra.Command {
+	var input, save string
+	cmd := &cobra.Command{
+		Use:     "call [URL] TOOL [key=value | key:=JSON]... [-- COMMAND...]",
+		Short:   "Call a tool",
+		Long:    callLong,
+		Example: callExamples,
+	}
+	cmd.Flags().StringVar(&input, "input", "", "all arguments as one object: `JSON|@FILE|-`")
+	cmd.Flags().StringVar(&save, "save", "", "write images, sound and other binary content to files in `DIR`")
+	cmd.RunE = a.onServer(1, -1, func(ctx context.Context, t target, args []string) error {
+		pairs, err := parsePairs(args[1:])
+		if err != nil {
+			return err
+		}
+		object, err := a.readInput(input)
+		if err != nil {
+			return err
+		}
+		return a.runCall(ctx, t, args[0], object, pairs, save)
+	})
+	return cmd
+}
+
+func (a *app) runCall(ctx context.Context, t target, tool string, input json.RawMessage, pairs []pair, save string) error {
+	c, err := a.connect(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var schema json.RawMessage
+	if hasText(pairs) {
+		schema = schemaOf(ctx, c, tool)
+	}
+	args, err := arguments(input, pairs, schema)
+	if err != nil {
+		return err
+	}
+	progress, done := a.progress(tool)
+	raw, result, err := do[mcp.CallToolResult](ctx, c, mcp.MethodCallTool, mcp.CallToolParams{Name: tool, Arguments: args}, progress)
+	done()
+	if err != nil {
+		return err
+	}
+	if a.flags.json() {
+		a.out.json(raw)
+	} else if err := a.showResult(tool, result, save); err != nil {
+		return err
+	}
+	if result.IsError {
+		return &failure{code: exitTool}
+	}
+	return nil
+}
+
+// schemaOf returns the input schema of a tool, or nil. A server that lists no
+// tools, or not this one, may still have it.
+func schemaOf(ctx context.Context, c *client.Client, tool string) json.RawMessage {
+	for t, err := range c.Tools(ctx) {
+		if err != nil {
+			return nil
+		}
+		if t.Name == tool {
+			return t.InputSchema
+		}
+	}
+	return nil
+}
+
+// showResult shows what a tool said: on standard error if it failed, so that
+// a script does not take it for a result.
+func (a *app) showResult(tool string, r *mcp.CallToolResult, save string) error {
+	v := &viewer{app: a, out: a.out, save: save, name: tool}
+	if r.IsError {
+		v.out = a.err
+		a.err.printf("%s tool %q failed\n", a.err.red("parley:"), tool)
+	}
+	hasText := false
+	for _, block := range r.Content {
+		if _, ok := block.(*mcp.TextContent); ok {
+			hasText = true
+		}
+		if err := v.show(block); err != nil {
+			return err
+		}
+	}
+	if r.StructuredContent != nil && !hasText {
+		v.out.printf("%s\n", v.out.text(pretty(r.StructuredContent)))
+	}
+	return nil
+}
+
+func malformed(method string, err error) error {
+	return fmt.Errorf("%s: the server sent a malformed result: %w", method, err)
+}

@@ -1,0 +1,112 @@
+// Package cli is the program parley but for its main function: one file for
+// each subcommand, and what they share. It holds no state of its own; all that
+// it knows of the world comes in through IO.
+package cli
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/spf13/cobra"
+)
+
+// IO is what the program has of the outside world.
+type IO struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// LookupEnv looks up a variable of the environment.
+	LookupEnv func(name string) (string, bool)
+	// IsTerminal reports whether one of the streams is a terminal.
+	IsTerminal func(stream any) bool
+	// Executable returns the path of this program.
+	Executable func() (string, error)
+}
+
+// Run runs the program with its arguments and returns its exit code: 0, 1
+// when a tool said that it failed, 2 for wrong usage, 3 when the connection or
+// the protocol failed.
+func Run(ctx context.Context, streams IO, args []string) int {
+	a := newApp(streams)
+	root := a.root()
+	root.SetArgs(args)
+	code := a.report(root.ExecuteContext(ctx))
+	if err := a.out.err; err != nil && code == exitOK {
+		code = a.report(&failure{code: exitConnection, err: err})
+	}
+	return code
+}
+
+// app is one run of the program.
+type app struct {
+	io    IO
+	out   *output // standard output
+	err   *output // standard error
+	flags flags
+
+	// screen is held by whoever asks the user something: a progress bar must
+	// not be drawn over a question.
+	screen sync.Mutex
+	bar    *bar // guarded by screen
+}
+
+func newApp(streams IO) *app {
+	return &app{io: streams, out: newOutput(&streams, streams.Out), err: newOutput(&streams, streams.Err)}
+}
+
+// interactive reports whether there is somebody to ask.
+func (a *app) interactive() bool { return a.io.IsTerminal(a.io.In) && a.err.terminal }
+
+// logger tells what servers do wrong.
+func (a *app) logger() *slog.Logger {
+	level := slog.LevelWarn
+	if a.flags.logLevel == "debug" {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, attr slog.Attr) slog.Attr {
+		if attr.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return attr
+	}}))
+}
+
+const longHelp = `parley speaks the Model Context Protocol, in every released revision.
+
+It serves a reference server, and it talks to any server. A server is named in
+one of two ways: an http:// or https:// URL as the first argument, or the command
+that starts it, after "--".
+
+Exit codes: 0 success, 1 the tool failed, 2 wrong usage, 3 connection or protocol.`
+
+const rootExamples = `  parley tour
+  parley list -- parley serve --stdio
+  parley call calculate expression='2 + 3 * 4' -- parley serve --stdio
+  parley read server://info --output json -- parley serve --stdio`
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "parley",
+		Short:         "Speak the Model Context Protocol",
+		Long:          longHelp,
+		Example:       rootExamples,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(a.io.In)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	a.flags.register(root.PersistentFlags())
+	root.AddGroup(&cobra.Group{ID: "server", Title: "Talk to a server:"}, &cobra.Group{ID: "self", Title: "Be one:"})
+	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping()} {
+		cmd.GroupID = "server"
+		root.AddCommand(cmd)
+	}
+	for _, cmd := range []*cobra.Command{a.serve(), a.tour(), a.version()} {
+		cmd.GroupID = "self"
+		ownFlagsOnly(cmd)
+		root.AddCommand(cmd)
+	}
+	return root
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/spf13/cobra"
+)
+
+const completeExamples = `  parley complete prompt code_review language py -- parley serve --stdio
+  parley complete resource 'file:///{+path}' path doc -- parley serve --stdio --root .`
+
+func (a *app) complete() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "complete [URL] prompt|resource NAME ARGUMENT [PREFIX] [-- COMMAND...]",
+		Short:   "Complete an argument",
+		Long:    "Ask for values of an argument of a prompt, or of a variable of a resource\ntemplate, that start with PREFIX. NAME is the prompt's name or the URI template.",
+		Example: completeExamples,
+	}
+	cmd.RunE = a.onServer(3, 4, func(ctx context.Context, t target, args []string) error {
+		params := mcp.CompleteParams{Argument: mcp.CompleteArgument{Name: args[2]}}
+		if len(args) == 4 {
+			params.Argument.Value = args[3]
+		}
+		switch args[0] {
+		case "prompt":
+			params.Ref = mcp.Reference{Type: mcp.RefPrompt, Name: args[1]}
+		case "resource":
+			params.Ref = mcp.Reference{Type: mcp.RefResource, URI: args[1]}
+		default:
+			return usagef("%q cannot be completed; it is prompt or resource", args[0])
+		}
+		return a.runComplete(ctx, t, params)
+	})
+	return cmd
+}
+
+func (a *app) runComplete(ctx context.Context, t target, params mcp.CompleteParams) error {
+	c, err := a.connect(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	raw, result, err := do[mcp.CompleteResult](ctx, c, mcp.MethodComplete, params)
+	if err != nil {
+		return err
+	}
+	if a.flags.json() {
+		a.out.json(raw)
+		return nil
+	}
+	for _, value := range result.Completion.Values {
+		a.out.printf("%s\n", a.out.text(value))
+	}
+	if result.Completion.HasMore {
+		a.note("%s", a.err.dim("there are more"))
+	}
+	return nil
+}

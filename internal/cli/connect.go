@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// connect connects to a target as the flags say. The caller closes the client.
+func (a *app) connect(ctx context.Context, t target) (*client.Client, error) {
+	opts, err := a.clientOptions()
+	if err != nil {
+		return nil, err
+	}
+	transport, err := a.transport(t)
+	if err != nil {
+		return nil, err
+	}
+	name := newServerName(transport.Name())
+	answers, err := a.newAnswers(name)
+	if err != nil {
+		return nil, err
+	}
+	answers.register(opts)
+	if a.flags.trace {
+		transport = &tap{Transport: transport, see: a.traceMessage}
+	}
+	c, err := client.Connect(ctx, transport, opts)
+	if err != nil {
+		return nil, err
+	}
+	name.set(c.ServerInfo())
+	return c, nil
+}
+
+// clientOptions turns the flags into options, but for the answers to what
+// servers ask.
+func (a *app) clientOptions() (*client.Options, error) {
+	revisions, err := a.flags.revisions()
+	if err != nil {
+		return nil, err
+	}
+	roots, err := a.flags.mcpRoots()
+	if err != nil {
+		return nil, err
+	}
+	opts := &client.Options{
+		Info:      mcp.Implementation{Name: "parley", Title: "Parley", Version: buildVersion()},
+		Revisions: revisions,
+		Logger:    a.logger(),
+		Timeout:   -1,
+		Roots:     roots,
+	}
+	if a.flags.timeout > 0 {
+		opts.Timeout = a.flags.timeout
+		opts.ProbeTimeout = min(a.flags.timeout, 5*time.Second)
+	}
+	if a.flags.logLevel != "" {
+		opts.LogLevel = mcp.LoggingLevel(a.flags.logLevel)
+		opts.Log = a.serverLog
+	}
+	return opts, nil
+}
+
+// serverLog shows a log message of the server.
+func (a *app) serverLog(_ context.Context, m *mcp.LogParams) {
+	text, ok := m.Data.(string)
+	if !ok {
+		raw, err := wire.Marshal(m.Data)
+		if err != nil {
+			return
+		}
+		text = string(raw)
+	}
+	from := ""
+	if m.Logger != "" {
+		from = harmless(m.Logger) + ": "
+	}
+	a.note("%s %s%s", a.err.dim("["+harmless(string(m.Level))+"]"), from, oneLine(text, 2000))
+}
+
+// note writes a line to standard error, where a progress bar may be.
+func (a *app) note(format string, args ...any) {
+	a.hideBar()
+	a.err.printf(format+"\n", args...)
+}
+
+// decode reads a server's result.
+func decode[T any](raw json.RawMessage) (*T, error) {
+	v := new(T)
+	return v, wire.Unmarshal(raw, v)
+}
+
+// do makes a call and returns the result both ways: as it came, for JSON
+// output, and decoded.
+func do[T any](ctx context.Context, c *client.Client, method string, params any, opts ...client.CallOption) (json.RawMessage, *T, error) {
+	raw, err := c.Do(ctx, method, params, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := decode[T](raw)
+	if err != nil {
+		return nil, nil, malformed(method, err)
+	}
+	return raw, v, nil
+}

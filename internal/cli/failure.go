@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/stdio"
+)
+
+// The exit codes.
+const (
+	exitOK         = 0
+	exitTool       = 1 // the tool said that it failed
+	exitUsage      = 2
+	exitConnection = 3 // the connection or the protocol failed
+)
+
+// failure is an error with the exit code it leads to. One without an err was
+// shown already.
+type failure struct {
+	code int
+	err  error
+	hint string
+}
+
+func (f *failure) Error() string {
+	if f.err == nil {
+		return "failed"
+	}
+	return f.err.Error()
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// usagef returns an error about how the program was called.
+func usagef(format string, args ...any) error {
+	return &failure{code: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+// failed marks the error of a command that was called rightly.
+func failed(err error) error {
+	var f *failure
+	if err == nil || errors.As(err, &f) {
+		return err
+	}
+	return &failure{code: exitConnection, err: err, hint: hint(err)}
+}
+
+// report shows an error and returns the exit code. Errors without a code come
+// from the reading of the command line.
+func (a *app) report(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var f *failure
+	if !errors.As(err, &f) {
+		f = &failure{code: exitUsage, err: err}
+	}
+	if f.err == nil {
+		return f.code
+	}
+	if f.code == exitUsage && f.hint == "" {
+		f.hint = `see "parley --help"`
+	}
+	message, words := lastWords(err)
+	message = oneLine(message, 2000)
+	if f.hint != "" {
+		message += a.err.dim(" (" + f.hint + ")")
+	}
+	a.err.printf("%s %s\n", a.err.red("parley:"), message)
+	if words != "" && !a.flags.passStderr() {
+		a.err.printf("%s\n", indent(harmless(words), "  | "))
+	}
+	return f.code
+}
+
+// lastWords takes what a server wrote before it ended out of an error's text:
+// it is seldom one line.
+func lastWords(err error) (message, words string) {
+	message = err.Error()
+	var ended *stdio.ExitError
+	if !errors.As(err, &ended) {
+		return message, ""
+	}
+	words = strings.TrimSpace(ended.Stderr)
+	return strings.Replace(message, "; its last words: "+words, "", 1), words
+}
+
+// hint says what can be done about an error.
+func hint(err error) string {
+	var (
+		undeclared *client.NotDeclaredError
+		rpc        *jsonrpc.Error
+		ended      *stdio.ExitError
+	)
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return "is it installed, and in PATH?"
+	case errors.Is(err, client.ErrTimeout):
+		return "--timeout gives it longer, --trace shows what was said"
+	case errors.As(err, &undeclared):
+		return `"parley info" shows what it offers`
+	case errors.As(err, &ended):
+		return "does the command start an MCP server?"
+	case errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability:
+		return "--sampler CMD answers for a model, --root DIR offers a folder"
+	case errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeInvalidParams:
+		return `"parley list" shows what there is, and its arguments`
+	}
+	return ""
+}

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// errAgain says that an answer does not do, and why.
+type errAgain struct{ why string }
+
+func (e *errAgain) Error() string { return e.why }
+
+// askForm asks the user to fill in a form, field by field, and then whether
+// to send it.
+//
+// Spec: 2026-07-28 client/elicitation#form-mode-elicitation-requests.
+func (s *answers) askForm(ctx context.Context, p *mcp.ElicitParams, fields []property) (*mcp.ElicitResult, error) {
+	s.app.screen.Lock()
+	defer s.app.screen.Unlock()
+	s.app.clearBar()
+	e := s.app.err
+	e.printf("\n%s\n%s\n", e.bold(s.server.String()+" asks:"), indent(harmless(p.Message), "  "))
+	e.printf("%s\n", e.dim("Ctrl-C cancels."))
+	var content form
+	for _, f := range fields {
+		value, err := s.askField(ctx, f)
+		if err != nil {
+			return cancelled(err)
+		}
+		if value != nil {
+			content.set(f.Name, value)
+		}
+	}
+	action, err := s.askAction(ctx)
+	if err != nil {
+		return cancelled(err)
+	}
+	if action != mcp.ActionAccept {
+		return &mcp.ElicitResult{Action: action}, nil
+	}
+	result := &mcp.ElicitResult{Action: action, Content: content.json()}
+	if _, err := client.CheckForm(p, result); err != nil {
+		e.printf("%s\n", e.red("The form cannot be sent: "+oneLine(err.Error(), 1000)))
+		return &mcp.ElicitResult{Action: mcp.ActionCancel}, nil
+	}
+	return result, nil
+}
+
+// cancelled makes an answer of a question that was left without one.
+func cancelled(err error) (*mcp.ElicitResult, error) {
+	if errors.Is(err, io.EOF) {
+		return &mcp.ElicitResult{Action: mcp.ActionCancel}, nil
+	}
+	return nil, err
+}
+
+// askField asks for one field until the answer fits. nil leaves it out.
+func (s *answers) askField(ctx context.Context, f property) (json.RawMessage, error) {
+	e := s.app.err
+	preset := s.preset(f)
+	e.printf("\n%s %s\n", e.bold(oneLine(or(f.Title, f.Name), 200)), e.dim("("+f.about()+")"))
+	if f.Description != "" {
+		e.printf("%s\n", e.dim(indent(harmless(f.Description), "  ")))
+	}
+	for i, c := range f.Choices {
+		e.printf("  %d) %s\n", i+1, oneLine(or(c.Title, c.Value), 200))
+	}
+	prompt := "> "
+	if preset != "" {
+		prompt = "[" + oneLine(preset, 200) + "] > "
+	}
+	for {
+		text, err := s.lines.ask(ctx, prompt)
+		if err != nil {
+			return nil, err
+		}
+		value, err := f.typed(text, preset)
+		var again *errAgain
+		if !errors.As(err, &again) {
+			return value, err
+		}
+		e.printf("%s\n", e.red(harmless(again.why)))
+	}
+}
+
+// preset is what an empty line stands for: the answer that was given as a
+// flag, or the form's default.
+func (s *answers) preset(f property) string {
+	if text, ok := s.given[f.Name]; ok {
+		return text
+	}
+	if f.Default == nil {
+		return ""
+	}
+	var text string
+	var many []string
+	if wire.Unmarshal(f.Default, &text) == nil {
+		return text
+	}
+	if f.Multiple && wire.Unmarshal(f.Default, &many) == nil {
+		return strings.Join(many, ", ")
+	}
+	if string(f.Default) == "true" || string(f.Default) == "false" {
+		return map[bool]string{true: "yes", false: "no"}[string(f.Default) == "true"]
+	}
+	return string(f.Default)
+}
+
+// typed makes a value of what the user typed.
+func (p *property) typed(text, preset string) (json.RawMessage, error) {
+	if text == "" {
+		text = preset
+	}
+	if text == "" {
+		if p.Required {
+			return nil, &errAgain{"An answer is needed here; Ctrl-C cancels."}
+		}
+		return nil, nil //nolint:nilnil // no answer, and nothing wrong with that
+	}
+	value, err := p.answer(p.numbered(text))
+	if err != nil {
+		return nil, &errAgain{"That does not fit: " + oneLine(err.Error(), 500)}
+	}
+	return value, nil
+}
+
+// numbered replaces numbers of choices by the choices, unless a number is
+// itself the value of one.
+func (p *property) numbered(text string) string {
+	if len(p.Choices) == 0 {
+		return text
+	}
+	parts := []string{text}
+	if p.Multiple {
+		parts = strings.Split(text, ",")
+	}
+	for i, part := range parts {
+		part = strings.TrimSpace(part)
+		isValue := slices.ContainsFunc(p.Choices, func(c choice) bool { return c.Value == part })
+		if n, err := strconv.Atoi(part); err == nil && !isValue && n >= 1 && n <= len(p.Choices) {
+			part = p.Choices[n-1].Value
+		}
+		parts[i] = part
+	}
+	return strings.Join(parts, ",")
+}
+
+// about says what a field takes.
+func (p *property) about() string {
+	kind := p.kind()
+	switch {
+	case p.Multiple:
+		kind = "any of these, by number or name, separated by commas"
+	case len(p.Choices) > 0:
+		kind = "one of these, by number or name"
+	case slices.Equal(p.Types, []string{"boolean"}):
+		kind = "yes or no"
+	}
+	if p.Minimum != nil || p.Maximum != nil {
+		kind += fmt.Sprintf(", %s to %s", or(string(p.Minimum), "any"), or(string(p.Maximum), "any"))
+	}
+	if !p.Required {
+		kind += ", optional"
+	}
+	return harmless(kind)
+}
+
+// askAction asks what to do with a form that is filled in.
+//
+// Spec: 2026-07-28 client/elicitation#response-actions.
+func (s *answers) askAction(ctx context.Context) (string, error) {
+	for {
+		text, err := s.lines.ask(ctx, "\nSend this? [y]es, [n]o (decline), [c]ancel > ")
+		if err != nil {
+			return "", err
+		}
+		switch strings.ToLower(text) {
+		case "y", "yes":
+			return mcp.ActionAccept, nil
+		case "n", "no", "d", "decline":
+			return mcp.ActionDecline, nil
+		case "c", "cancel":
+			return mcp.ActionCancel, nil
+		}
+	}
+}

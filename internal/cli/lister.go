@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// lister shows lists as text.
+type lister struct{ out *output }
+
+func (v *lister) section(l listing, items []json.RawMessage, more bool) error {
+	if more {
+		v.out.printf("\n")
+	}
+	v.out.printf("%s\n", v.out.bold(strings.ToUpper(l.name[:1])+l.name[1:]))
+	if len(items) == 0 {
+		v.out.printf("  %s\n", v.out.dim("none"))
+	}
+	for _, item := range items {
+		if err := l.show(v, item); err != nil {
+			return malformed(l.method, err)
+		}
+	}
+	return nil
+}
+
+// head shows what every item has.
+func (v *lister) head(name, title, description string, notes ...string) {
+	line := v.out.bold(oneLine(name, 500))
+	if title != "" && title != name {
+		line += "  " + oneLine(title, 200)
+	}
+	for _, note := range notes {
+		if note != "" {
+			line += "  " + v.out.dim(oneLine(note, 200))
+		}
+	}
+	v.out.printf("  %s\n", line)
+	if description != "" {
+		v.out.printf("%s\n", v.out.dim(indent(v.out.text(description), "      ")))
+	}
+}
+
+func (v *lister) tool(item json.RawMessage) error {
+	t, err := decode[mcp.Tool](item)
+	if err != nil {
+		return err
+	}
+	title, notes := t.Title, []string{}
+	if n := t.Annotations; n != nil {
+		if title == "" {
+			title = n.Title
+		}
+		if n.ReadOnlyHint {
+			notes = append(notes, "[read-only]")
+		} else if n.DestructiveHint != nil && *n.DestructiveHint {
+			notes = append(notes, "[destructive]")
+		}
+	}
+	v.head(t.Name, title, t.Description, notes...)
+	for _, p := range properties(t.InputSchema) {
+		v.argument(p.Name, p.kind(), p.Required, string(p.Default), p.Description)
+	}
+	return nil
+}
+
+func (v *lister) argument(name, kind string, required bool, preset, description string) {
+	line := name
+	if kind != "" {
+		line += "  " + oneLine(kind, 200)
+	}
+	if required {
+		line += ", required"
+	}
+	if preset != "" {
+		line += ", default " + oneLine(preset, 80)
+	}
+	if description != "" {
+		line += "  " + v.out.dim(oneLine(description, 500))
+	}
+	v.out.printf("      %s\n", v.out.text(line))
+}
+
+func (v *lister) resource(item json.RawMessage) error {
+	r, err := decode[mcp.Resource](item)
+	if err != nil {
+		return err
+	}
+	v.head(r.URI, or(r.Title, r.Name), r.Description, r.MIMEType)
+	return nil
+}
+
+func (v *lister) template(item json.RawMessage) error {
+	t, err := decode[mcp.ResourceTemplate](item)
+	if err != nil {
+		return err
+	}
+	v.head(t.URITemplate, or(t.Title, t.Name), t.Description, t.MIMEType)
+	return nil
+}
+
+func (v *lister) prompt(item json.RawMessage) error {
+	p, err := decode[mcp.Prompt](item)
+	if err != nil {
+		return err
+	}
+	v.head(p.Name, p.Title, p.Description)
+	for _, arg := range p.Arguments {
+		v.argument(arg.Name, "", arg.Required, "", or(arg.Description, arg.Title))
+	}
+	return nil
+}
+
+// or returns the first text that is not empty.
+func or(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) ping() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "ping [URL] [-- COMMAND...]",
+		Short:   "Check that a server answers",
+		Long:    "Connect to a server, check that it answers, and tell how long the answer took.",
+		Example: "  parley ping -- parley serve --stdio",
+	}
+	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
+		c, err := a.connect(ctx, t)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		start := time.Now()
+		if err := c.Ping(ctx); err != nil {
+			return err
+		}
+		took := time.Since(start)
+		if !a.flags.json() {
+			a.out.printf("%s answered in %s (revision %s)\n", a.out.text(c.ServerInfo().Name), took.Round(10*time.Microsecond), c.Revision())
+			return nil
+		}
+		raw, err := wire.Marshal(struct {
+			Server       string  `json:"server"`
+			Revision     string  `json:"revision"`
+			Milliseconds float64 `json:"milliseconds"`
+		}{c.ServerInfo().Name, c.Revision().String(), float64(took.Microseconds()) / 1000})
+		a.out.json(raw)
+		return err
+	})
+	return cmd
+}

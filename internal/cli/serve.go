@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/parley-mcp/parley/internal/reference"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/stdio"
+	"github.com/spf13/cobra"
+)
+
+const serveLong = `Serve the reference server: the examples of the specification and of its guides,
+as something real. It speaks every released revision at once.
+
+Standard output is the channel of the protocol; logs go to standard error.`
+
+const serveExamples = `  parley serve --stdio
+  parley serve --stdio --root ~/notes --log-level debug
+  parley info -- parley serve --stdio`
+
+// serveFlags are the flags of serve, some of which mean something else to the
+// commands that talk to servers.
+type serveFlags struct {
+	stdio    bool
+	http     string
+	root     string
+	logLevel string
+}
+
+func (a *app) serve() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:     "serve --stdio | --http ADDR",
+		Short:   "Run the reference server",
+		Long:    serveLong,
+		Example: serveExamples,
+		Args:    cobra.NoArgs,
+	}
+	cmd.Flags().BoolVar(&f.stdio, "stdio", false, "serve one client on standard input and output")
+	cmd.Flags().StringVar(&f.http, "http", "", "serve HTTP at `ADDR`; not part of this build yet")
+	cmd.Flags().StringVar(&f.root, "root", "", "serve the files of the folder `DIR`")
+	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return failed(a.runServe(cmd.Context(), f)) }
+	return cmd
+}
+
+func (a *app) runServe(ctx context.Context, f serveFlags) error {
+	switch {
+	case f.http != "":
+		return &failure{code: exitUsage, err: errors.New("HTTP is not part of this build yet; use --stdio"), hint: "parley serve --stdio"}
+	case !f.stdio:
+		return usagef("say how to serve: --stdio")
+	}
+	logger, err := a.serverLogger(f.logLevel)
+	if err != nil {
+		return err
+	}
+	root := ""
+	if f.root != "" {
+		if root, err = folder(f.root); err != nil {
+			return err
+		}
+	}
+	srv, stop, err := reference.New(reference.Options{Root: root, Logger: logger, Version: buildVersion()})
+	if err != nil {
+		return fmt.Errorf("the reference server cannot start: %w", err)
+	}
+	err = stdio.ServeOn(ctx, srv, a.io.In, a.io.Out, &mcp.ServeOptions{Logger: logger})
+	if ctx.Err() != nil {
+		err = nil // being told to end is a good end
+	}
+	return errors.Join(err, stop())
+}
+
+func (a *app) serverLogger(level string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(strings.Replace(level, "warning", "warn", 1))); err != nil {
+		return nil, usagef("--log-level %q is not a level; there are debug, info, warn, error", level)
+	}
+	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: l})), nil
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/stdio"
+	"github.com/spf13/cobra"
+)
+
+// target says where a server is: at a URL, or behind a command to start.
+type target struct {
+	url     string
+	command []string
+}
+
+// onServer makes the body of a command that talks to a server. f gets the
+// arguments that are the command's own: least to most of them, or any number
+// from least on when most is negative.
+func (a *app) onServer(least, most int, f func(ctx context.Context, t target, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := a.flags.check(); err != nil {
+			return err
+		}
+		t, args, err := splitTarget(cmd, args)
+		if err != nil {
+			return err
+		}
+		if len(args) < least || most >= 0 && len(args) > most {
+			return &failure{
+				code: exitUsage,
+				err:  usagef("wrong number of arguments; the usage is %q", "parley "+cmd.Use),
+				hint: `see "` + cmd.CommandPath() + ` --help"`,
+			}
+		}
+		return failed(f(cmd.Context(), t, args))
+	}
+}
+
+// splitTarget takes the target out of the arguments.
+func splitTarget(cmd *cobra.Command, args []string) (target, []string, error) {
+	var t target
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		args, t.command = args[:dash], args[dash:]
+		if len(t.command) == 0 {
+			return t, nil, usagef("there is no command after %q", "--")
+		}
+	}
+	if len(args) > 0 && isURL(args[0]) {
+		t.url, args = args[0], args[1:]
+	}
+	switch {
+	case t.url != "" && t.command != nil:
+		return t, nil, usagef("there are two servers, %q and the command %q; name one", t.url, strings.Join(t.command, " "))
+	case t.url == "" && t.command == nil:
+		return t, nil, &failure{code: exitUsage, err: usagef("no server named"), hint: `put the command that starts it at the end: parley ` + cmd.Name() + ` … -- parley serve --stdio`}
+	}
+	return t, args, nil
+}
+
+func isURL(s string) bool {
+	s = strings.ToLower(s)
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// transport chooses the way to a target. This is the only place that knows
+// which ways there are.
+func (a *app) transport(t target) (mcp.Transport, error) {
+	if t.url != "" {
+		return nil, &failure{code: exitUsage, err: usagef("HTTP targets are not part of this build yet"), hint: `start a server after "--" instead`}
+	}
+	c := &stdio.Command{Args: t.command, Env: a.flags.env}
+	if a.flags.passStderr() {
+		c.Stderr = &prefixed{out: a.err, prefix: a.err.dim("server: ")}
+	}
+	return c, nil
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"runtime/debug"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) version() *cobra.Command {
+	output := "text"
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Show the version, and the revisions that are spoken",
+		Example: "  parley version",
+		Args:    cobra.NoArgs,
+	}
+	cmd.Flags().StringVar(&output, "output", output, "`text|json`")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		switch output {
+		case "text":
+			a.out.printf("parley %s\nspeaks %s\n", buildVersion(), revisionNames())
+			return nil
+		case "json":
+			raw, err := wire.Marshal(struct {
+				Version   string         `json:"version"`
+				Revisions []mcp.Revision `json:"revisions"`
+			}{buildVersion(), mcp.Revisions()})
+			a.out.json(raw)
+			return failed(err)
+		}
+		return usagef("--output %q is neither text nor json", output)
+	}
+	return cmd
+}
+
+// buildVersion returns the version this program was built as: a tag, or the
+// commit it was built from.
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return "devel-" + s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return "devel"
+}

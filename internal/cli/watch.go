@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/spf13/cobra"
+)
+
+const watchLong = `Show a line for each change that the server tells of, until interrupted.
+
+Without a flag that says what to watch, the three lists are watched. "gap" says
+that the connection was lost in between: anything may have changed meanwhile.`
+
+const watchExamples = `  parley watch -- parley serve --stdio --root .
+  parley watch --uri file:///notes.md --count 1 -- parley serve --stdio --root .`
+
+func (a *app) watch() *cobra.Command {
+	var (
+		filter mcp.SubscriptionFilter
+		count  int
+	)
+	cmd := &cobra.Command{
+		Use:     "watch [URL] [-- COMMAND...]",
+		Short:   "Watch for changes",
+		Long:    watchLong,
+		Example: watchExamples,
+	}
+	cmd.Flags().BoolVar(&filter.ToolsListChanged, "tools", false, "watch the list of tools")
+	cmd.Flags().BoolVar(&filter.PromptsListChanged, "prompts", false, "watch the list of prompts")
+	cmd.Flags().BoolVar(&filter.ResourcesListChanged, "resources", false, "watch the list of resources")
+	cmd.Flags().StringArrayVar(&filter.ResourceSubscriptions, "uri", nil, "watch the resource `URI` (repeatable)")
+	cmd.Flags().IntVar(&count, "count", 0, "end after this many events; 0 is never")
+	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
+		if len(wanted(filter)) == 0 {
+			filter.ToolsListChanged, filter.PromptsListChanged, filter.ResourcesListChanged = true, true, true
+		}
+		return a.runWatch(ctx, t, filter, count)
+	})
+	return cmd
+}
+
+func (a *app) runWatch(ctx context.Context, t target, filter mcp.SubscriptionFilter, count int) error {
+	c, err := a.connect(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	enough, events := make(chan struct{}), 0
+	sub, err := c.Listen(ctx, filter, func(_ context.Context, e client.Event) {
+		if count > 0 && events == count {
+			return
+		}
+		a.showEvent(e)
+		if events++; events == count {
+			close(enough)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	honoured := wanted(sub.Honoured())
+	if len(honoured) == 0 {
+		_ = sub.Close() // nothing will come
+		return errors.New("the server tells of none of these changes: " + strings.Join(wanted(filter), ", "))
+	}
+	a.note("%s", a.err.dim("watching "+oneLine(strings.Join(honoured, ", "), 2000)))
+	select {
+	case <-ctx.Done(): // that is how it is meant to end
+		return sub.Close()
+	case <-enough:
+		return sub.Close()
+	case <-sub.Done():
+		return fmt.Errorf("the subscription ended: %w", orError(sub.Err(), errors.New("the server ended it")))
+	case <-c.Done():
+		return c.Err()
+	}
+}
+
+func orError(err, other error) error {
+	if err == nil {
+		return other
+	}
+	return err
+}
+
+// wanted names what a filter asks for.
+func wanted(f mcp.SubscriptionFilter) []string {
+	var names []string
+	if f.ToolsListChanged {
+		names = append(names, "tools")
+	}
+	if f.PromptsListChanged {
+		names = append(names, "prompts")
+	}
+	if f.ResourcesListChanged {
+		names = append(names, "resources")
+	}
+	return append(names, f.ResourceSubscriptions...)
+}
+
+func (a *app) showEvent(e client.Event) {
+	now, what := time.Now(), eventName(e)
+	if !a.flags.json() {
+		line := what
+		if e.Change.URI != "" {
+			line += " " + a.out.text(e.Change.URI)
+		}
+		a.out.printf("%s %s\n", a.out.dim(now.Format("15:04:05")), line)
+		return
+	}
+	raw, err := wire.Marshal(struct {
+		Time  string `json:"time"`
+		Event string `json:"event"`
+		URI   string `json:"uri,omitzero"`
+	}{now.Format(time.RFC3339Nano), what, e.Change.URI})
+	if err == nil {
+		a.out.printf("%s\n", raw) // one line each, on a terminal too
+	}
+}
+
+func eventName(e client.Event) string {
+	switch {
+	case e.Gap:
+		return "gap"
+	case e.Change.Kind == mcp.ToolsChanged:
+		return "tools changed"
+	case e.Change.Kind == mcp.PromptsChanged:
+		return "prompts changed"
+	case e.Change.Kind == mcp.ResourcesChanged:
+		return "resources changed"
+	}
+	return "resource updated"
+}
