@@ -273,7 +273,9 @@ func (c *Client) beginSession(ctx context.Context, l *live, d era.Decision) erro
 	l.supported = []string{l.revision.String()}
 	l.info, l.caps, l.instructions = result.ServerInfo, result.Capabilities, result.Instructions
 	if level := c.level.Load(); level != nil && l.caps.Logging != nil {
-		return c.setSessionLevel(ctx, l, *level)
+		if err := c.setSessionLevel(ctx, l, *level); err != nil {
+			c.opts.Logger.Warn("the server does not take a log level", "error", err)
+		}
 	}
 	return nil
 }

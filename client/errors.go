@@ -20,9 +20,10 @@ var ErrClosed = errors.New("client closed")
 // because the server no longer answered.
 var ErrKeepAlive = errors.New("the server no longer answers")
 
-// ErrNotFound says that a server has no such tool, prompt or resource, in
-// whatever number the server said it. errors.As still finds the
-// *jsonrpc.Error.
+// ErrNotFound says that a server has no such resource, in whatever number the
+// server said it, or no such tool or prompt, if it said so by a number: most
+// answer those with -32602, which says no more than that the params are
+// wrong. errors.As still finds the *jsonrpc.Error.
 var ErrNotFound = errors.New("not found")
 
 // NotDeclaredError says that a call was not sent: the server has not declared

@@ -19,6 +19,7 @@ type progress struct {
 
 	mu   sync.Mutex
 	next *mcp.ProgressParams // what has come since the last was told
+	over bool                // the call has its answer: nothing is told any more
 }
 
 // Spec: 2026-07-28 basic/patterns/progress#progress-flow.
@@ -45,9 +46,12 @@ func (c *Client) progressed(m *jsonrpc.Message) {
 func (p *progress) came(params *mcp.ProgressParams) {
 	p.dog.progress()
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
+	}
 	waiting := p.next != nil
 	p.next = params
-	p.mu.Unlock()
 	if waiting {
 		return
 	}
@@ -63,5 +67,8 @@ func (p *progress) came(params *mcp.ProgressParams) {
 // finish waits until everything that came before the answer was told.
 func (p *progress) finish() {
 	p.c.progress.Delete(p.token)
+	p.mu.Lock()
+	p.over = true
+	p.mu.Unlock()
 	p.queue.Wait()
 }

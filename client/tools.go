@@ -58,6 +58,13 @@ func decodeResult(result *mcp.CallToolResult, out any) error {
 		*raw = json.RawMessage(textOf(result))
 		return nil
 	}
+	// Where there is no structured content, its text twin comes first, and
+	// other text may follow.
+	if len(result.Content) > 1 {
+		if t, ok := result.Content[0].(*mcp.TextContent); ok && wire.Unmarshal([]byte(t.Text), out) == nil {
+			return nil
+		}
+	}
 	return wire.Unmarshal([]byte(textOf(result)), out)
 }
 

@@ -172,3 +172,27 @@ func TestCallsEndWithTheirReason(t *testing.T) {
 		t.Errorf("New = %v, want %v", err, reason)
 	}
 }
+
+// Spec: 2025-11-25 basic#notifications.
+//
+// A refused frame still says what it was meant to be: only a request may be
+// answered, and only an answer may end a call.
+func TestDecodeSaysWhatARefusedFrameWas(t *testing.T) {
+	for frame, want := range map[string]jsonrpc.Kind{
+		`{"jsonrpc":"2.0","id":1,"method":"m","params":[]}`:           jsonrpc.Request,
+		`{"jsonrpc":"2.0","id":null,"method":"m"}`:                    jsonrpc.Request,
+		`{"jsonrpc":"2.0","method":5}`:                                jsonrpc.Request,
+		`{"jsonrpc":"2.0","id":1}`:                                    jsonrpc.Request,
+		`{"jsonrpc":"2.0","method":"m","params":[]}`:                  jsonrpc.Notification,
+		`{"method":"m"}`:                                              jsonrpc.Notification,
+		`{"jsonrpc":"2.0","id":1,"result":{},"error":{}}`:             jsonrpc.Response,
+		`{"jsonrpc":"2.0","id":1,"error":{"code":1.5,"message":"m"}}`: jsonrpc.Response,
+		`{"jsonrpc":"2.0","id":1,"result":{"a":1,"a":2}}`:             jsonrpc.Response,
+		`{"jsonrpc":"2.0","id":1,"method":"m","result":{}}`:           jsonrpc.Request,
+	} {
+		m, err := new(jsonrpc.Decoder).Decode([]byte(frame))
+		if err == nil || m.Kind != want {
+			t.Errorf("%s: kind %v, error %v; want kind %v and an error", frame, m.Kind, err, want)
+		}
+	}
+}

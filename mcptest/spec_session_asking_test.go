@@ -171,8 +171,7 @@ func TestSessionRootsAreFiles(t *testing.T) {
 	}
 }
 
-// sessVisiting has a tool that needs a visit to a URL before it can work, and
-// says so by the error that 2025-11-25 has for that.
+// sessVisiting has a tool whose hand-made question sends the user to a URL.
 func sessVisiting() *server.Server {
 	s := server.New(mcp.Implementation{Name: "v", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
 	s.AddRawTool(mcp.Tool{Name: "v", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, call *server.Call, _ json.RawMessage) (*mcp.CallToolResult, error) {
@@ -184,29 +183,22 @@ func sessVisiting() *server.Server {
 	return s
 }
 
-// Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
+// Spec: 2025-11-25 client/elicitation#url-mode-elicitation-requests.
 //
-// The error lists URL elicitations that have an elicitationId. It is not sent
-// to a client that cannot visit URLs, nor in a revision that lacks it.
-func TestSessionURLElicitationRequired(t *testing.T) {
+// A hand-made question that sends the user to a URL is asked in place, with an
+// elicitationId; a client that cannot visit URLs is not asked.
+func TestSessionHandMadeVisit(t *testing.T) {
 	sessOpen(t, sessVisiting(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
 		got := w.say(sessCall("1", "v"))
-		sessWant(t, "call", got, `~"id":1,"error":{"code":-32042,`)
-		var data struct{ Elicitations []mcp.ElicitParams }
-		if err := json.Unmarshal([]byte(sessField(t, got[0], "error", "data")), &data); err != nil || len(data.Elicitations) != 1 {
-			t.Fatalf("data: %v in %s", err, got[0])
-		}
-		if e := data.Elicitations[0]; e.Mode != "url" || e.URL != "https://example.com/connect" || e.ElicitationID == "" || e.Message == "" {
-			t.Errorf("elicitation = %+v", e)
+		sessWant(t, "call", got, `~"method":"elicitation/create"`)
+		if id := sessField(t, got[0], "params", "elicitationId"); id == "" || id == `""` {
+			t.Errorf("no elicitationId in %s", got[0])
 		}
 	})
 	for _, r := range sessRevisions {
 		sessOpen(t, sessVisiting(), r, `{"elicitation":{"form":{}}}`, func(t *testing.T, w *sessWire) {
 			got := w.say(sessCall("1", "v"))
 			sessWant(t, r.String(), got, `~"id":1`)
-			if strings.Contains(got[0], "-32042") {
-				t.Errorf("%s: %s", r, got[0])
-			}
 		})
 	}
 }

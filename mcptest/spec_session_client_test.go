@@ -669,8 +669,8 @@ func TestSessionClientGivesUpOnAVisit(t *testing.T) {
 
 // Spec: 2025-11-25 basic/utilities/progress#behavior-requirements.
 //
-// Each call that wants progress has a token of its own; what comes after the
-// answer, or with another token, is not told.
+// Each call that wants progress has a token of its own; what comes with another
+// token is not told, and nothing is when the call has returned.
 func TestSessionClientProgress(t *testing.T) {
 	f := &sessFake{}
 	seen := map[string]bool{}
@@ -694,20 +694,18 @@ func TestSessionClientProgress(t *testing.T) {
 		progress(string(meta.ProgressToken))
 	})
 	sessClient(t, f, nil, func(t *testing.T, c *client.Client) {
-		told := 0
 		for range 3 {
+			told, returned := 0, false
 			_, err := c.CallTool(t.Context(), "t", nil, client.OnProgress(func(p *mcp.ProgressParams) {
-				if told++; p.Progress != 1 || p.Total != 2 || p.Message != "half" {
-					t.Errorf("told %+v", p)
+				if told++; returned || p.Progress != 1 || p.Total != 2 || p.Message != "half" {
+					t.Errorf("told %+v, after the call: %v", p, returned)
 				}
 			}))
-			if err != nil {
-				t.Fatal(err)
+			returned = true
+			if err != nil || told == 0 {
+				t.Errorf("told %d times, %v", told, err)
 			}
-		}
-		synctest.Wait()
-		if told != 3 {
-			t.Errorf("told %d times, want 3", told)
+			synctest.Wait()
 		}
 	})
 }
@@ -727,9 +725,9 @@ func TestSessionClientSubscribes(t *testing.T) {
 		sessAnswer(map[string]string{"resources/subscribe": body, "resources/unsubscribe": body})(m, say)
 	})
 	sessClient(t, f, nil, func(t *testing.T, c *client.Client) {
-		var events []client.Event
+		events := make(chan client.Event, 16)
 		listen := func() (*client.Subscription, error) {
-			return c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:y"}}, func(_ context.Context, e client.Event) { events = append(events, e) })
+			return c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:y"}}, func(_ context.Context, e client.Event) { events <- e })
 		}
 		f.took()
 		for range 2 {
@@ -752,7 +750,7 @@ func TestSessionClientSubscribes(t *testing.T) {
 			f.tell(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q}}`, uri))
 		}
 		if len(events) != 2 {
-			t.Errorf("told %v, want x:y to both", events)
+			t.Errorf("told %d times, want x:y to both and nothing else", len(events))
 		}
 		check(t, "close", first.Close())
 		sessWant(t, "one is left", f.took())

@@ -29,7 +29,7 @@ type IO struct {
 // the protocol failed.
 func Run(ctx context.Context, streams IO, args []string) int {
 	a := newApp(streams)
-	root := a.root()
+	root := a.root() //nolint:contextcheck // commands get their context when they run
 	root.SetArgs(args)
 	code := a.report(root.ExecuteContext(ctx))
 	if err := a.out.err; err != nil && code == exitOK {

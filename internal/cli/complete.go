@@ -3,8 +3,9 @@ package cli
 import (
 	"context"
 
-	"github.com/parley-mcp/parley/mcp"
 	"github.com/spf13/cobra"
+
+	"github.com/parley-mcp/parley/mcp"
 )
 
 const completeExamples = `  parley complete prompt code_review language py -- parley serve --stdio

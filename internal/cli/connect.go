@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/stdio"
 )
 
 // connect connects to a target as the flags say. The caller closes the client.
@@ -31,10 +33,19 @@ func (a *app) connect(ctx context.Context, t target) (*client.Client, error) {
 	}
 	c, err := client.Connect(ctx, transport, opts)
 	if err != nil {
-		return nil, err
+		return nil, notConnected(err)
 	}
 	name.set(c.ServerInfo())
 	return c, nil
+}
+
+// notConnected adds what may be wrong with a command that ends at once.
+func notConnected(err error) error {
+	var ended *stdio.ExitError
+	if errors.As(err, &ended) {
+		return &failure{code: exitConnection, err: err, hint: "does the command start an MCP server?"}
+	}
+	return err
 }
 
 // clientOptions turns the flags into options, but for the answers to what

@@ -97,7 +97,6 @@ func hint(err error) string {
 	var (
 		undeclared *client.NotDeclaredError
 		rpc        *jsonrpc.Error
-		ended      *stdio.ExitError
 	)
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
@@ -106,8 +105,6 @@ func hint(err error) string {
 		return "--timeout gives it longer, --trace shows what was said"
 	case errors.As(err, &undeclared):
 		return `"parley info" shows what it offers`
-	case errors.As(err, &ended):
-		return "does the command start an MCP server?"
 	case errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability:
 		return "--sampler CMD answers for a model, --root DIR offers a folder"
 	case errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeInvalidParams:

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parley-mcp/parley/mcp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // flags are the flags of all commands that talk to a server.

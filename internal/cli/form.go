@@ -125,7 +125,7 @@ func (p *property) typed(text, preset string) (json.RawMessage, error) {
 		if p.Required {
 			return nil, &errAgain{"An answer is needed here; Ctrl-C cancels."}
 		}
-		return nil, nil //nolint:nilnil // no answer, and nothing wrong with that
+		return nil, nil // no answer, and nothing wrong with that
 	}
 	value, err := p.answer(p.numbered(text))
 	if err != nil {

@@ -20,9 +20,9 @@ const formSchema = `{"type":"object","required":["name","age","agree"],"properti
 	"extras":{"type":"array","items":{"type":"string","enum":["wrap","card","bow"]}},
 	"mail":{"type":"string","format":"email"}}}`
 
-func testAnswers(t *testing.T, input string, terminal bool, given ...string) (*answers, *console) {
+func testAnswers(t *testing.T, input string, given ...string) (*answers, *console) {
 	t.Helper()
-	a, c := newTestApp(input, terminal)
+	a, c := newTestApp(input, true)
 	a.flags.answers = given
 	s, err := a.newAnswers(newServerName("a-server"))
 	if err != nil {
@@ -50,7 +50,7 @@ func TestForm(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s, c := testAnswers(t, strings.Join(tt.typed, "\n")+"\n", true, tt.given...)
+			s, c := testAnswers(t, strings.Join(tt.typed, "\n")+"\n", tt.given...)
 			got, err := s.elicit(t.Context(), &mcp.ElicitParams{Message: "Tell me\x1b[2J about you", RequestedSchema: json.RawMessage(formSchema)})
 			if err != nil {
 				t.Fatal(err)
@@ -68,7 +68,7 @@ func TestForm(t *testing.T) {
 }
 
 func TestFormEndsWithItsRequest(t *testing.T) {
-	s, _ := testAnswers(t, "", true)
+	s, _ := testAnswers(t, "")
 	r, w := io.Pipe()
 	defer w.Close()
 	s.lines.read = func() (string, error) {
@@ -100,7 +100,7 @@ func TestVisit(t *testing.T) {
 			if tt.typed == "" {
 				input = ""
 			}
-			s, c := testAnswers(t, input, true)
+			s, c := testAnswers(t, input)
 			got, err := s.visit(t.Context(), &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "Connect", URL: tt.url})
 			if err != nil || got.Action != tt.want {
 				t.Fatalf("got %v, %v, want %s", got, err, tt.want)
@@ -130,7 +130,7 @@ func TestSamplingAsksFirst(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s, c := testAnswers(t, tt.typed, true)
+			s, c := testAnswers(t, tt.typed)
 			s.app.flags.sampler = tt.sampler
 			got, err := s.sample(t.Context(), p)
 			var rpc *jsonrpc.Error

@@ -4,8 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/spf13/cobra"
+
+	"github.com/parley-mcp/parley/internal/wire"
 )
 
 func (a *app) ping() *cobra.Command {

@@ -3,9 +3,10 @@ package cli
 import (
 	"math"
 
+	"github.com/schollz/progressbar/v3"
+
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/mcp"
-	"github.com/schollz/progressbar/v3"
 )
 
 // bar is a progress bar that appears with the first notification.

@@ -3,8 +3,9 @@ package cli
 import (
 	"context"
 
-	"github.com/parley-mcp/parley/mcp"
 	"github.com/spf13/cobra"
+
+	"github.com/parley-mcp/parley/mcp"
 )
 
 func (a *app) prompt() *cobra.Command {

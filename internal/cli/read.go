@@ -4,8 +4,9 @@ import (
 	"context"
 	"path"
 
-	"github.com/parley-mcp/parley/mcp"
 	"github.com/spf13/cobra"
+
+	"github.com/parley-mcp/parley/mcp"
 )
 
 const readExamples = `  parley read server://info -- parley serve --stdio

@@ -7,10 +7,11 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/parley-mcp/parley/internal/reference"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
-	"github.com/spf13/cobra"
 )
 
 const serveLong = `Serve the reference server: the examples of the specification and of its guides,
@@ -65,7 +66,7 @@ func (a *app) runServe(ctx context.Context, f serveFlags) error {
 			return err
 		}
 	}
-	srv, stop, err := reference.New(reference.Options{Root: root, Logger: logger, Version: buildVersion()})
+	srv, stop, err := reference.New(reference.Options{Root: root, Logger: logger, Version: buildVersion()}) //nolint:contextcheck // it lives until stop
 	if err != nil {
 		return fmt.Errorf("the reference server cannot start: %w", err)
 	}

@@ -4,9 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
-	"github.com/spf13/cobra"
 )
 
 // target says where a server is: at a URL, or behind a command to start.

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
-	"github.com/spf13/cobra"
 )
 
 const tourLong = `Start the reference server and walk a client through it, once in each released
@@ -125,11 +126,9 @@ func (w *walk) opening(toServer bool, m *jsonrpc.Message, lost error) {
 
 func (w *walk) step(ctx context.Context, s step) {
 	said, err := s.take(w, ctx)
-	mark, out := "✓", w.app.out
-	switch {
-	case err == nil:
-		mark = out.green(mark)
-	default:
+	out := w.app.out
+	mark := out.green("✓")
+	if err != nil {
 		w.wrong++
 		mark = out.red("✗")
 		said = append(said, out.red(oneLine(err.Error(), 300)))

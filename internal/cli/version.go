@@ -3,9 +3,10 @@ package cli
 import (
 	"runtime/debug"
 
+	"github.com/spf13/cobra"
+
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
-	"github.com/spf13/cobra"
 )
 
 func (a *app) version() *cobra.Command {

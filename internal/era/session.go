@@ -239,10 +239,11 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, link *link, via V
 	return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the request asked for input more than %d times", s.opts.MaxRounds)
 }
 
+// bridge asks the questions of a hand-made InputRequired in place, those that
+// send the user to a URL as well: the error by which 2025-11-25 can name such
+// visits leaves a client waiting for a notification that no handler is there
+// to send.
 func (s *Session) bridge(ctx context.Context, x *mcp.Exchange, talk *talk, ask *mcp.InputRequired) error {
-	if err := urlRequired(ask, talk.facts, &talk.caps); err != nil {
-		return err
-	}
 	answers, err := talk.Input(ctx, ask.Requests...)
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -154,30 +153,6 @@ func (t *talk) visitsOver(ctx context.Context) {
 	for _, id := range visits {
 		_ = t.notify(ctx, mcp.NoteElicitationComplete, &mcp.ElicitCompleteParams{ElicitationID: id})
 	}
-}
-
-// urlRequired makes the error by which 2025-11-25 says that a request needs
-// visits to URLs first.
-//
-// Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
-func urlRequired(ask *mcp.InputRequired, f *revision.Facts, caps *mcp.ClientCapabilities) error {
-	if !f.ElicitationID || ask.State != nil || len(ask.Requests) == 0 {
-		return nil
-	}
-	var list []*mcp.ElicitParams
-	for _, q := range ask.Requests {
-		p, ok := q.Params.(*mcp.ElicitParams)
-		if !ok || p.Mode != mcp.ElicitURL || missing(q, caps) != nil {
-			return nil
-		}
-		c := *p
-		if c.ElicitationID == "" {
-			c.ElicitationID = rand.Text()
-		}
-		list = append(list, &c)
-	}
-	return withData(jsonrpc.Errorf(mcp.CodeURLElicitation, "This request requires more information."),
-		map[string]any{"elicitations": list})
 }
 
 // Once keeps results for the exchange: a hand-made InputRequired makes the
