@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
+
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
