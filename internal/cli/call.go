@@ -24,7 +24,7 @@ Elsewhere forms are declined, unless there are --answer flags for them.`
 const callExamples = `  parley call calculate expression='2 + 3 * 4' -- parley serve --stdio
   parley call count_slowly steps=5 delay_ms=200 -- parley serve --stdio
   parley call query_database --input @query.json --output json -- parley serve --stdio
-  parley call checkout --answer quantity=2 --answer confirm=yes -- parley serve --stdio
+  parley call checkout --answer name=Ada --answer email=ada@example.com --answer confirm=yes -- parley serve --stdio
   parley call classify_log entry='disk full' --sampler 'my-model --json' -- parley serve --stdio`
 
 func (a *app) call() *cobra.Command {

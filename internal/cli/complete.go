@@ -9,7 +9,7 @@ import (
 )
 
 const completeExamples = `  parley complete prompt code_review language py -- parley serve --stdio
-  parley complete resource 'file:///{+path}' path doc -- parley serve --stdio --root .`
+  parley complete resource 'db://tables/{table}' table cust -- parley serve --stdio`
 
 func (a *app) complete() *cobra.Command {
 	cmd := &cobra.Command{

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
+	"os/exec"
 	"time"
 
 	"github.com/parley-mcp/parley/client"
@@ -39,10 +41,14 @@ func (a *app) connect(ctx context.Context, t target) (*client.Client, error) {
 	return c, nil
 }
 
-// notConnected adds what may be wrong with a command that ends at once.
+// notConnected adds what may be wrong with a command that does not start, or
+// ends at once.
 func notConnected(err error) error {
 	var ended *stdio.ExitError
-	if errors.As(err, &ended) {
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return &failure{code: exitConnection, err: err, hint: "is it installed, and in PATH?"}
+	case errors.As(err, &ended):
 		return &failure{code: exitConnection, err: err, hint: "does the command start an MCP server?"}
 	}
 	return err

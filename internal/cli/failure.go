@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os/exec"
 	"strings"
 
 	"github.com/parley-mcp/parley/client"
@@ -99,8 +97,6 @@ func hint(err error) string {
 		rpc        *jsonrpc.Error
 	)
 	switch {
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return "is it installed, and in PATH?"
 	case errors.Is(err, client.ErrTimeout):
 		return "--timeout gives it longer, --trace shows what was said"
 	case errors.As(err, &undeclared):

@@ -10,8 +10,8 @@ import (
 )
 
 const readExamples = `  parley read server://info -- parley serve --stdio
-  parley read file:///notes/todo.md -- parley serve --stdio --root ~/notes
-  parley read file:///logo.png -- parley serve --stdio --root . > logo.png`
+  parley read file://$PWD/README.md -- parley serve --stdio --root .
+  parley read file://$PWD/logo.png -- parley serve --stdio --root . > copy.png`
 
 func (a *app) read() *cobra.Command {
 	var save string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,7 +84,7 @@ type walk struct {
 	program string
 	c       *client.Client
 	wrong   int
-	opened  bool // what follows is no longer the opening
+	opened  atomic.Bool // what follows is no longer the opening
 	talk    conversation
 }
 
@@ -101,7 +102,8 @@ func (w *walk) run(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	w.c, w.opened = c, true
+	w.c = c
+	w.opened.Store(true)
 	for _, s := range steps() {
 		w.step(ctx, s)
 	}
@@ -111,7 +113,7 @@ func (w *walk) run(ctx context.Context) error {
 // opening shows the messages that open the conversation. They all pass before
 // Connect returns, one after the other.
 func (w *walk) opening(toServer bool, m *jsonrpc.Message, lost error) {
-	if w.opened || lost != nil {
+	if w.opened.Load() || lost != nil {
 		return
 	}
 	arrow, text := "←", string(m.Result)

@@ -20,7 +20,7 @@ Without a flag that says what to watch, the three lists are watched. "gap" says
 that the connection was lost in between: anything may have changed meanwhile.`
 
 const watchExamples = `  parley watch -- parley serve --stdio --root .
-  parley watch --uri file:///notes.md --count 1 -- parley serve --stdio --root .`
+  parley watch --uri file://$PWD/notes.md --count 1 -- parley serve --stdio --root .`
 
 func (a *app) watch() *cobra.Command {
 	var (

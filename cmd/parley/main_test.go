@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/parley-mcp/parley/internal/cli"
+)
+
+// TestMain makes this test binary the program and, under another name, the
+// servers that the scripts need beside the reference server.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"parley": main, "fixture": fixture})
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:  "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Setup: func(env *testscript.Env) error {
+			// The race detector would have every process wait a second at its end.
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			return nil
+		},
+	})
+}
+
+// onText calls a function when a text is written to it.
+type onText struct {
+	text string
+	do   func()
+}
+
+func (w onText) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), w.text) {
+		w.do()
+	}
+	return len(p), nil
+}
+
+func TestInterruptEndsWatch(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var out bytes.Buffer
+	code := cli.Run(ctx, cli.IO{
+		In:         strings.NewReader(""),
+		Out:        &out,
+		Err:        onText{"watching tools", interrupt},
+		LookupEnv:  os.LookupEnv,
+		IsTerminal: func(any) bool { return false },
+		Executable: os.Executable,
+	}, []string{"watch", "--", "parley", "serve", "--stdio"})
+	if code != 0 || out.Len() > 0 {
+		t.Errorf("exit code = %d, output %q", code, &out)
+	}
+}
+
+func TestInterruptEndsCall(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var out bytes.Buffer
+	code := cli.Run(ctx, cli.IO{
+		In:         strings.NewReader(""),
+		Out:        &out,
+		Err:        onText{"notifications/progress", interrupt},
+		LookupEnv:  os.LookupEnv,
+		IsTerminal: func(any) bool { return false },
+		Executable: os.Executable,
+	}, []string{"call", "--trace", "count_slowly", "steps=10000", "delay_ms=100", "--", "parley", "serve", "--stdio"})
+	if code != 3 || out.Len() > 0 {
+		t.Errorf("exit code = %d, output %q", code, &out)
+	}
+}
+
+// exits is "exits CODE PROGRAM ARGS...": it runs a program and wants that exit
+// code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code = %d, want %d", got, want)
+	}
+}
