@@ -49,8 +49,9 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg; \
 	  done; done
 
-conform: ## every message of both roles against the official schemas, all revisions (see PARLEY_SPEC_DIR)
+conform: ## the official conformance suite, and every message against the official schemas (see PARLEY_SPEC_DIR)
 	PARLEY_TEST_ALL=1 $(GO) test -count=1 -v -run 'TestEveryMessage|TestChangelog' ./mcptest
+	./conformance/run.sh
 
 interop: ## official clients and servers of other people, from npm
 	./interop/run.sh

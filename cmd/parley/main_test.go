@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -25,13 +26,63 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "http": serveHTTP},
 		Setup: func(env *testscript.Env) error {
 			// The race detector would have every process wait a second at its end.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
 	})
+}
+
+// serveHTTP starts the reference server over HTTP for the rest of a script, and
+// sets URL to where it is, and OLD to its older transport.
+func serveHTTP(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: http")
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	log := &urlLog{found: make(chan string, 1)}
+	ended := make(chan int, 1)
+	go func() { // ends with stop, below; the script's end waits for it
+		ended <- cli.Run(ctx, cli.IO{
+			In: strings.NewReader(""), Out: log, Err: log,
+			LookupEnv:  os.LookupEnv,
+			IsTerminal: func(any) bool { return false },
+			Executable: os.Executable,
+		}, []string{"serve", "--http", "127.0.0.1:0"})
+	}()
+	ts.Defer(func() {
+		stop()
+		if code := <-ended; code != 0 {
+			ts.Logf("the server ended with %d", code)
+		}
+	})
+	select {
+	case url := <-log.found:
+		ts.Setenv("URL", url)
+		ts.Setenv("OLD", strings.TrimSuffix(url, "/mcp")+"/sse")
+	case code := <-ended:
+		ended <- code
+		ts.Fatalf("the server ended with %d: %s", code, log.text.String())
+	}
+}
+
+// urlLog finds the server's URL in what it logs.
+type urlLog struct {
+	mu    sync.Mutex
+	text  bytes.Buffer
+	found chan string
+}
+
+func (l *urlLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Write(p)
+	if _, url, ok := strings.Cut(string(p), "msg=serving url="); ok {
+		l.found <- strings.TrimSpace(url)
+	}
+	return len(p), nil
 }
 
 // onText calls a function when a text is written to it.

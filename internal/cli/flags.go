@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -25,6 +26,7 @@ type flags struct {
 	logLevel string
 	answers  []string
 	sampler  string
+	headers  []string
 }
 
 func (f *flags) register(set *pflag.FlagSet) {
@@ -32,6 +34,7 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.StringVar(&f.output, "output", "text", "`text|json`; json is one document with the server's own words")
 	set.DurationVar(&f.timeout, "timeout", time.Minute, "how long a server may take without an answer or progress; 0 is for ever")
 	set.StringArrayVar(&f.env, "env", nil, "set a variable for the server, as `K=V` (repeatable)")
+	set.StringArrayVar(&f.headers, "header", nil, "send a header `K:V` with every request to a URL (repeatable)")
 	set.StringArrayVar(&f.roots, "root", nil, "offer a folder `DIR` to the server as a root (repeatable)")
 	set.BoolVar(&f.trace, "trace", false, "show every message on standard error, and what the server writes there")
 	set.StringVar(&f.logLevel, "log-level", "", "ask the server for log messages from this `LEVEL` on: "+levelNames())
@@ -64,6 +67,9 @@ func (f *flags) check() error {
 	if _, err := f.formAnswers(); err != nil {
 		return err
 	}
+	if _, err := f.header(); err != nil {
+		return err
+	}
 	_, err := f.revisions()
 	return err
 }
@@ -78,6 +84,19 @@ func (f *flags) revisions() ([]mcp.Revision, error) {
 		return nil, usagef("--revision %q is not a released revision; there are %s", f.revision, revisionNames())
 	}
 	return []mcp.Revision{r}, nil
+}
+
+// header returns the headers to send to a URL.
+func (f *flags) header() (http.Header, error) {
+	h := http.Header{}
+	for _, kv := range f.headers {
+		name, value, ok := strings.Cut(kv, ":")
+		if name = strings.TrimSpace(name); !ok || name == "" || strings.ContainsAny(kv, "\r\n") {
+			return nil, usagef("--header %q is not of the form K:V", kv)
+		}
+		h.Add(name, strings.TrimSpace(value))
+	}
+	return h, nil
 }
 
 // formAnswers returns the answers by field.

@@ -17,17 +17,23 @@ import (
 const serveLong = `Serve the reference server: the examples of the specification and of its guides,
 as something real. It speaks every released revision at once.
 
-Standard output is the channel of the protocol; logs go to standard error.`
+With --stdio, standard output is the channel of the protocol. With --http, the
+server is at /mcp, for clients of 2024-11-05 at /sse, and /healthz says that it
+is there. On a loopback address it takes only requests to loopback names, unless
+--allow-host says otherwise; pages of other origins need --allow-origin. Logs go
+to standard error.`
 
 const serveExamples = `  parley serve --stdio
   parley serve --stdio --root ~/notes --log-level debug
+  parley serve --http 127.0.0.1:7331
+  parley serve --http 127.0.0.1:7331 --allow-host mcp.example.com   # behind a proxy
   parley info -- parley serve --stdio`
 
 // serveFlags are the flags of serve, some of which mean something else to the
 // commands that talk to servers.
 type serveFlags struct {
 	stdio    bool
-	http     string
+	http     httpFlags
 	root     string
 	logLevel string
 }
@@ -42,7 +48,11 @@ func (a *app) serve() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	cmd.Flags().BoolVar(&f.stdio, "stdio", false, "serve one client on standard input and output")
-	cmd.Flags().StringVar(&f.http, "http", "", "serve HTTP at `ADDR`; not part of this build yet")
+	cmd.Flags().StringVar(&f.http.addr, "http", "", "serve HTTP at `ADDR`, for example 127.0.0.1:7331")
+	cmd.Flags().StringVar(&f.http.cert, "tls-cert", "", "serve HTTPS with the certificate in `FILE`")
+	cmd.Flags().StringVar(&f.http.key, "tls-key", "", "the certificate's key, in `FILE`")
+	cmd.Flags().StringArrayVar(&f.http.hosts, "allow-host", nil, "accept only requests to this `HOST` (repeatable)")
+	cmd.Flags().StringArrayVar(&f.http.origins, "allow-origin", nil, "accept requests of pages of this `ORIGIN` (repeatable)")
 	cmd.Flags().StringVar(&f.root, "root", "", "serve the files of the folder `DIR`")
 	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return failed(a.runServe(cmd.Context(), f)) }
@@ -51,10 +61,10 @@ func (a *app) serve() *cobra.Command {
 
 func (a *app) runServe(ctx context.Context, f serveFlags) error {
 	switch {
-	case f.http != "":
-		return &failure{code: exitUsage, err: errors.New("HTTP is not part of this build yet; use --stdio"), hint: "parley serve --stdio"}
-	case !f.stdio:
-		return usagef("say how to serve: --stdio")
+	case f.http.addr != "" && f.stdio:
+		return usagef("say how to serve: --stdio or --http, not both")
+	case f.http.addr == "" && !f.stdio:
+		return usagef("say how to serve: --stdio, or --http ADDR")
 	}
 	logger, err := a.serverLogger(f.logLevel)
 	if err != nil {
@@ -70,7 +80,11 @@ func (a *app) runServe(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return fmt.Errorf("the reference server cannot start: %w", err)
 	}
-	err = stdio.ServeOn(ctx, srv, a.io.In, a.io.Out, &mcp.ServeOptions{Logger: logger})
+	if f.stdio {
+		err = stdio.ServeOn(ctx, srv, a.io.In, a.io.Out, &mcp.ServeOptions{Logger: logger})
+	} else {
+		err = a.serveHTTP(ctx, f.http, srv, logger)
+	}
 	if ctx.Err() != nil {
 		err = nil // being told to end is a good end
 	}

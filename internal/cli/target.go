@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
+	"github.com/parley-mcp/parley/transport/streamable"
 )
 
 // target says where a server is: at a URL, or behind a command to start.
@@ -69,7 +70,11 @@ func isURL(s string) bool {
 // which ways there are.
 func (a *app) transport(t target) (mcp.Transport, error) {
 	if t.url != "" {
-		return nil, &failure{code: exitUsage, err: usagef("HTTP targets are not part of this build yet"), hint: `start a server after "--" instead`}
+		header, err := a.flags.header()
+		if err != nil {
+			return nil, err
+		}
+		return &streamable.Client{URL: t.url, Header: header, Logger: a.logger()}, nil
 	}
 	c := &stdio.Command{Args: t.command, Env: a.flags.env}
 	if a.flags.passStderr() {

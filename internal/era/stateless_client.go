@@ -162,7 +162,7 @@ func (c *StatelessClient) retry(ctx context.Context, o *Outgoing, questions map[
 	if questions != nil {
 		answers, err := c.answer(ctx, questions)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.Method, err)
+			return nil, err
 		}
 		raw, err := wire.Marshal(answers)
 		if err != nil {

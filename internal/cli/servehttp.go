@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/sse"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// httpFlags are the flags of serve --http.
+type httpFlags struct {
+	addr      string
+	cert, key string
+	hosts     []string
+	origins   []string
+}
+
+// closeTimeout is how long requests may take to end when the server does.
+const closeTimeout = 10 * time.Second
+
+// serveHTTP serves Streamable HTTP at /mcp, HTTP+SSE of 2024-11-05 at /sse, and
+// a health check, until ctx ends.
+func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logger *slog.Logger) error {
+	if (f.cert == "") != (f.key == "") {
+		return usagef("--tls-cert and --tls-key go together")
+	}
+	options := mcp.ServeOptions{Logger: logger}
+	streams, err := streamable.New(srv, &streamable.Options{ServeOptions: options, Hosts: f.hosts, Origins: f.origins})
+	if err != nil {
+		return usagef("%v", err)
+	}
+	old, err := sse.New(srv, &sse.Options{ServeOptions: options, Hosts: f.hosts, Origins: f.origins})
+	if err != nil {
+		return usagef("%v", err)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.addr)
+	if err != nil {
+		return usagef("cannot listen on %q: %v", f.addr, err)
+	}
+	server := &http.Server{
+		Handler:           accessLog(logger, routes(streams, old)),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
+	a.announce(logger, listener.Addr(), f)
+	ended := make(chan error, 1)
+	go func() { ended <- listen(server, listener, f) }() // ends with Shutdown, below
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	return stopHTTP(ctx, server, streams, old)
+}
+
+func listen(server *http.Server, l net.Listener, f httpFlags) error {
+	if f.cert != "" {
+		return server.ServeTLS(l, f.cert, f.key)
+	}
+	return server.Serve(l)
+}
+
+func routes(streams, old http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", streams)
+	mux.Handle("/sse", old)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte("ok\n")) // a prober that is gone does not matter
+	})
+	return mux
+}
+
+// stopHTTP ends streams in good order first: they would keep Shutdown waiting.
+func stopHTTP(ctx context.Context, server *http.Server, streams *streamable.Handler, old *sse.Handler) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	return errors.Join(streams.Close(ctx), old.Close(ctx), server.Shutdown(ctx))
+}
+
+func (a *app) announce(logger *slog.Logger, addr net.Addr, f httpFlags) {
+	scheme := "http"
+	if f.cert != "" {
+		scheme = "https"
+	}
+	logger.Info("serving", "url", scheme+"://"+addr.String()+"/mcp")
+	if tcp, ok := addr.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		logger.Warn("this address can be reached from other machines, and the reference server asks nobody who they are")
+	}
+}
+
+// accessLog writes a line for each request when it has ended.
+func accessLog(logger *slog.Logger, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begin, seen := time.Now(), &witness{ResponseWriter: w, status: http.StatusOK}
+		next.ServeHTTP(seen, r)
+		level := slog.LevelInfo
+		if r.URL.Path == "/healthz" {
+			level = slog.LevelDebug
+		}
+		logger.LogAttrs(r.Context(), level, "request",
+			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", seen.status),
+			slog.Int64("bytes", seen.bytes), slog.Duration("took", time.Since(begin)), slog.String("remote", r.RemoteAddr),
+			slog.String("rpc", r.Header.Get("Mcp-Method")), slog.String("revision", r.Header.Get("Mcp-Protocol-Version")))
+	})
+}
+
+// witness sees what is written.
+type witness struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// Unwrap lets http.ResponseController flush and set deadlines.
+func (w *witness) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *witness) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *witness) Write(b []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}

@@ -1,0 +1,168 @@
+// Package sse is HTTP+SSE, the transport of 2024-11-05 that Streamable HTTP
+// has replaced.
+//
+// Spec: 2024-11-05 basic/transports#http-with-sse.
+package sse
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Client is the transport to a server that speaks HTTP+SSE, the transport of
+// 2024-11-05: one event stream brings everything, and messages are posted to
+// an endpoint that the stream names. Its fields must not change once it is in
+// use; it is safe for concurrent use. For a server of unknown age use
+// streamable.Client, which falls back to this one.
+//
+// Spec: 2024-11-05 basic/transports#http-with-sse.
+type Client struct {
+	// URL is where the event stream is, for example "http://localhost:3001/sse".
+	URL string
+	// HTTP makes the requests. nil means a client of its own, with the proxies
+	// of the environment. Its CheckRedirect is not used: redirects are followed
+	// within the origin of the URL only, and only those that keep the request
+	// as it is (307 and 308). A Timeout would end the event stream.
+	HTTP *http.Client
+	// Header is added to every request.
+	Header http.Header
+	// MaxMessageBytes bounds one message of the server. 0 means 64 MiB.
+	MaxMessageBytes int
+	// ConnectTimeout is how long the server may take to name its endpoint.
+	// 0 means 10 seconds.
+	ConnectTimeout time.Duration
+	// PostTimeout is how long the server may take to accept a message.
+	// 0 means 30 seconds.
+	PostTimeout time.Duration
+}
+
+var _ mcp.Transport = (*Client)(nil)
+
+// Name implements mcp.Transport: the URL, without a password.
+func (c *Client) Name() string {
+	if u, err := url.Parse(c.URL); err == nil {
+		return u.Redacted()
+	}
+	return c.URL
+}
+
+func (c *Client) withDefaults() Client {
+	d := *c
+	if d.MaxMessageBytes <= 0 {
+		d.MaxMessageBytes = 64 << 20
+	}
+	if d.ConnectTimeout <= 0 {
+		d.ConnectTimeout = 10 * time.Second
+	}
+	if d.PostTimeout <= 0 {
+		d.PostTimeout = 30 * time.Second
+	}
+	return d
+}
+
+// Connect opens the event stream and waits for the endpoint. ctx bounds only
+// that. A refusal is an *HTTPError. The connection ends when the stream does:
+// this transport cannot resume one.
+func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
+	base, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+		return nil, fmt.Errorf("URL %q: an http or https URL with a host is needed", base.Redacted())
+	}
+	d := c.withDefaults()
+	f := newFrames(&d)
+	if err := f.open(ctx, base); err != nil {
+		_ = f.Close() // there is nothing to lose
+		return nil, err
+	}
+	explain := func(err error) error { return fmt.Errorf("the event stream of %q ended: %w", d.Name(), err) }
+	return &conn{Link: stream.Dial(f, receiver, d.MaxMessageBytes, explain), frames: f}, nil //nolint:contextcheck // the connection outlives this call
+}
+
+// conn is a link whose calls do not wait for a server that does not take a
+// message.
+type conn struct {
+	*stream.Link
+	frames *frames
+
+	mu     sync.Mutex
+	closed bool
+	work   sync.WaitGroup
+}
+
+// RoundTrip implements mcp.Conn.
+func (c *conn) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrpc.Message, error) {
+	var response *jsonrpc.Message
+	err := c.within(ctx, func() (err error) {
+		response, err = c.Link.RoundTrip(ctx, request)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if request.Method == mcp.MethodInitialize && response.Error == nil {
+		c.agreed(response.Result)
+	}
+	return response, nil
+}
+
+// agreed remembers the revision of the session, which all requests that
+// follow say in a header.
+//
+// Spec: 2025-06-18 basic/transports#protocol-version-header.
+func (c *conn) agreed(result []byte) {
+	var r struct {
+		Version string `json:"protocolVersion"`
+	}
+	if wire.Unmarshal(result, &r) == nil {
+		c.frames.version.Store(&r.Version)
+	}
+}
+
+// Send implements mcp.Conn.
+func (c *conn) Send(ctx context.Context, notification *jsonrpc.Message) error {
+	return c.within(ctx, func() error { return c.Link.Send(ctx, notification) })
+}
+
+// within runs f, and returns early when ctx ends.
+func (c *conn) within(ctx context.Context, f func() error) error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return jsonrpc.ErrClosed
+	}
+	c.work.Add(1)
+	c.mu.Unlock()
+	done := make(chan error, 1)
+	go func() { // ends with its POST, which has a limit, and ctx; Close waits for it
+		defer c.work.Done()
+		done <- f()
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Close implements mcp.Conn.
+func (c *conn) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	err := c.Link.Close()
+	c.work.Wait()
+	return err
+}

@@ -1,0 +1,172 @@
+package sse
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/jsonrpc"
+)
+
+const headerVersion = "MCP-Protocol-Version"
+
+var errNoEndpoint = errors.New("the server did not name its endpoint in time")
+
+// frames is the connection: what it reads comes as events, and what it writes
+// is posted.
+type frames struct {
+	client   *Client
+	http     *http.Client
+	own      bool            // the http.Client is this connection's own
+	ctx      context.Context //nolint:containedctx // the connection's life: ended by Close
+	end      context.CancelCauseFunc
+	body     io.ReadCloser
+	events   *sse.Reader
+	endpoint *url.URL
+	version  atomic.Pointer[string] // of the session, once it is agreed on
+}
+
+var _ stream.Frames = (*frames)(nil)
+
+func newFrames(c *Client) *frames {
+	f := &frames{client: c, own: c.HTTP == nil}
+	f.http = guarded(c.HTTP)
+	f.ctx, f.end = context.WithCancelCause(context.Background())
+	return f
+}
+
+// open opens the event stream and reads its first event.
+func (f *frames) open(ctx context.Context, base *url.URL) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, f.client.ConnectTimeout, errNoEndpoint)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { f.end(context.Cause(ctx)) })
+	err := f.connect(base)
+	if !stop() {
+		return fmt.Errorf("GET %q: %w", base.Redacted(), context.Cause(ctx))
+	}
+	return err
+}
+
+func (f *frames) connect(base *url.URL) error {
+	req, err := f.request(http.MethodGet, base, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", sse.ContentType)
+	req.Header.Set("Cache-Control", "no-store")
+	resp, err := f.http.Do(req) //nolint:bodyclose // Close does
+	if err != nil {
+		return err
+	}
+	f.body = resp.Body
+	if resp.StatusCode != http.StatusOK {
+		return newHTTPError(resp)
+	}
+	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != sse.ContentType {
+		return fmt.Errorf("GET %q: the server sent %q, not an event stream", base.Redacted(), resp.Header.Get("Content-Type"))
+	}
+	f.events = sse.NewReader(resp.Body, f.client.MaxMessageBytes+1024) // for the names of the fields
+	first, err := f.events.Next()
+	if err != nil {
+		return fmt.Errorf("GET %q: the event stream ended before it named an endpoint: %w", base.Redacted(), err)
+	}
+	if first.Name != "endpoint" {
+		return fmt.Errorf("GET %q: the first event is %q, not %q; this is not an HTTP+SSE server", base.Redacted(), first.Name, "endpoint")
+	}
+	return f.use(base, string(first.Data))
+}
+
+// use takes the endpoint that messages go to. One elsewhere would get the
+// credentials of this server.
+func (f *frames) use(base *url.URL, endpoint string) error {
+	u, err := base.Parse(strings.TrimSpace(endpoint))
+	if err != nil {
+		return fmt.Errorf("the server named a malformed endpoint: %w", err)
+	}
+	if !sameOrigin(u, base) {
+		return fmt.Errorf("the server named the endpoint %q, which is of another origin than %q; refused", u.Redacted(), base.Redacted())
+	}
+	u.User = base.User
+	f.endpoint = u
+	return nil
+}
+
+func (f *frames) request(method string, to *url.URL, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(f.ctx, method, to.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range f.client.Header {
+		req.Header[http.CanonicalHeaderKey(name)] = append([]string(nil), values...)
+	}
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	return req, nil
+}
+
+// Read implements stream.Frames.
+func (f *frames) Read() ([]byte, error) {
+	for {
+		e, err := f.events.Next()
+		switch {
+		case f.ctx.Err() != nil:
+			return nil, io.EOF
+		case errors.Is(err, sse.ErrTooLong) || errors.Is(err, io.EOF):
+			return nil, err
+		case err != nil:
+			return nil, fmt.Errorf("%w: %w", jsonrpc.ErrClosed, err)
+		case (e.Name == "" || e.Name == "message") && len(e.Data) > 0:
+			return e.Data, nil
+		}
+	}
+}
+
+// Write implements stream.Frames: it posts a message.
+func (f *frames) Write(frame []byte) error {
+	req, err := f.request(http.MethodPost, f.endpoint, frame)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(f.ctx, f.client.PostTimeout, errors.New("the server did not take the message in time"))
+	defer cancel()
+	req = req.WithContext(ctx)
+	req.Header.Set("Content-Type", "application/json")
+	if v := f.version.Load(); v != nil {
+		req.Header.Set(headerVersion, *v)
+	}
+	resp, err := f.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("POST %q: %w", f.endpoint.Redacted(), context.Cause(ctx))
+		}
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // nothing in it matters
+	if resp.StatusCode/100 != 2 {
+		return newHTTPError(resp)
+	}
+	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
+	return nil
+}
+
+// Close implements stream.Frames.
+func (f *frames) Close() error {
+	f.end(jsonrpc.ErrClosed)
+	if f.body != nil {
+		_ = f.body.Close() // what is unread is not wanted
+	}
+	if f.own {
+		f.http.CloseIdleConnections()
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package sse_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	codec "github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
+	"github.com/parley-mcp/parley/transport/sse"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func start(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := server.New(mcp.Implementation{Name: "t", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
+	server.AddTool(s, mcp.Tool{Name: "count"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		call.Progress(ctx, 1, 1, "")
+		return "one", nil
+	})
+	h, err := sse.New(s, &sse.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := httptest.NewServer(h)
+	t.Cleanup(func() {
+		if err := h.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		ts.Close()
+	})
+	return ts
+}
+
+func TestConversation(t *testing.T) {
+	ts := start(t)
+	resp, err := ts.Client().Get(ts.URL + "/sse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	events := codec.NewReader(resp.Body, 1<<20)
+	first, err := events.Next()
+	if err != nil || first.Name != "endpoint" || !strings.HasPrefix(string(first.Data), "/sse?sessionId=") {
+		t.Fatalf("first event = %+v, %v", first, err)
+	}
+	for _, step := range []struct{ send, want string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, `"protocolVersion":"2024-11-05"`},
+		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ""},
+		{`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"count","_meta":{"progressToken":"p"}}}`, `"progressToken":"p"`},
+		{"", `"text":"one"`},
+	} {
+		if step.send != "" {
+			answer, err := ts.Client().Post(ts.URL+string(first.Data), "application/json", strings.NewReader(step.send))
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			if answer.StatusCode != http.StatusAccepted {
+				t.Fatalf("POST: %d", answer.StatusCode)
+			}
+		}
+		if step.want == "" {
+			continue
+		}
+		e, err := events.Next()
+		if err != nil || e.Name != "message" || !strings.Contains(string(e.Data), step.want) {
+			t.Fatalf("event = %s %s, %v; want %s", e.Name, e.Data, err, step.want)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	ts := start(t)
+	for _, tt := range []struct {
+		name, method, query, host string
+		status                    int
+	}{
+		{"no stream", "POST", "?sessionId=x", "", 404},
+		{"other method", "PUT", "", "", 405},
+		{"foreign host", "GET", "", "evil.example.com", 403},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), tt.method, ts.URL+"/sse"+tt.query, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		if tt.host != "" {
+			req.Host = tt.host
+		}
+		resp, err := ts.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != tt.status {
+			t.Errorf("%s: %d, want %d: %s", tt.name, resp.StatusCode, tt.status, body)
+		}
+	}
+}

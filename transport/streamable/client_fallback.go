@@ -1,0 +1,46 @@
+package streamable
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/sse"
+)
+
+// fallBack tries HTTP+SSE with a server that has refused initialize, and goes
+// on with it for good if it answers.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#http-sse-transport-2024-11-05.
+func (c *conn) fallBack(ctx context.Context, initialize *call, refused error) (*jsonrpc.Message, error) {
+	older := &sse.Client{URL: c.opts.URL, HTTP: c.http, Header: c.opts.Header, MaxMessageBytes: c.opts.MaxMessageBytes}
+	old, err := older.Connect(ctx, c.receiver)
+	if err != nil {
+		return nil, fmt.Errorf("%w (and it does not speak HTTP+SSE either: %v)", refused, err) //nolint:errorlint // the first reason is the one to act on
+	}
+	if !c.replace(old) {
+		_ = old.Close() // nothing was sent
+		return nil, jsonrpc.ErrClosed
+	}
+	c.opts.Logger.Debug("the server speaks HTTP+SSE", "server", c.opts.Name())
+	return old.RoundTrip(ctx, initialize.m)
+}
+
+// replace lets another connection carry everything from now on. This one ends
+// when that does. It reports false when this one has ended already.
+func (c *conn) replace(old mcp.Conn) bool {
+	c.mu.Lock()
+	ended := c.ended
+	if !ended {
+		c.old = old
+	}
+	c.mu.Unlock()
+	return !ended && c.spawn(func() { // ends with either connection
+		select {
+		case <-old.Done():
+			c.finish(old.Err(), jsonrpc.ErrClosed)
+		case <-c.ctx.Done():
+		}
+	})
+}

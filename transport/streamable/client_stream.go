@@ -1,0 +1,257 @@
+package streamable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/jsonrpc"
+)
+
+// cursor is where a client is in a stream of events.
+type cursor struct {
+	last  string        // the ID of the last event; "" when the stream has none
+	retry time.Duration // what the server wants clients to wait; 0 says nothing
+}
+
+// maxBackOff is the longest wait between two attempts that is not the
+// server's own wish. A stream that lasts as long has not failed.
+const maxBackOff = 30 * time.Second
+
+// stream reads the events of a POST up to the answer. A stream of a session
+// that ends before it is asked for again: a server may let its clients come
+// back for the answer instead of holding a connection.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#receiving-messages.
+// Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
+func (c *conn) stream(f *flight, call *call, body io.ReadCloser) (*jsonrpc.Message, error) {
+	at := new(cursor)
+	for failures := 0; ; {
+		m, moved, err := c.events(call, body, at)
+		if m != nil {
+			f.landed(body)
+			return m, nil
+		}
+		_ = body.Close() // it has ended, or is not wanted
+		if !errors.Is(err, errStreamEnded) || f.ctx.Err() != nil || call.stateless || at.last == "" {
+			defer f.over()
+			return nil, f.reason(err)
+		}
+		if moved {
+			failures = 0
+		}
+		if body, err = c.resume(f, at, &failures, err); err != nil {
+			defer f.over()
+			return nil, err
+		}
+	}
+}
+
+// errStreamEnded marks the end of a stream on which the answer was to come.
+var errStreamEnded = errors.New("the server ended the stream without an answer")
+
+// events reads events up to the answer to call, or to the end. moved says
+// that there were any. call is nil for a stream that belongs to none.
+func (c *conn) events(call *call, body io.Reader, at *cursor) (answer *jsonrpc.Message, moved bool, err error) {
+	r := c.newReader(body)
+	for {
+		e, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, moved, errStreamEnded
+		case errors.Is(err, sse.ErrTooLong):
+			return nil, moved, fmt.Errorf("the server sent a message over the limit of %d bytes; see Client.MaxMessageBytes", c.opts.MaxMessageBytes)
+		case err != nil:
+			return nil, moved, fmt.Errorf("%w: %w", errStreamEnded, err)
+		}
+		moved = true
+		if e.ID != "" {
+			at.last = e.ID
+		}
+		if e.Retry > 0 {
+			at.retry = e.Retry
+		}
+		if len(e.Data) == 0 || e.Name != "" && e.Name != "message" {
+			continue // it only says where the stream is
+		}
+		if m, err := c.take(call, e.Data); m != nil || err != nil {
+			return m, moved, err
+		}
+	}
+}
+
+// resume asks for the rest of a stream, as often as there is hope. failures
+// counts the attempts since there was an event.
+//
+// Spec: 2025-11-25 basic/transports#resumability-and-redelivery (2).
+func (c *conn) resume(f *flight, at *cursor, failures *int, why error) (io.ReadCloser, error) {
+	for {
+		if *failures >= c.opts.MaxReconnects {
+			return nil, fmt.Errorf("the stream broke off, and %d attempts to resume it came to nothing: %w", *failures, why)
+		}
+		if !pause(f.ctx, c.delay(at, *failures)) {
+			return nil, f.reason(why)
+		}
+		*failures++
+		body, err := c.get(f.ctx, at)
+		switch {
+		case err == nil:
+			return body, nil
+		case f.ctx.Err() != nil:
+			return nil, f.reason(err)
+		case c.forgotten(err):
+			_ = c.lose() // that the server refused it would not be true of this call
+			return nil, errSessionOver
+		case final(err):
+			return nil, fmt.Errorf("the stream broke off and cannot be resumed: %w", err)
+		}
+		why = err
+	}
+}
+
+// delay returns how long to wait before an attempt: never less than the
+// server wants; longer each time there was no use in it, and not all clients
+// at the same moment.
+//
+// Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
+func (c *conn) delay(at *cursor, failures int) time.Duration {
+	d := c.opts.ReconnectDelay
+	if at.retry > 0 {
+		d = at.retry
+	}
+	if failures == 0 {
+		return d
+	}
+	longer := min(d<<min(failures, 10), max(d, maxBackOff))
+	return longer + rand.N(longer/2+1) //nolint:gosec // spreading load needs no secrecy
+}
+
+// pause waits, and reports false when ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// get opens a stream with GET: the rest of the one that the cursor is in, or
+// the standing one.
+//
+// Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
+func (c *conn) get(ctx context.Context, at *cursor) (io.ReadCloser, error) {
+	h := c.baseHeader()
+	h.Set("Accept", sse.ContentType)
+	if at.last != "" {
+		h.Set(headerLast, at.last)
+	}
+	c.mu.Lock()
+	c.sessionHeader(h)
+	c.mu.Unlock()
+	resp, err := c.do(ctx, http.MethodGet, nil, h) //nolint:bodyclose // the caller or drain closes it
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusOK && mediaType(resp) == sse.ContentType {
+		return resp.Body, nil
+	}
+	defer drain(resp.Body)
+	body, _ := readBody(resp.Body, 512) // for the message; what is missing does not matter
+	return nil, httpError(resp, body)
+}
+
+// forgotten reports whether the server answered that it does not know the
+// session.
+func (c *conn) forgotten(err error) bool {
+	var refused *HTTPError
+	if !errors.As(err, &refused) || !forgets(refused.Status, nil, c.rpcError([]byte(refused.Body))) {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session != ""
+}
+
+// final reports whether there is no use in asking for a stream again.
+func final(err error) bool {
+	var refused *HTTPError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	switch refused.Status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return refused.Status < http.StatusInternalServerError
+}
+
+// startListening opens the standing stream, once.
+func (c *conn) startListening() {
+	c.mu.Lock()
+	first := !c.listening
+	c.listening = true
+	c.mu.Unlock()
+	if first {
+		c.spawn(c.listen) // ends with the connection, or when the server has no such stream
+	}
+}
+
+// listen reads what the server has to say beside answers. A server may have
+// no stream for that; one that had it is asked again when it ends.
+//
+// Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
+func (c *conn) listen() {
+	at, opened := new(cursor), false
+	for failures := 0; ; {
+		body, err := c.get(c.ctx, at)
+		switch {
+		case c.ctx.Err() != nil:
+			if err == nil {
+				_ = body.Close() // nobody reads it
+			}
+			return
+		case err == nil:
+			opened = true
+			if c.standing(body, at) {
+				failures = 0
+			}
+		case opened && c.forgotten(err):
+			_ = c.lose() // Err says it
+			return
+		case final(err) && at.last != "":
+			at.last = "" // what was missed is gone
+		case final(err):
+			c.opts.Logger.Debug("the server has no stream for what it says by itself", "server", c.opts.Name(), "reason", err)
+			return
+		}
+		if failures >= c.opts.MaxReconnects {
+			c.opts.Logger.Warn("given up listening to what the server says by itself", "server", c.opts.Name(), "attempts", failures, "error", err)
+			return
+		}
+		if !pause(c.ctx, c.delay(at, failures)) {
+			return
+		}
+		failures++
+	}
+}
+
+// standing reads the standing stream to its end, and reports whether it was
+// good for something.
+func (c *conn) standing(body io.ReadCloser, at *cursor) bool {
+	defer func() { _ = body.Close() }() // it has ended, or is not wanted
+	began := time.Now()
+	_, moved, err := c.events(nil, body, at)
+	if !errors.Is(err, errStreamEnded) {
+		c.opts.Logger.Warn("what the server says by itself cannot be read", "server", c.opts.Name(), "error", err)
+		at.last = "" // it would come again
+	}
+	return moved || time.Since(began) >= maxBackOff
+}

@@ -1,0 +1,230 @@
+package streamable
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/parley-mcp/parley/internal/schema"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// toolHeaders knows which parameters of which tools go into headers. The zero
+// value is ready.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters.
+type toolHeaders struct {
+	mu       sync.Mutex
+	bindings map[string][]schema.HeaderBinding
+}
+
+// maxBound bounds what a server can make the client remember.
+const maxBound = 10_000
+
+// learn reads a page of tools and returns it without the tools whose
+// annotations break the rules, so that they do not spoil the others.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#schema-extension.
+func (t *toolHeaders) learn(page json.RawMessage, log *slog.Logger) json.RawMessage {
+	var list struct {
+		Tools []json.RawMessage `json:"tools"`
+	}
+	if wire.Unmarshal(page, &list) != nil {
+		return page // refused by whoever reads it
+	}
+	kept := make([]json.RawMessage, 0, len(list.Tools))
+	for _, tool := range list.Tools {
+		var head struct {
+			Name   string          `json:"name"`
+			Schema json.RawMessage `json:"inputSchema"`
+		}
+		if wire.Unmarshal(tool, &head) != nil {
+			kept = append(kept, tool)
+			continue
+		}
+		bindings, err := schema.Headers(head.Schema)
+		t.set(head.Name, bindings)
+		if err != nil {
+			log.Warn("tool left out: its header annotations are invalid", "tool", head.Name, "reason", err)
+			continue
+		}
+		kept = append(kept, tool)
+	}
+	if len(kept) == len(list.Tools) {
+		return page
+	}
+	return withTools(page, kept)
+}
+
+func withTools(page json.RawMessage, tools []json.RawMessage) json.RawMessage {
+	raw, err := wire.Marshal(tools)
+	if err != nil {
+		return page
+	}
+	shorter, err := wire.Set(page, "tools", raw)
+	if err != nil {
+		return page
+	}
+	return shorter
+}
+
+func (t *toolHeaders) set(tool string, bindings []schema.HeaderBinding) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.bindings, tool)
+	if len(bindings) == 0 || len(t.bindings) >= maxBound {
+		return
+	}
+	if t.bindings == nil {
+		t.bindings = make(map[string][]schema.HeaderBinding)
+	}
+	t.bindings[tool] = bindings
+}
+
+// mirror adds the headers of a tools/call. A tool that was never listed has
+// none that are known.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
+func (t *toolHeaders) mirror(h http.Header, call *call) {
+	t.mu.Lock()
+	bindings := t.bindings[call.name]
+	t.mu.Unlock()
+	for _, b := range bindings {
+		raw, ok := call.arguments, true
+		for _, name := range b.Path {
+			if raw, ok = member(raw, name); !ok {
+				break
+			}
+		}
+		if value, has := headerValue(raw); ok && has {
+			h.Set(headerParam+b.Name, encodeHeader(value))
+		}
+	}
+}
+
+// headerValue returns the text of a string, a number or a boolean; anything
+// else has none.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#value-encoding.
+func headerValue(raw json.RawMessage) (string, bool) {
+	switch {
+	case len(raw) == 0:
+		return "", false
+	case raw[0] == '"':
+		return text(raw)
+	case raw[0] == 't' || raw[0] == 'f':
+		return string(raw), true
+	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
+		return decimal(string(raw)), true
+	}
+	return "", false
+}
+
+// decimal writes an integer without fraction and exponent. What is no integer
+// stays as it is: the server says what it thinks of it.
+func decimal(number string) string {
+	if _, exponent, ok := strings.Cut(strings.ToLower(number), "e"); ok {
+		if n, err := strconv.Atoi(exponent); err != nil || n > 400 || n < -400 {
+			return number
+		}
+	}
+	r, ok := new(big.Rat).SetString(number)
+	if !ok || !r.IsInt() {
+		return number
+	}
+	return r.Num().String()
+}
+
+// member returns a member of an object.
+func member(doc json.RawMessage, name string) (json.RawMessage, bool) {
+	var found json.RawMessage
+	stop := errors.New("found")
+	err := wire.Members(doc, func(n string, value []byte) error {
+		if n != name {
+			return nil
+		}
+		found = append(found, value...)
+		return stop
+	})
+	return found, errors.Is(err, stop)
+}
+
+// callAgain makes a call again that the server refused for its headers: its
+// tools may have changed since they were listed. refusal is the answer if
+// that cannot be found out.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
+func (c *conn) callAgain(ctx context.Context, first *call, refusal *jsonrpc.Message) (*jsonrpc.Message, error) {
+	if err := c.relist(ctx, first); err != nil {
+		c.opts.Logger.Warn("tools not listed after a header mismatch", "server", c.opts.Name(), "error", err)
+		return refusal, nil //nolint:nilerr // the refusal is what the caller asked for
+	}
+	m := *first.m
+	m.ID = c.ownID()
+	again, err := newCall(&m)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.roundTrip(ctx, again)
+	if err != nil {
+		return nil, err
+	}
+	answer.ID = first.m.ID
+	return answer, nil
+}
+
+// ownID returns an ID that nothing else on this connection has.
+func (c *conn) ownID() jsonrpc.ID {
+	return jsonrpc.StringID("parley-retry-" + strconv.FormatInt(c.lastID.Add(1), 10))
+}
+
+// maxPages bounds a list that never ends.
+const maxPages = 1000
+
+// relist reads the list of tools anew, on behalf of a call.
+func (c *conn) relist(ctx context.Context, of *call) error {
+	meta, err := wire.Without(of.meta, mcp.MetaProgressToken)
+	if err != nil {
+		return err
+	}
+	var at *string
+	for range maxPages {
+		m, err := jsonrpc.NewRequest(c.ownID(), mcp.MethodListTools, struct {
+			Meta   json.RawMessage `json:"_meta"`
+			Cursor *string         `json:"cursor,omitzero"`
+		}{meta, at})
+		if err != nil {
+			return err
+		}
+		call, err := newCall(m)
+		if err != nil {
+			return err
+		}
+		page, err := c.roundTrip(ctx, call)
+		if err != nil {
+			return err
+		}
+		if page.Error != nil {
+			return page.Error
+		}
+		c.tools.learn(page.Result, c.opts.Logger)
+		var next struct {
+			Cursor *string `json:"nextCursor"`
+		}
+		if err := wire.Unmarshal(page.Result, &next); err != nil {
+			return err
+		}
+		if at = next.Cursor; at == nil {
+			return nil
+		}
+	}
+	return errors.New("the list has too many pages")
+}

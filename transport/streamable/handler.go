@@ -1,0 +1,287 @@
+// Package streamable is the Streamable HTTP transport: a server as an
+// http.Handler, and a client. One URL serves every revision that has the
+// transport at once; which one a request speaks is decided request by request.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http.
+// Spec: 2025-11-25 basic/transports#streamable-http.
+package streamable
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/httpserve"
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// The headers of the transport.
+const (
+	headerVersion = "MCP-Protocol-Version"
+	headerSession = "Mcp-Session-Id"
+	headerMethod  = "Mcp-Method"
+	headerName    = "Mcp-Name"
+	headerParam   = "Mcp-Param-"
+	headerLast    = "Last-Event-ID"
+)
+
+// Handler serves an mcp.Handler over HTTP. It is safe for concurrent use, and
+// can be mounted at any path; that path is the MCP endpoint.
+type Handler struct {
+	handler   mcp.Handler
+	opts      Options
+	decoder   *jsonrpc.Decoder
+	stateless *era.Stateless
+	guard     *httpserve.Guard
+	limits    *httpserve.Limits
+	sessions  *sessions
+
+	ctx  context.Context //nolint:containedctx // the handler's life: ended by Close
+	end  context.CancelCauseFunc
+	mu   sync.Mutex // guards adding to busy against Close
+	busy sync.WaitGroup
+}
+
+var _ http.Handler = (*Handler)(nil)
+
+// New returns a Handler. opts may be nil. It fails when an option is wrong.
+func New(h mcp.Handler, opts *Options) (*Handler, error) {
+	o := opts.withDefaults()
+	stateless, err := era.NewStateless(h, o.ServeOptions)
+	if err != nil {
+		return nil, err
+	}
+	g, err := httpserve.NewGuard(o.Hosts, o.Origins)
+	if err != nil {
+		return nil, err
+	}
+	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst)}
+	s.ctx, s.end = context.WithCancelCause(context.Background())
+	s.sessions = newSessions(s)
+	return s, nil
+}
+
+// Close ends every stream and session in good order and waits until all
+// requests are answered, or ctx ends. Requests that come later are refused
+// with 503. It does not close network listeners: call it before, or from,
+// http.Server.RegisterOnShutdown.
+func (h *Handler) Close(ctx context.Context) error {
+	h.mu.Lock()
+	h.end(era.ErrShutdown)
+	h.mu.Unlock()
+	h.sessions.close()
+	done := make(chan struct{})
+	go func() { // ends with the last request, all of which were just cancelled
+		h.busy.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Sessions returns how many sessions there are.
+func (h *Handler) Sessions() int { return h.sessions.len() }
+
+func (h *Handler) pen(w http.ResponseWriter, broken func(error)) *httpserve.Pen {
+	return httpserve.NewPen(w, h.opts.WriteTimeout, h.opts.KeepAlive, broken)
+}
+
+func (h *Handler) enter() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ctx.Err() != nil {
+		return false
+	}
+	h.busy.Add(1)
+	return true
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.enter() {
+		h.refuse(w, http.StatusServiceUnavailable, jsonrpc.CodeInternalError, "the server is shutting down")
+		return
+	}
+	defer h.busy.Done()
+	if err := h.guard.Check(r); err != nil {
+		h.opts.Logger.WarnContext(r.Context(), "request refused", "reason", err, "remote", r.RemoteAddr)
+		h.refuse(w, http.StatusForbidden, jsonrpc.CodeInvalidRequest, err.Error())
+		return
+	}
+	via := era.Via{}
+	if h.opts.Principal != nil {
+		via.Principal = h.opts.Principal(r)
+	}
+	leave, retry := h.limits.Enter(r, via.Principal)
+	if leave == nil {
+		w.Header().Set("Retry-After", retry)
+		h.refuse(w, http.StatusTooManyRequests, jsonrpc.CodeInternalError, "too many requests; come back after "+retry+" s")
+		return
+	}
+	defer leave()
+	h.route(w, r, via) //nolint:contextcheck // what a session serves outlives the request that brings it
+}
+
+func (h *Handler) route(w http.ResponseWriter, r *http.Request, via era.Via) {
+	hasSessions := len(revision.Session(h.handler.Describe().Revisions)) > 0
+	switch {
+	case r.Method == http.MethodPost:
+		h.post(w, r, via)
+	case r.Method == http.MethodGet && hasSessions:
+		h.sessions.get(w, r, via)
+	case r.Method == http.MethodDelete && hasSessions:
+		h.sessions.delete(w, r, via)
+	default:
+		// Spec: 2026-07-28 basic/transports/streamable-http#earlier-streamable-http-revisions.
+		allow := "POST"
+		if hasSessions {
+			allow = "GET, POST, DELETE"
+		}
+		w.Header().Set("Allow", allow)
+		h.refuse(w, http.StatusMethodNotAllowed, jsonrpc.CodeInvalidRequest, "the endpoint takes "+allow)
+	}
+}
+
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
+	if status, err := acceptable(r); err != nil {
+		h.refuse(w, status, jsonrpc.CodeInvalidRequest, err.Error())
+		return
+	}
+	body, status, err := h.body(w, r)
+	if err != nil {
+		h.refuse(w, status, jsonrpc.CodeInvalidRequest, err.Error())
+		return
+	}
+	if jsonrpc.IsBatch(body) {
+		h.sessions.batch(w, r, body, via)
+		return
+	}
+	m, err := h.decoder.Decode(body)
+	if err != nil {
+		h.refuseMessage(w, http.StatusBadRequest, m.ID, err)
+		return
+	}
+	if h.isStateless(r, m) {
+		h.serveStateless(w, r, m, via)
+		return
+	}
+	h.sessions.post(w, r, m, via)
+}
+
+// isStateless asks the era question. A header that names no session revision
+// is a second witness: such a request is refused in the words of its era even
+// when its body lacks what it needs.
+func (h *Handler) isStateless(r *http.Request, m *jsonrpc.Message) bool {
+	if era.IsStateless(m) {
+		return true
+	}
+	version := r.Header.Get(headerVersion)
+	return version != "" && !isSession(version) && r.Header.Get(headerSession) == ""
+}
+
+func isSession(version string) bool {
+	r, ok := mcp.ParseRevision(version)
+	return ok && !era.StatelessRevision(r)
+}
+
+// acceptable checks what the client sends and takes.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (2).
+func acceptable(r *http.Request) (int, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return http.StatusUnsupportedMediaType, errors.New("Content-Type must be application/json")
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return http.StatusUnsupportedMediaType, errors.New("a Content-Encoding is not supported")
+	}
+	if !accepts(r, "application/json") || !accepts(r, sse.ContentType) {
+		return http.StatusNotAcceptable, errors.New("the Accept header must list application/json and text/event-stream")
+	}
+	return 0, nil
+}
+
+func accepts(r *http.Request, want string) bool {
+	values := r.Header.Values("Accept")
+	if len(values) == 0 {
+		return true
+	}
+	group, _, _ := strings.Cut(want, "/")
+	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		kind, _, _ := strings.Cut(part, ";")
+		switch strings.ToLower(strings.TrimSpace(kind)) {
+		case want, "*/*", group + "/*":
+			return true
+		}
+	}
+	return false
+}
+
+// body reads the request's body, within its bounds of size and time.
+func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, error) {
+	limit := int64(h.opts.MaxMessageBytes)
+	if r.ContentLength > limit {
+		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(h.opts.ReadTimeout)) // a writer without deadlines has none
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if err == nil {
+		// Past the body, a read waits for the client to go away. After an
+		// error the deadline stays: the rest of the body is not waited for.
+		_ = rc.SetReadDeadline(time.Time{})
+	}
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
+	case err != nil:
+		return nil, http.StatusBadRequest, errors.New("the body did not arrive whole")
+	}
+	return body, 0, nil
+}
+
+func tooLarge(limit int64) error {
+	return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the body is over the limit of %d bytes", limit)
+}
+
+// refuse answers a request whose message is not known.
+func (h *Handler) refuse(w http.ResponseWriter, status int, code int64, reason string) {
+	h.refuseMessage(w, status, jsonrpc.ID{}, jsonrpc.Errorf(code, "%s", reason))
+}
+
+// refuseMessage answers with an error, which has no id member where there is
+// no ID.
+func (h *Handler) refuseMessage(w http.ResponseWriter, status int, id jsonrpc.ID, err error) {
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &rpc) {
+		rpc = jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+	}
+	var frame json.RawMessage
+	if id.IsZero() {
+		frame, err = jsonrpc.AppendNoID(nil, rpc)
+	} else {
+		frame, err = jsonrpc.Append(nil, jsonrpc.NewError(id, rpc))
+	}
+	if err != nil {
+		w.WriteHeader(status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(frame) // a client that is gone does not matter
+}

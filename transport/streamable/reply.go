@@ -1,0 +1,47 @@
+package streamable
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/httpserve"
+	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// reply is the Out of a stateless request.
+type reply struct{ *httpserve.Pen }
+
+var _ era.Out = reply{}
+
+// Message makes the response an event stream.
+func (r reply) Message(_ context.Context, frame []byte) error { return r.Event(sse.Event{Data: frame}) }
+
+// Answer ends the response: JSON when nothing preceded it.
+func (r reply) Answer(_ context.Context, frame []byte, failed *era.Failure) error {
+	if r.Object(statusOf(failed), frame) {
+		return nil
+	}
+	return r.Event(sse.Event{Data: frame})
+}
+
+// statusOf returns the status that goes with an error.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#protocol-version-header.
+func statusOf(failed *era.Failure) int {
+	switch {
+	case failed == nil:
+		return http.StatusOK
+	case failed.Malformed:
+		return http.StatusBadRequest
+	}
+	switch failed.Code {
+	case jsonrpc.CodeMethodNotFound:
+		return http.StatusNotFound
+	case jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, mcp.CodeHeaderMismatch, mcp.CodeMissingCapability, mcp.CodeUnsupportedVersion:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}

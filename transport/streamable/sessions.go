@@ -1,0 +1,360 @@
+package streamable
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/httpserve"
+	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// sessions are the sessions of a handler.
+type sessions struct {
+	h *Handler
+
+	mu   sync.Mutex
+	byID map[string]*session
+	down bool
+}
+
+func newSessions(h *Handler) *sessions {
+	return &sessions{h: h, byID: map[string]*session{}}
+}
+
+func (ss *sessions) len() int {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return len(ss.byID)
+}
+
+// open makes a session. It returns nil when there are too many.
+//
+// Spec: 2025-11-25 basic/transports#session-management (1).
+func (ss *sessions) open(principal string) *session {
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // never fails
+	s := &session{owner: ss, id: hex.EncodeToString(id), principal: principal, streams: map[string]*stream{}}
+	s.ctx, s.end = context.WithCancelCause(context.Background())
+	s.standing = newStream(s, "0")
+	s.era = era.NewSession(ss.h.handler, ss.h.opts.ServeOptions, standingOut{s.standing})
+	if idle := ss.h.opts.SessionIdle; idle > 0 {
+		s.idle = time.AfterFunc(idle, s.expire)
+	}
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if ss.down || len(ss.byID) >= ss.h.opts.MaxSessions {
+		s.end(era.ErrShutdown)
+		if s.idle != nil {
+			s.idle.Stop()
+		}
+		return nil
+	}
+	ss.byID[s.id] = s
+	return s
+}
+
+func (ss *sessions) end(s *session, cause error) {
+	ss.mu.Lock()
+	delete(ss.byID, s.id)
+	ss.mu.Unlock()
+	s.close(cause)
+}
+
+// close ends all sessions.
+func (ss *sessions) close() {
+	ss.mu.Lock()
+	ss.down = true
+	all := ss.byID
+	ss.byID = map[string]*session{}
+	ss.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, s := range all {
+		wg.Go(func() { s.close(era.ErrShutdown) })
+	}
+	wg.Wait()
+}
+
+// find returns the session a request belongs to, in use, or answers the
+// request: a session is known only to the principal that opened it.
+//
+// Spec: 2025-11-25 basic/transports#session-management (2), (3).
+func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, via era.Via) *session {
+	values := r.Header.Values(headerSession)
+	if len(values) != 1 {
+		ss.h.refuseMessage(w, http.StatusBadRequest, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest,
+			"%s must be sent once; it comes with the answer to initialize", headerSession))
+		return nil
+	}
+	ss.mu.Lock()
+	s := ss.byID[values[0]]
+	ss.mu.Unlock()
+	if s == nil || s.principal != via.Principal || !s.use() {
+		ss.gone(w, id)
+		return nil
+	}
+	return s
+}
+
+func (ss *sessions) gone(w http.ResponseWriter, id jsonrpc.ID) {
+	ss.h.refuseMessage(w, http.StatusNotFound, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session does not exist; open a new one with initialize"))
+}
+
+// post serves one message of a session.
+func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, via era.Via) {
+	if m.Kind == jsonrpc.Request && m.Method == mcp.MethodInitialize && r.Header.Get(headerSession) == "" {
+		ss.initialize(w, r, m, via)
+		return
+	}
+	if !ss.versionOK(w, r, m.ID) {
+		return
+	}
+	s := ss.find(w, r, m.ID, via)
+	if s == nil {
+		return
+	}
+	defer s.release()
+	via.SessionID = s.id
+	if err := checkMirrors(r, m); err != nil {
+		ss.h.refuseMessage(w, http.StatusBadRequest, m.ID, err)
+		return
+	}
+	if m.Kind == jsonrpc.Request {
+		s.serve(w, r, m, via)
+		return
+	}
+	s.accept(m, via)
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// accept takes a notification or a response.
+func (s *session) accept(m *jsonrpc.Message, via era.Via) {
+	if m.Kind == jsonrpc.Notification && s.inflight.Notice(m) {
+		return
+	}
+	s.era.Receive(s.ctx, m, nil, via)
+}
+
+// versionOK refuses a header that names no revision of a session. A missing
+// one is an older client's.
+//
+// Spec: 2025-11-25 basic/transports#protocol-version-header.
+func (ss *sessions) versionOK(w http.ResponseWriter, r *http.Request, id jsonrpc.ID) bool {
+	version := r.Header.Get(headerVersion)
+	if version == "" || isSession(version) {
+		return true
+	}
+	ss.h.refuseMessage(w, http.StatusBadRequest, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s %q is not a revision of a session", headerVersion, version))
+	return false
+}
+
+// checkMirrors checks the headers that drafts of the next revision put beside
+// a session's identifier.
+func checkMirrors(r *http.Request, m *jsonrpc.Message) error {
+	if m.Kind != jsonrpc.Request {
+		return nil
+	}
+	err := error(nil)
+	if r.Header.Get(headerMethod) != "" {
+		err = checkHeader(r, headerMethod, m.Method, false)
+	}
+	if name, ok := named(m); ok && err == nil && r.Header.Get(headerName) != "" {
+		err = checkHeader(r, headerName, name, true)
+	}
+	if err == nil {
+		return nil
+	}
+	return jsonrpc.Errorf(codeDraftMismatch, "%v", err)
+}
+
+// codeDraftMismatch is what drafts had before -32020.
+const codeDraftMismatch = -32001
+
+func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, via era.Via) {
+	s := ss.open(via.Principal)
+	if s == nil || !s.use() {
+		w.Header().Set("Retry-After", "5")
+		ss.h.refuseMessage(w, http.StatusServiceUnavailable, m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the server has too many sessions; come back later"))
+		return
+	}
+	defer s.release()
+	via.SessionID = s.id
+	w.Header().Set(headerSession, s.id)
+	out := &opening{w: w, pen: ss.h.pen(w, func(error) {})}
+	defer out.pen.Close()
+	s.era.Receive(r.Context(), m, out, via)
+	if s.era.Facts() == nil {
+		ss.end(s, era.ErrShutdown)
+	}
+}
+
+// opening is the Out of initialize: a session that is refused has no
+// identifier.
+type opening struct {
+	w   http.ResponseWriter
+	pen *httpserve.Pen
+}
+
+func (o *opening) Message(context.Context, []byte) error { return httpserve.ErrGone }
+
+func (o *opening) Answer(_ context.Context, frame []byte, failed *era.Failure) error {
+	if failed != nil {
+		o.w.Header().Del(headerSession)
+	}
+	o.pen.Object(sessionStatus(failed), frame)
+	return nil
+}
+
+// sessionStatus: in a session an error is an answer like any other, unless
+// the message could not be read as one.
+func sessionStatus(failed *era.Failure) int {
+	if failed != nil && (failed.Code == jsonrpc.CodeInvalidRequest || failed.Code == jsonrpc.CodeParseError || failed.Code == mcp.CodeUnsupportedVersion) {
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// get opens a stream for what belongs to no request, or goes on with one that
+// was lost.
+//
+// Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
+func (ss *sessions) get(w http.ResponseWriter, r *http.Request, via era.Via) {
+	if !accepts(r, sse.ContentType) {
+		ss.h.refuse(w, http.StatusNotAcceptable, jsonrpc.CodeInvalidRequest, "Accept must list text/event-stream")
+		return
+	}
+	if !ss.versionOK(w, r, jsonrpc.ID{}) {
+		return
+	}
+	s := ss.find(w, r, jsonrpc.ID{}, via)
+	if s == nil {
+		return
+	}
+	defer s.release()
+	st, seq, err := s.resumed(r)
+	if err != nil {
+		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, err.Error())
+		return
+	}
+	p := ss.h.pen(w, func(error) {})
+	defer p.Close()
+	left, err := st.resume(p, seq)
+	if err != nil {
+		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, err.Error())
+		return
+	}
+	s.carry(r, st, p, left)
+}
+
+// resumed returns which stream a GET is for, and after which event.
+func (s *session) resumed(r *http.Request) (*stream, uint64, error) {
+	last := r.Header.Get(headerLast)
+	if last == "" {
+		s.standing.mu.Lock()
+		defer s.standing.mu.Unlock()
+		return s.standing, s.standing.told, nil
+	}
+	id, seq, err := parseEventID(last)
+	if err != nil {
+		return nil, 0, err
+	}
+	st := s.stream(id)
+	if st == nil {
+		return nil, 0, ErrForgotten
+	}
+	return st, seq, nil
+}
+
+// delete ends a session at its client's wish.
+//
+// Spec: 2025-11-25 basic/transports#session-management (5).
+func (ss *sessions) delete(w http.ResponseWriter, r *http.Request, via era.Via) {
+	s := ss.find(w, r, jsonrpc.ID{}, via)
+	if s == nil {
+		return
+	}
+	s.release()
+	ss.end(s, era.ErrCancelled)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// batch serves an array of messages: 202 when nothing in it waits for an
+// answer, one array of answers otherwise.
+//
+// Spec: 2025-03-26 basic/transports#sending-messages-to-the-server (4).
+func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, via era.Via) {
+	if !ss.versionOK(w, r, jsonrpc.ID{}) {
+		return
+	}
+	s := ss.find(w, r, jsonrpc.ID{}, via)
+	if s == nil {
+		return
+	}
+	defer s.release()
+	if f := s.era.Facts(); f == nil || !f.Batches {
+		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "batches are part of revision 2025-03-26 only; send the messages one by one")
+		return
+	}
+	entries, err := ss.h.decoder.DecodeBatch(body)
+	if err != nil {
+		ss.h.refuseMessage(w, http.StatusBadRequest, jsonrpc.ID{}, err)
+		return
+	}
+	via.SessionID = s.id
+	s.serveBatch(w, r, entries, via)
+}
+
+func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, entries []jsonrpc.Entry, via era.Via) {
+	era.Misplaced(entries)
+	st, ok := s.begin()
+	if !ok {
+		s.owner.gone(w, jsonrpc.ID{})
+		return
+	}
+	p := s.owner.h.pen(w, func(error) {})
+	defer p.Close()
+	left := st.attach(p)
+	b := era.NewBatch(entries, requestOut{st}, func(frame []byte) error { return st.answer(bytes.Clone(frame), nil) })
+	go func() { // ends with the batch, which close cancels and waits for
+		defer s.work.Done()
+		defer st.drop()
+		var wg sync.WaitGroup
+		for _, e := range entries {
+			s.entry(e, b, via, &wg)
+		}
+		wg.Wait()
+	}()
+	if b.Quiet() {
+		st.leave(p)
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	s.carry(r, st, p, left)
+}
+
+// entry serves one message of a batch.
+func (s *session) entry(e jsonrpc.Entry, b *era.Batch, via era.Via, wg *sync.WaitGroup) {
+	switch {
+	case e.Err != nil:
+		b.Refuse(e.Message.ID, e.Err)
+	case e.Message.Kind != jsonrpc.Request:
+		s.accept(e.Message, via)
+	default:
+		ctx, err := s.inflight.Add(s.ctx, e.Message, s.owner.h.opts.MaxInFlight)
+		if err != nil {
+			b.Refuse(e.Message.ID, err)
+			return
+		}
+		wg.Go(func() {
+			defer s.inflight.Remove(e.Message.ID)
+			s.era.Receive(ctx, e.Message, b, via)
+		})
+	}
+}
