@@ -81,7 +81,7 @@ func (c *conn) Send(ctx context.Context, notification *jsonrpc.Message) error {
 		return fmt.Errorf("%s: %w", notification.Method, err)
 	}
 	if notification.Method == mcp.NoteInitialized && !call.stateless {
-		c.startListening()
+		c.startListening(ctx)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/sse"
@@ -193,14 +194,28 @@ func final(err error) bool {
 	return refused.Status < http.StatusInternalServerError
 }
 
-// startListening opens the standing stream, once.
-func (c *conn) startListening() {
+// openTimeout bounds the wait for the standing stream. There are servers that
+// send no header before they have something to say.
+const openTimeout = 500 * time.Millisecond
+
+// startListening opens the standing stream, once. It returns when the server
+// has answered: what it has to say on that stream before the stream is there
+// would be lost, for example a question about the first call.
+func (c *conn) startListening(ctx context.Context) {
 	c.mu.Lock()
 	first := !c.listening
 	c.listening = true
 	c.mu.Unlock()
-	if first {
-		c.spawn(c.listen) // ends with the connection, or when the server has no such stream
+	answered := make(chan struct{})
+	if !first || !c.spawn(func() { c.listen(sync.OnceFunc(func() { close(answered) })) }) { //nolint:contextcheck // ends with the connection, or when the server has no such stream
+		return
+	}
+	timer := time.NewTimer(openTimeout)
+	defer timer.Stop()
+	select {
+	case <-answered:
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 
@@ -208,10 +223,11 @@ func (c *conn) startListening() {
 // no stream for that; one that had it is asked again when it ends.
 //
 // Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
-func (c *conn) listen() {
+func (c *conn) listen(answered func()) {
 	at, opened := new(cursor), false
 	for failures := 0; ; {
 		body, err := c.get(c.ctx, at)
+		answered()
 		switch {
 		case c.ctx.Err() != nil:
 			if err == nil {

@@ -1,0 +1,106 @@
+// Client is what the official conformance suite tests as a client. The suite
+// starts it once for each scenario, with the URL of a server of its own:
+//
+//	MCP_CONFORMANCE_SCENARIO=tools_call client URL
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// limit is well below the time that the suite gives a client.
+const limit = 20 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	err := run(ctx, os.Args[1:], logger)
+	cancel()
+	stop()
+	if err != nil {
+		logger.Error("failed", "error", err)
+		os.Exit(1)
+	}
+	// The suite ignores the exit code of a client, but keeps what it says.
+	fmt.Fprintln(os.Stdout, "done") //nolint:forbidigo // nobody speaks MCP on it
+}
+
+func run(ctx context.Context, args []string, logger *slog.Logger) error {
+	if len(args) != 1 {
+		return fmt.Errorf("usage: client URL")
+	}
+	name := os.Getenv("MCP_CONFORMANCE_SCENARIO")
+	scenario, ok := scenarios()[name]
+	if !ok {
+		if strings.HasPrefix(name, "auth/") {
+			return fmt.Errorf("scenario %q: this client has no authorization", name)
+		}
+		return fmt.Errorf("MCP_CONFORMANCE_SCENARIO is %q, which is none of %q", name, slices.Sorted(maps.Keys(scenarios())))
+	}
+	opts := options(logger)
+	wanted := os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")
+	opts.Revisions = offer(wanted)
+	c, err := client.Connect(ctx, &streamable.Client{URL: args[0], Logger: logger}, opts)
+	if err != nil {
+		return fmt.Errorf("scenario %q: %w", name, err)
+	}
+	logger.Info("connected", "scenario", name, "revision", c.Revision(), "server", c.ServerInfo().Name)
+	if got := c.Revision().String(); wanted != "" && got != wanted {
+		err = fmt.Errorf("the connection speaks %s, and the scenario is about %s", got, wanted)
+	} else {
+		err = scenario(ctx, c)
+	}
+	if closing := c.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return fmt.Errorf("scenario %q: %w", name, err)
+	}
+	return nil
+}
+
+// offer returns the revisions to speak in a scenario about one of them; nil
+// means all. To find out that a server is one of sessions is a part of the
+// scenarios about the newest such revision. For older ones it must not be
+// offered, because the servers of the suite would take it.
+func offer(wanted string) []mcp.Revision {
+	var older []mcp.Revision
+	for _, r := range mcp.Revisions() {
+		if r == mcp.Revision20251125 {
+			break
+		}
+		if older = append(older, r); r.String() == wanted {
+			return older
+		}
+	}
+	return nil
+}
+
+// options declare everything that a client can do.
+func options(logger *slog.Logger) *client.Options {
+	return &client.Options{
+		Info:   mcp.Implementation{Name: "parley-conformance", Version: "1.0.0"},
+		Logger: logger,
+		Elicit: elicit,
+		Sample: func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+			return &mcp.CreateMessageResult{
+				Role: mcp.RoleAssistant, Content: mcp.OneOrMany{mcp.Text("A model would say more.")}, Model: "none", StopReason: "endTurn",
+			}, nil
+		},
+		Roots: []*mcp.Root{{URI: "file:///conformance", Name: "Conformance"}},
+	}
+}
