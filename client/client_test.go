@@ -458,3 +458,29 @@ func TestCloseEndsCallsInFlight(t *testing.T) {
 		}
 	})
 }
+
+// A server cannot send the user to a script or a file.
+func TestVisitsAreToTheWeb(t *testing.T) {
+	for address, ok := range map[string]bool{"https://example.com/x": true, "javascript:alert(1)": false, "file:///etc/passwd": false, "https:": false} {
+		h := func() mcp.Handler {
+			s := newServer(nil)
+			s.AddRawTool(mcp.Tool{Name: "visit", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, call *server.Call, _ json.RawMessage) (*mcp.CallToolResult, error) {
+				if call.Exchange().Answers["u"] != nil {
+					return &mcp.CallToolResult{}, nil
+				}
+				return nil, &mcp.InputRequired{Requests: []mcp.InputRequest{{Key: "u", Method: mcp.MethodElicit, Params: &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: address}}}}
+			})
+			return s
+		}
+		visited := false
+		c := mcptest.Connect(t, h(), mcptest.Mode{Revision: mcp.Revision20260728, Transport: "memory"}, &client.Options{
+			VisitURL: func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				visited = true
+				return &mcp.ElicitResult{Action: mcp.ActionAccept}, nil
+			},
+		})
+		if _, err := c.CallTool(t.Context(), "visit", nil); visited != ok || (err == nil) != ok {
+			t.Errorf("%q: visited %v, %v", address, visited, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +38,9 @@ func (a *answers) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitR
 	defer a.thinking()()
 	switch {
 	case p.Mode == mcp.ElicitURL && a.opts.VisitURL != nil:
+		if err := checkVisit(p.URL); err != nil {
+			return nil, err
+		}
 		a.visits.of(p.ElicitationID) // the visit may be over before anybody waits
 		r, err := a.opts.VisitURL(ctx, p)
 		if err != nil || r == nil {
@@ -52,6 +56,18 @@ func (a *answers) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitR
 	}
 	// Spec: 2025-11-25 client/elicitation#error-handling.
 	return nil, mcp.InvalidParams("elicitation mode %q was not declared by this client", p.Mode)
+}
+
+// checkVisit refuses URLs that are no place on the web: a server must not make
+// a browser run a script or open a file.
+//
+// Spec: 2026-07-28 client/elicitation#url-mode-elicitation-requests.
+func checkVisit(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return mcp.InvalidParams("elicitation: %q is not an http or https URL", address)
+	}
+	return nil
 }
 
 func noAnswer(method string, err error) error {

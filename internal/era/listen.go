@@ -26,6 +26,12 @@ func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, desc *mcp.Descr
 	if p.Notifications == nil {
 		return nil, mcp.InvalidParams(`params must have "notifications"`)
 	}
+	// Spec: 2026-07-28 server/resources#security-considerations (1).
+	for _, uri := range p.Notifications.ResourceSubscriptions {
+		if !uriForm.MatchString(uri) {
+			return nil, mcp.InvalidParams("resourceSubscriptions: %q is not a URI", uri)
+		}
+	}
 	filter := Honoured(*p.Notifications, &desc.Capabilities)
 	meta := mcp.Meta{mcp.MetaSubscriptionID: []byte(x.ID.String())}
 
