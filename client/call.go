@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
@@ -115,9 +116,7 @@ func (r *Request) setParams(raw json.RawMessage) error {
 		r.Params = raw
 		return nil
 	}
-	for k, v := range r.Meta {
-		has.Meta[k] = v
-	}
+	maps.Copy(has.Meta, r.Meta)
 	r.Meta = has.Meta
 	var err error
 	r.Params, err = wire.Without(raw, "_meta")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -165,12 +166,7 @@ func (c *Client) allows(r mcp.Revision) bool {
 	if c.opts.Revisions == nil {
 		return true
 	}
-	for _, o := range c.opts.Revisions {
-		if o == r {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.opts.Revisions, r)
 }
 
 // open makes a connection and opens it as decide says. A server that ends

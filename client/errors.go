@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -45,13 +46,13 @@ type ToolError struct {
 
 // Error returns what the tool said.
 func (e *ToolError) Error() string {
-	text := ""
+	var text strings.Builder
 	for _, c := range e.Result.Content {
 		if t, ok := c.(*mcp.TextContent); ok {
-			text += t.Text
+			text.WriteString(t.Text)
 		}
 	}
-	return fmt.Sprintf("tool %q failed: %s", e.Tool, text)
+	return fmt.Sprintf("tool %q failed: %s", e.Tool, text.String())
 }
 
 // notFound marks the errors by which servers say that something is not there:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -69,11 +70,11 @@ func decodeResult(result *mcp.CallToolResult, out any) error {
 }
 
 func textOf(result *mcp.CallToolResult) string {
-	text := ""
+	var text strings.Builder
 	for _, block := range result.Content {
 		if t, ok := block.(*mcp.TextContent); ok {
-			text += t.Text
+			text.WriteString(t.Text)
 		}
 	}
-	return text
+	return text.String()
 }

@@ -1,6 +1,9 @@
 package mcp
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // CreateMessageParams asks the client to run a model.
 //
@@ -66,11 +69,11 @@ type CreateMessageResult struct {
 
 // Text returns the text blocks of the message, one after the other.
 func (r *CreateMessageResult) Text() string {
-	var s string
+	var s strings.Builder
 	for _, c := range r.Content {
 		if t, ok := c.(*TextContent); ok {
-			s += t.Text
+			s.WriteString(t.Text)
 		}
 	}
-	return s
+	return s.String()
 }

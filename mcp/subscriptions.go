@@ -1,5 +1,7 @@
 package mcp
 
+import "slices"
+
 // SubscriptionFilter says which changes a client wants to hear of.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
@@ -60,10 +62,8 @@ func (f *SubscriptionFilter) Matches(c Change) bool {
 	case ResourcesChanged:
 		return f.ResourcesListChanged
 	case ResourceUpdated:
-		for _, uri := range f.ResourceSubscriptions {
-			if uri == c.URI {
-				return true
-			}
+		if slices.Contains(f.ResourceSubscriptions, c.URI) {
+			return true
 		}
 	}
 	return false

@@ -172,15 +172,15 @@ func TestChangelogDeterministicOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names := ""
+		var names strings.Builder
 		for _, tool := range tools {
-			names += tool.Name + " "
+			names.WriteString(tool.Name + " ")
 		}
 		if first == "" {
-			first = names
+			first = names.String()
 		}
-		if names != first {
-			t.Errorf("order changed from %s to %s", first, names)
+		if names.String() != first {
+			t.Errorf("order changed from %s to %s", first, names.String())
 		}
 	}
 }

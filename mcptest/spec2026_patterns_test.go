@@ -97,12 +97,12 @@ func TestSpec2026Progress(t *testing.T) {
 		for _, m := range before {
 			got = append(got, m.Method+string(m.Params))
 		}
-		want := ""
+		var want strings.Builder
 		for _, p := range []string{"0", "0.5", "2"} {
-			want += fmt.Sprintf(`notifications/progress{"progressToken":%s,"progress":%s}`, token, p)
+			fmt.Fprintf(&want, `notifications/progress{"progressToken":%s,"progress":%s}`, token, p)
 		}
-		if strings.Join(got, "") != want {
-			t.Errorf("token %s: got %v, want %s", token, got, want)
+		if strings.Join(got, "") != want.String() {
+			t.Errorf("token %s: got %v, want %s", token, got, want.String())
 		}
 	}
 	if _, before := w.call(`1`, mcp.MethodCallTool, `"name":"t"`); len(before) > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/wire"
@@ -124,9 +125,7 @@ func mergeMeta(own, added mcp.Meta) mcp.Meta {
 	}
 	merged := make(mcp.Meta, len(own)+len(added))
 	for _, m := range []mcp.Meta{own, added} {
-		for k, v := range m {
-			merged[k] = v
-		}
+		maps.Copy(merged, m)
 	}
 	return merged
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // verdict is what is said of one run.
@@ -104,11 +105,11 @@ func (v *verdict) scenario(r *suiteRun, name string, minimum int, scored bool) {
 }
 
 func complaints(checks []check) string {
-	text := ""
+	var text strings.Builder
 	for _, c := range checks {
 		if c.Status == "FAILURE" || c.Status == "WARNING" {
-			text += fmt.Sprintf("\n      %s %s: %s", c.Status, c.ID, c.ErrorMessage)
+			fmt.Fprintf(&text, "\n      %s %s: %s", c.Status, c.ID, c.ErrorMessage)
 		}
 	}
-	return text
+	return text.String()
 }

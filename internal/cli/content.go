@@ -47,13 +47,13 @@ func (v *viewer) show(block mcp.Content) error {
 }
 
 func (v *viewer) linkDetails(b *mcp.ResourceLink) string {
-	var s string
+	var s strings.Builder
 	for _, part := range []string{b.Name, b.MIMEType, b.Description} {
 		if part != "" {
-			s += ", " + oneLine(part, 200)
+			s.WriteString(", " + oneLine(part, 200))
 		}
 	}
-	return s
+	return s.String()
 }
 
 func (v *viewer) resource(r *mcp.ResourceContents) error {

@@ -28,16 +28,17 @@ func (v *lister) section(l listing, items []json.RawMessage, more bool) error {
 
 // head shows what every item has.
 func (v *lister) head(name, title, description string, notes ...string) {
-	line := v.out.bold(oneLine(name, 500))
+	var line strings.Builder
+	line.WriteString(v.out.bold(oneLine(name, 500)))
 	if title != "" && title != name {
-		line += "  " + oneLine(title, 200)
+		line.WriteString("  " + oneLine(title, 200))
 	}
 	for _, note := range notes {
 		if note != "" {
-			line += "  " + v.out.dim(oneLine(note, 200))
+			line.WriteString("  " + v.out.dim(oneLine(note, 200)))
 		}
 	}
-	v.out.printf("  %s\n", line)
+	v.out.printf("  %s\n", line.String())
 	if description != "" {
 		v.out.printf("%s\n", v.out.dim(indent(v.out.text(description), "      ")))
 	}

@@ -121,16 +121,16 @@ func (w *walk) prompt(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var text string
+	var text strings.Builder
 	for _, m := range r.Messages {
 		if t, ok := m.Content.(*mcp.TextContent); ok {
-			text += t.Text + "\n"
+			text.WriteString(t.Text + "\n")
 		}
 	}
-	if !strings.Contains(text, "x = 1") || !strings.Contains(text, "python") {
+	if !strings.Contains(text.String(), "x = 1") || !strings.Contains(text.String(), "python") {
 		err = errors.New("the arguments are not in the prompt")
 	}
-	return say("code_review of python → %s", text), err
+	return say("code_review of python → %s", text.String()), err
 }
 
 func (w *walk) complete(ctx context.Context) ([]string, error) {
@@ -267,14 +267,14 @@ func scripted(f property) json.RawMessage {
 
 // sample stands for a model: what failed is an error.
 func (c *conversation) sample(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
-	var question string
+	var question strings.Builder
 	for _, m := range p.Messages {
-		question += messageText(m)
+		question.WriteString(messageText(m))
 	}
 	answer := "INFO"
-	if strings.Contains(strings.ToLower(question), "failed") {
+	if strings.Contains(strings.ToLower(question.String()), "failed") {
 		answer = "ERROR"
 	}
-	c.add(question, answer)
+	c.add(question.String(), answer)
 	return &mcp.CreateMessageResult{Role: mcp.RoleAssistant, Content: mcp.OneOrMany{mcp.Text(answer)}, Model: "tour", StopReason: "endTurn"}, nil
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/parley-mcp/parley/internal/revision"
@@ -125,15 +127,15 @@ func shapeAnswer(answer any, f *revision.Facts) any {
 
 // joined makes one block of several, for revisions in which an answer has one.
 func joined(blocks mcp.OneOrMany) mcp.OneOrMany {
-	text := ""
+	var text strings.Builder
 	for _, b := range blocks {
 		t, ok := b.(*mcp.TextContent)
 		if !ok {
 			return blocks[:1]
 		}
-		text += t.Text
+		text.WriteString(t.Text)
 	}
-	return mcp.OneOrMany{mcp.Text(text)}
+	return mcp.OneOrMany{mcp.Text(text.String())}
 }
 
 // withMeta puts _meta first into params, which has none.
@@ -163,9 +165,7 @@ func trimObject(doc json.RawMessage) []byte {
 // baseMeta is the part of _meta that both eras have.
 func (o *Outgoing) baseMeta() mcp.Meta {
 	meta := make(mcp.Meta, len(o.Meta)+5)
-	for k, v := range o.Meta {
-		meta[k] = v
-	}
+	maps.Copy(meta, o.Meta)
 	if !o.ProgressToken.IsZero() {
 		meta[mcp.MetaProgressToken] = json.RawMessage(o.ProgressToken.String())
 	}

@@ -2,6 +2,7 @@ package era
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -101,9 +102,7 @@ func stamp(f *mcp.ResultFields, info *mcp.Implementation) {
 		return
 	}
 	meta := make(mcp.Meta, len(f.Meta)+1)
-	for k, v := range f.Meta {
-		meta[k] = v
-	}
+	maps.Copy(meta, f.Meta)
 	if meta.Set(mcp.MetaServerInfo, info) == nil {
 		f.Meta = meta
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -83,7 +84,7 @@ func (s *sealer) seal(st *state) (string, error) {
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (4).
 func (s *sealer) open(text, principal string, request []byte, now time.Time) (*state, error) {
-	sealed, err := base64.RawURLEncoding.DecodeString(text)
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
 		return nil, errState
 	}
@@ -153,9 +154,7 @@ func (s *Stateless) resume(m *jsonrpc.Message, principal string, now time.Time) 
 	if st.Answers == nil {
 		st.Answers = make(map[string]json.RawMessage, len(r.Responses))
 	}
-	for key, answer := range r.Responses {
-		st.Answers[key] = answer
-	}
+	maps.Copy(st.Answers, r.Responses)
 	return st, nil
 }
 

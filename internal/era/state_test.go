@@ -115,9 +115,11 @@ func FuzzOpenState(f *testing.F) {
 	f.Add("AAAA")
 	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
+		// Whatever opens was sealed here, and only one state was: its text
+		// differs from one process of the fuzzer to the next.
 		st, err := s.open(text, "", nil, time.Unix(0, 0))
-		if err == nil && text != good && st != nil {
-			t.Errorf("a forged state was opened: %q", text)
+		if err == nil && (st.Expires != 1<<40 || st.Answers != nil) {
+			t.Errorf("a forged state was opened: %q holds %+v", text, st)
 		}
 	})
 }

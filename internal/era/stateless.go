@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/revision"
@@ -134,12 +135,7 @@ func missingMeta(key string) error {
 }
 
 func contains(list []mcp.Revision, r mcp.Revision) bool {
-	for _, l := range list {
-		if l == r {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, r)
 }
 
 // discover advertises the server. Session revisions are listed too: the

@@ -263,12 +263,12 @@ func TestRequestLogIsBounded(t *testing.T) {
 		l.add(logEntry{at: time.Unix(int64(i), 0), level: mcp.LevelInfo, method: string(rune('a' + i)), principal: "ann"})
 	}
 	l.add(logEntry{at: time.Unix(9, 0), level: mcp.LevelInfo, method: "x", principal: "bob"})
-	var got string
+	var got strings.Builder
 	for _, e := range l.since(time.Unix(0, 0), mcp.LevelDebug, "ann") {
-		got += e.method
+		got.WriteString(e.method)
 	}
-	if got != "de" {
-		t.Errorf("ann's requests = %q, want de", got)
+	if got.String() != "de" {
+		t.Errorf("ann's requests = %q, want de", got.String())
 	}
 }
 

@@ -3,7 +3,11 @@
 // ask for a property by name; nothing compares dates.
 package revision
 
-import "github.com/parley-mcp/parley/mcp"
+import (
+	"slices"
+
+	"github.com/parley-mcp/parley/mcp"
+)
 
 // Facts are the properties of one revision, a field per line of the
 // changelogs that changes behaviour.
@@ -79,9 +83,6 @@ type Facts struct {
 	ResourceNotFound int64
 }
 
-// All returns the facts of every revision, oldest first.
-func All() []*Facts { return table }
-
 // Of returns the facts of a revision, or nil if it is none of the released.
 func Of(r mcp.Revision) *Facts {
 	for _, f := range table {
@@ -119,12 +120,7 @@ func permits(allowed []mcp.Revision, r mcp.Revision) bool {
 	if allowed == nil {
 		return true
 	}
-	for _, a := range allowed {
-		if a == r {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(allowed, r)
 }
 
 // Common returns the newest revision that both lists name, or the zero

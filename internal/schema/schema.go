@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -99,10 +100,8 @@ func checkDialect(doc any) error {
 	}
 	key := strings.TrimSuffix(name, "#")
 	key = strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
-	for _, d := range dialects {
-		if key == d {
-			return nil
-		}
+	if slices.Contains(dialects, key) {
+		return nil
 	}
 	return fmt.Errorf("schema: unknown dialect %q in \"$schema\"; supported are draft 2020-12, 2019-09, draft-07, draft-06 and draft-04", name)
 }
@@ -175,11 +174,12 @@ func metaMessage(invalid *jsonschema.SchemaValidationError) string {
 	for len(ve.Causes) > 0 {
 		ve = deepest(ve.Causes)
 	}
-	at := "#"
+	var at strings.Builder
+	at.WriteString("#")
 	for _, tok := range ve.InstanceLocation {
-		at += "/" + tok
+		at.WriteString("/" + tok)
 	}
-	return fmt.Sprintf("at %q: %s", at, ve.ErrorKind.LocalizedString(printer))
+	return fmt.Sprintf("at %q: %s", at.String(), ve.ErrorKind.LocalizedString(printer))
 }
 
 func deepest(causes []*jsonschema.ValidationError) *jsonschema.ValidationError {

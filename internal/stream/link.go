@@ -176,12 +176,10 @@ func (l *Link) answer(m *jsonrpc.Message, bad error, to reply) {
 		_ = to(l.request(l.ctx, &jsonrpc.Message{Kind: jsonrpc.Request, ID: m.ID}, err))
 		return
 	}
-	l.work.Add(1)
-	go func() { // ends with the answer; Close waits for it
-		defer l.work.Done()
+	l.work.Go(func() { // ends with the answer; Close waits for it
 		defer l.asked.Remove(m.ID)
 		_ = to(l.request(ctx, m, bad)) // a connection that is gone shows in the next Read
-	}()
+	})
 }
 
 // request asks the receiver, and returns the answer or nil.
@@ -296,11 +294,9 @@ func (l *Link) withdraw(request *jsonrpc.Message, why error) {
 	if l.closing || l.err != nil {
 		return
 	}
-	l.work.Add(1)
-	go func() { // ends with the write, which Close ends; Close waits for it
-		defer l.work.Done()
+	l.work.Go(func() { // ends with the write, which Close ends; Close waits for it
 		l.write(m)
-	}()
+	})
 }
 
 // Send implements mcp.Conn.

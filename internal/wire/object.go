@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -42,10 +43,8 @@ func Members(doc []byte, f func(name string, value []byte) error) error {
 func Without(doc []byte, names ...string) ([]byte, error) {
 	out := []byte{'{'}
 	err := Members(doc, func(name string, value []byte) error {
-		for _, n := range names {
-			if n == name {
-				return nil
-			}
+		if slices.Contains(names, name) {
+			return nil
 		}
 		var err error
 		out, err = appendMember(out, name, value)

@@ -98,13 +98,3 @@ func Canonical(doc []byte) ([]byte, error) {
 	err := v.Format(jsontext.ReorderRawObjects(true))
 	return v, err
 }
-
-// Compact returns doc on one line, verified to be one JSON value.
-func Compact(doc []byte) ([]byte, error) {
-	v := jsontext.Value(bytes.Clone(doc))
-	err := v.Compact()
-	return v, err
-}
-
-// Valid reports whether doc is one JSON value by the strict rules.
-func Valid(doc []byte) bool { return jsontext.Value(doc).IsValid() }
