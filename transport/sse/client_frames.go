@@ -82,13 +82,13 @@ func (f *frames) connect(base *url.URL) error {
 	if first.Name != "endpoint" {
 		return fmt.Errorf("GET %q: the first event is %q, not %q; this is not an HTTP+SSE server", base.Redacted(), first.Name, "endpoint")
 	}
-	return f.use(base, string(first.Data))
+	return f.use(resp.Request.URL, base, string(first.Data))
 }
 
-// use takes the endpoint that messages go to. One elsewhere would get the
-// credentials of this server.
-func (f *frames) use(base *url.URL, endpoint string) error {
-	u, err := base.Parse(strings.TrimSpace(endpoint))
+// use takes the endpoint that messages go to, as the stream at a URL names it.
+// One of another origin than base would get the credentials of this server.
+func (f *frames) use(at, base *url.URL, endpoint string) error {
+	u, err := at.Parse(strings.TrimSpace(endpoint))
 	if err != nil {
 		return fmt.Errorf("the server named a malformed endpoint: %w", err)
 	}

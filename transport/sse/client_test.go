@@ -107,7 +107,7 @@ func within[T any](t *testing.T, what string, ch <-chan T) (v T) {
 	return v
 }
 
-func TestConversation(t *testing.T) {
+func TestClientConversation(t *testing.T) {
 	bodies := make(chan string, 10)
 	p := newPeer(t, "messages?id=1", func(p *peer, w http.ResponseWriter, r *http.Request, body string) {
 		if r.URL.RequestURI() != "/messages?id=1" || r.Header.Get("X-Key") != "k" || r.Header.Get("Content-Type") != "application/json" {

@@ -49,10 +49,11 @@ var errSessionOver = fmt.Errorf("%w: the server has ended the session", jsonrpc.
 
 // RoundTrip implements mcp.Conn.
 func (c *conn) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrpc.Message, error) {
-	if old, err := c.ready(); old != nil || err != nil {
-		if err != nil {
-			return nil, err
-		}
+	old, err := c.ready(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case old != nil:
 		return old.RoundTrip(ctx, request)
 	}
 	call, err := newCall(request)
@@ -67,10 +68,11 @@ func (c *conn) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrp
 
 // Send implements mcp.Conn.
 func (c *conn) Send(ctx context.Context, notification *jsonrpc.Message) error {
-	if old, err := c.ready(); old != nil || err != nil {
-		if err != nil {
-			return err
-		}
+	old, err := c.ready(ctx)
+	switch {
+	case err != nil:
+		return err
+	case old != nil:
 		return old.Send(ctx, notification)
 	}
 	call, err := newCall(notification)
@@ -86,12 +88,14 @@ func (c *conn) Send(ctx context.Context, notification *jsonrpc.Message) error {
 	return nil
 }
 
-// ready returns the connection that has taken over, if one has, or why this
-// one cannot be used any more.
-func (c *conn) ready() (mcp.Conn, error) {
+// ready returns the connection that has taken over, if one has, or why nothing
+// can be sent any more.
+func (c *conn) ready(ctx context.Context) (mcp.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	case c.closing:
 		return nil, jsonrpc.ErrClosed
 	case c.ended:

@@ -23,8 +23,8 @@ const boundTool = `{"name":"t","inputSchema":{"type":"object","properties":{
 func param(h http.Header) map[string]string {
 	got := map[string]string{}
 	for name, values := range h {
-		if strings.HasPrefix(name, "Mcp-Param-") {
-			got[strings.TrimPrefix(name, "Mcp-Param-")] = strings.Join(values, "|")
+		if after, ok := strings.CutPrefix(name, "Mcp-Param-"); ok {
+			got[after] = strings.Join(values, "|")
 		}
 	}
 	return got

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -486,27 +487,32 @@ func TestPolling(t *testing.T) {
 }
 
 func TestAbandonedSessionsLeaveNothing(t *testing.T) {
-	ts, h := start(t, testServer(nil), &streamable.Options{SessionIdle: 300 * time.Millisecond, MaxSessions: 2000})
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 125 {
-				open(t, ts, "2025-11-25")
-			}
-		})
-	}
-	wg.Wait()
-	deadline := time.NewTimer(10 * time.Second)
-	defer deadline.Stop()
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for h.Sessions() > 0 {
-		select {
-		case <-ticker.C:
-		case <-deadline.C:
-			t.Fatalf("%d sessions are left", h.Sessions())
+	synctest.Test(t, func(t *testing.T) {
+		h, err := streamable.New(testServer(nil), &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}, SessionIdle: time.Minute, Rate: -1})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+		for range 1000 {
+			req := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp", strings.NewReader(body))
+			req.Header.Set("Content-Type", "application/json")
+			h.ServeHTTP(httptest.NewRecorder(), req)
+		}
+		if n := h.Sessions(); n != 1000 {
+			t.Fatalf("%d sessions were opened", n)
+		}
+		<-time.NewTimer(59 * time.Second).C
+		if n := h.Sessions(); n != 1000 {
+			t.Errorf("%d sessions are left before the idle time", n)
+		}
+		<-time.NewTimer(2 * time.Second).C
+		if n := h.Sessions(); n != 0 {
+			t.Errorf("%d sessions are left after the idle time", n)
+		}
+		if err := h.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A client that does not read is cut off; others are served meanwhile.
