@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/httpcall"
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -73,12 +74,9 @@ func (c *Client) withDefaults() Client {
 // that. A refusal is an *HTTPError. The connection ends when the stream does:
 // this transport cannot resume one.
 func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
-	base, err := url.Parse(c.URL)
+	base, err := httpcall.ParseURL(c.URL)
 	if err != nil {
 		return nil, err
-	}
-	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, fmt.Errorf("URL %q: an http or https URL with a host is needed", base.Redacted())
 	}
 	d := c.withDefaults()
 	f := newFrames(&d)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/parley-mcp/parley/internal/httpcall"
 	"github.com/parley-mcp/parley/internal/sse"
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -39,7 +40,7 @@ var _ stream.Frames = (*frames)(nil)
 
 func newFrames(c *Client) *frames {
 	f := &frames{client: c, own: c.HTTP == nil}
-	f.http = guarded(c.HTTP)
+	f.http = httpcall.Guarded(c.HTTP)
 	f.ctx, f.end = context.WithCancelCause(context.Background())
 	return f
 }
@@ -92,7 +93,7 @@ func (f *frames) use(at, base *url.URL, endpoint string) error {
 	if err != nil {
 		return fmt.Errorf("the server named a malformed endpoint: %w", err)
 	}
-	if !sameOrigin(u, base) {
+	if !httpcall.SameOrigin(u, base) {
 		return fmt.Errorf("the server named the endpoint %q, which is of another origin than %q; refused", u.Redacted(), base.Redacted())
 	}
 	u.User = base.User

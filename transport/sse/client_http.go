@@ -1,11 +1,9 @@
 package sse
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -41,44 +39,4 @@ func newHTTPError(resp *http.Response) *HTTPError {
 		Method: resp.Request.Method, URL: resp.Request.URL.Redacted(),
 		Status: resp.StatusCode, Header: resp.Header, Body: string(head),
 	}
-}
-
-// guarded returns a client that does not carry credentials to other origins.
-func guarded(c *http.Client) *http.Client {
-	var g http.Client
-	if c != nil {
-		g = *c
-	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		g.Transport = t.Clone()
-	}
-	g.CheckRedirect = checkRedirect
-	return &g
-}
-
-// checkRedirect refuses what would send a message, or the header of a
-// request, to where it was not meant to go.
-func checkRedirect(next *http.Request, via []*http.Request) error {
-	switch {
-	case !sameOrigin(next.URL, via[0].URL):
-		return fmt.Errorf("refused a redirect to another origin; if it is to be trusted, use the URL %q", next.URL.Redacted())
-	case next.Response.StatusCode != http.StatusTemporaryRedirect && next.Response.StatusCode != http.StatusPermanentRedirect:
-		return fmt.Errorf("refused a redirect (%d) that does not keep the request; use the URL %q", next.Response.StatusCode, next.URL.Redacted())
-	case len(via) >= 10:
-		return errors.New("stopped after 10 redirects")
-	}
-	return nil
-}
-
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
-}
-
-func port(u *url.URL) string {
-	switch {
-	case u.Port() != "":
-		return u.Port()
-	case u.Scheme == "https":
-		return "443"
-	}
-	return "80"
 }

@@ -2,12 +2,12 @@ package streamable
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/httpcall"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/sse"
@@ -89,14 +89,11 @@ func (c *Client) withDefaults() Client {
 // it carries initialize, and ends with it; without one it does not end by
 // itself.
 func (c *Client) Connect(_ context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
-	u, err := url.Parse(c.URL)
+	u, err := httpcall.ParseURL(c.URL)
 	if err != nil {
 		return nil, err
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("URL %q: an http or https URL with a host is needed", u.Redacted())
-	}
-	l := &conn{opts: c.withDefaults(), url: u, http: guarded(c.HTTP), own: c.HTTP == nil, receiver: receiver, done: make(chan struct{})}
+	l := &conn{opts: c.withDefaults(), url: u, http: httpcall.Guarded(c.HTTP), own: c.HTTP == nil, receiver: receiver, done: make(chan struct{})}
 	l.decoder = jsonrpc.Decoder{MaxBytes: l.opts.MaxMessageBytes}
 	l.ctx, l.end = context.WithCancelCause(context.Background())
 	return l, nil

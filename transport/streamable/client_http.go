@@ -3,13 +3,10 @@ package streamable
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/sse"
@@ -138,46 +135,4 @@ func readBody(body io.Reader, limit int) ([]byte, error) {
 // the names of the fields come.
 func (c *conn) newReader(body io.Reader) *sse.Reader {
 	return sse.NewReader(body, c.opts.MaxMessageBytes+1024)
-}
-
-// guarded returns a client that does not carry credentials to other origins.
-func guarded(c *http.Client) *http.Client {
-	var g http.Client
-	if c != nil {
-		g = *c
-	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		own := t.Clone()
-		own.MaxIdleConnsPerHost = 16 // calls that run at a time are the normal case
-		g.Transport = own
-	}
-	g.CheckRedirect = checkRedirect
-	return &g
-}
-
-// checkRedirect refuses what would send a message, or the header of a
-// request, to where it was not meant to go.
-func checkRedirect(next *http.Request, via []*http.Request) error {
-	switch {
-	case !sameOrigin(next.URL, via[0].URL):
-		return fmt.Errorf("refused a redirect to another origin; if it is to be trusted, use the URL %q", next.URL.Redacted())
-	case next.Response.StatusCode != http.StatusTemporaryRedirect && next.Response.StatusCode != http.StatusPermanentRedirect:
-		return fmt.Errorf("refused a redirect (%d) that does not keep the request; use the URL %q", next.Response.StatusCode, next.URL.Redacted())
-	case len(via) >= 10:
-		return errors.New("stopped after 10 redirects")
-	}
-	return nil
-}
-
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
-}
-
-func portOf(u *url.URL) string {
-	switch {
-	case u.Port() != "":
-		return u.Port()
-	case u.Scheme == "https":
-		return "443"
-	}
-	return "80"
 }

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/parley-mcp/parley/internal/httpcall"
 )
 
 func TestEncodeHeader(t *testing.T) {
@@ -107,7 +109,7 @@ func TestSameOrigin(t *testing.T) {
 		if errA != nil || errB != nil {
 			t.Fatal(errA, errB)
 		}
-		if got := sameOrigin(a, b); got != tt.want {
+		if got := httpcall.SameOrigin(a, b); got != tt.want {
 			t.Errorf("%s and %s: %v", tt.a, tt.b, got)
 		}
 	}

@@ -1,0 +1,68 @@
+// Package httpcall is what the clients of the HTTP transports share: where a
+// request may go, and with whose credentials.
+package httpcall
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// ParseURL reads the URL of a server: http or https, with a host.
+func ParseURL(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("URL %q: an http or https URL with a host is needed", u.Redacted())
+	}
+	return u, nil
+}
+
+// Guarded returns a client like c, which may be nil, that does not carry
+// credentials to other origins: neither by following a redirect, nor by
+// turning a request into another.
+func Guarded(c *http.Client) *http.Client {
+	var g http.Client
+	if c != nil {
+		g = *c
+	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		own := t.Clone()
+		own.MaxIdleConnsPerHost = 16 // calls that run at a time are the normal case
+		g.Transport = own
+	}
+	g.CheckRedirect = checkRedirect
+	return &g
+}
+
+// checkRedirect refuses what would send a message, or the header of a
+// request, to where it was not meant to go.
+func checkRedirect(next *http.Request, via []*http.Request) error {
+	switch {
+	case !SameOrigin(next.URL, via[0].URL):
+		return fmt.Errorf("refused a redirect to another origin; if it is to be trusted, use the URL %q", next.URL.Redacted())
+	case next.Response.StatusCode != http.StatusTemporaryRedirect && next.Response.StatusCode != http.StatusPermanentRedirect:
+		return fmt.Errorf("refused a redirect (%d) that does not keep the request; use the URL %q", next.Response.StatusCode, next.URL.Redacted())
+	case len(via) >= 10:
+		return errors.New("stopped after 10 redirects")
+	}
+	return nil
+}
+
+// SameOrigin reports whether two URLs have the same scheme, host and port.
+func SameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
