@@ -25,6 +25,7 @@ const baseURL = "schema:///root"
 type Schema struct {
 	raw      json.RawMessage
 	root     *jsonschema.Schema
+	quick    *quick       // nil when the schema is not of the simple kind
 	defaults defaultIndex // nil when no property has a default
 }
 
@@ -53,7 +54,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
-	s := &Schema{raw: bytes.Clone(raw), root: root}
+	s := &Schema{raw: bytes.Clone(raw), root: root, quick: newQuick(root, 0)}
 	if s.defaults, err = indexDefaults(s.raw, g); err != nil {
 		return nil, err
 	}

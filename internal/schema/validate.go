@@ -21,6 +21,13 @@ func (s *Schema) Validate(doc []byte) error {
 	if len(doc) == 0 {
 		doc = []byte("{}")
 	}
+	if s.quick != nil && s.quick.valid(doc) {
+		return nil
+	}
+	return s.evaluate(doc)
+}
+
+func (s *Schema) evaluate(doc []byte) error {
 	v, err := decode(doc)
 	if err != nil {
 		return &ValidationError{Problems: []Problem{{Message: "not valid JSON: " + err.Error()}}}
