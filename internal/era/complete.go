@@ -108,6 +108,12 @@ func stamp(f *mcp.ResultFields, info *mcp.Implementation) {
 	}
 }
 
+// brief is how a server names itself in every result; who wants its pictures
+// and descriptions asks server/discover.
+func brief(i mcp.Implementation) *mcp.Implementation {
+	return &mcp.Implementation{Name: i.Name, Title: i.Title, Version: i.Version}
+}
+
 // cacheable fills in the hints that these results must have.
 //
 // Spec: 2026-07-28 server/utilities/caching#cacheable-results.

@@ -92,7 +92,7 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 	if err != nil {
 		return nil, err
 	}
-	return complete(result, &desc.Info)
+	return complete(result, brief(desc.Info))
 }
 
 // exchange reads who asks out of the request itself.
@@ -174,7 +174,7 @@ func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputR
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the request asked for input more than %d times", s.opts.MaxRounds)
 	}
 	result := &mcp.InputRequiredResult{}
-	stamp(&result.ResultFields, &desc.Info)
+	stamp(&result.ResultFields, brief(desc.Info))
 	result.ResultType = mcp.ResultInputRequired
 	st.Asked = nil
 	for _, q := range ask.Requests {
