@@ -20,6 +20,7 @@ import (
 type live struct {
 	conn         mcp.Conn
 	ids          era.IDs
+	probed       bool
 	stateless    *era.StatelessClient
 	session      *era.SessionClient
 	revision     mcp.Revision
@@ -169,21 +170,28 @@ func (c *Client) allows(r mcp.Revision) bool {
 	return slices.Contains(c.opts.Revisions, r)
 }
 
-// open makes a connection and opens it as decide says. A server that ends
-// when it is probed is connected to again, with a session.
+// open makes a connection and opens it as decide says. A server that a probe
+// broke, at once or for what follows, is connected to again, with a session.
 func (c *Client) open(ctx context.Context, decide func(context.Context, *live) era.Decision) (*live, error) {
 	l, err := c.attach(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d := decide(ctx, l)
-	if d.Err == nil && !d.Stateless && l.lost() {
-		_ = l.conn.Close()
-		if l, err = c.attach(ctx); err != nil {
+	mayBreak := l.probed && d.Err == nil && !d.Stateless
+	if mayBreak && l.lost() {
+		mayBreak = false
+		if l, err = c.again(ctx, l); err != nil {
 			return nil, err
 		}
 	}
 	if err = d.Err; err == nil {
+		err = c.begin(ctx, l, d)
+	}
+	if err != nil && mayBreak && l.lost() {
+		if l, err = c.again(ctx, l); err != nil {
+			return nil, err
+		}
 		err = c.begin(ctx, l, d)
 	}
 	if err != nil {
@@ -203,6 +211,12 @@ func (c *Client) attach(ctx context.Context) (*live, error) {
 	return l, nil
 }
 
+// again replaces a connection that a probe broke.
+func (c *Client) again(ctx context.Context, broken *live) (*live, error) {
+	_ = broken.conn.Close() // it is gone already
+	return c.attach(ctx)
+}
+
 // probe asks a server of unknown era who it is.
 //
 // Spec: 2026-07-28 basic/transports/stdio#backward-compatibility.
@@ -211,6 +225,7 @@ func (c *Client) probe(ctx context.Context, l *live) era.Decision {
 	if !probe {
 		return era.Propose(c.opts.Revisions)
 	}
+	l.probed = true
 	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.ProbeTimeout, ErrTimeout)
 	defer cancel()
 	result, err := c.statelessFront(l, in).Raw(ctx, &era.Outgoing{Method: mcp.MethodDiscover})
@@ -232,7 +247,14 @@ func (c *Client) begin(ctx context.Context, l *live, d era.Decision) error {
 	if d.Stateless {
 		return c.beginStateless(ctx, l, d)
 	}
-	return c.beginSession(ctx, l, d)
+	err := c.beginSession(ctx, l, d)
+	if stateless, ok := era.Late(c.opts.Revisions, err); ok {
+		c.mu.Lock()
+		l.session = nil
+		c.mu.Unlock()
+		return c.beginStateless(ctx, l, stateless)
+	}
+	return err
 }
 
 func (c *Client) beginStateless(ctx context.Context, l *live, d era.Decision) error {

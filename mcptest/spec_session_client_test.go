@@ -331,6 +331,55 @@ func TestSessionClientAnswersPingsWhileItProbes(t *testing.T) {
 	})
 }
 
+// Spec: 2026-07-28 basic/versioning#compatibility-matrix.
+//
+// A server without sessions that was too slow for the probe says so when a
+// session is asked of it, and is spoken to without one.
+func TestSessionClientGivesUpSessionsWithASlowServer(t *testing.T) {
+	const modern = `{"supportedVersions":["2026-07-28"],"capabilities":{},"resultType":"complete","ttlMs":0,"cacheScope":"private"}`
+	probes := 0
+	f := &sessFake{on: func(m *jsonrpc.Message, _ string, say func(string)) {
+		switch m.Method {
+		case mcp.MethodDiscover:
+			if probes++; probes > 1 {
+				say(`{"jsonrpc":"2.0","id":` + m.ID.String() + `,"result":` + modern + `}`)
+			}
+		case mcp.MethodInitialize:
+			say(`{"jsonrpc":"2.0","id":` + m.ID.String() + `,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"],"requested":"2025-11-25"}}}`)
+		}
+	}}
+	sessClient(t, f, &client.Options{Revisions: mcp.Revisions()}, func(t *testing.T, c *client.Client) {
+		if c.Revision() != mcp.Revision20260728 {
+			t.Errorf("revision = %s", c.Revision())
+		}
+	})
+}
+
+// Spec: 2025-11-25 basic/utilities/cancellation#behavior-requirements.
+//
+// A client that gives a call up and closes at once still says so.
+func TestSessionClientCancelsBeforeItCloses(t *testing.T) {
+	f := &sessFake{on: sessOpens("2025-06-18", `{"tools":{}}`, nil)}
+	sessClient(t, f, nil, func(t *testing.T, c *client.Client) {
+		f.took()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { // ends with ctx
+			_, err := c.CallTool(ctx, "slow", nil)
+			ended <- err
+		}()
+		sessWant(t, "asked", f.took(), `~"method":"tools/call"`)
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("error = %v", err)
+		}
+		if err := c.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		sessWant(t, "said", f.took(), `~"method":"notifications/cancelled"`)
+	})
+}
+
 // Spec: 2025-11-25 client/roots#error-handling.
 //
 // What a client has not declared, what its revision lacks, and what nobody

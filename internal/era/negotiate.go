@@ -122,6 +122,23 @@ func Renegotiate(ours []mcp.Revision, refused mcp.Revision, err error) (mcp.Revi
 	return r, !r.IsZero() && r != refused && !revision.Of(r).Stateless
 }
 
+// Late reads out of a server's refusal of a handshake that it has no sessions:
+// it was too slow to answer the probe. The decision says how to go on.
+//
+// Spec: 2026-07-28 basic/versioning#compatibility-matrix.
+func Late(ours []mcp.Revision, err error) (Decision, bool) {
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &rpc) {
+		return Decision{}, false
+	}
+	supported, ok := refusedVersion(rpc)
+	if !ok {
+		return Decision{}, false
+	}
+	d := mutual(ours, supported, nil)
+	return d, d.Err == nil && d.Stateless
+}
+
 // StatelessRevision reports whether a revision has no sessions.
 func StatelessRevision(r mcp.Revision) bool {
 	f := revision.Of(r)

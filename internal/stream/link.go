@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/serial"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -16,17 +17,18 @@ import (
 
 // Link is the client's end of a connection of frames.
 type Link struct {
-	frames   Frames
-	receiver mcp.Receiver
-	decoder  jsonrpc.Decoder
-	calls    jsonrpc.Calls
-	listens  sync.Map        // of jsonrpc.ID: subscriptions in flight
-	bad      sync.Map        // jsonrpc.ID → error: why an answer could not be read
-	asked    era.InFlight    // requests of the server
-	ctx      context.Context //nolint:containedctx // the connection's life: ended by its end
-	end      context.CancelCauseFunc
-	done     chan struct{}
-	work     sync.WaitGroup
+	frames    Frames
+	receiver  mcp.Receiver
+	decoder   jsonrpc.Decoder
+	calls     jsonrpc.Calls
+	listens   sync.Map        // of jsonrpc.ID: subscriptions in flight
+	bad       sync.Map        // jsonrpc.ID → error: why an answer could not be read
+	asked     era.InFlight    // requests of the server
+	ctx       context.Context //nolint:containedctx // the connection's life: ended by its end
+	end       context.CancelCauseFunc
+	done      chan struct{}
+	work      sync.WaitGroup
+	farewells sync.WaitGroup // withdrawals that are being written
 
 	mu      sync.Mutex
 	err     error
@@ -294,10 +296,16 @@ func (l *Link) withdraw(request *jsonrpc.Message, why error) {
 	if l.closing || l.err != nil {
 		return
 	}
+	l.farewells.Add(1)
 	l.work.Go(func() { // ends with the write, which Close ends; Close waits for it
+		defer l.farewells.Done()
 		l.write(m)
 	})
 }
+
+// farewell is how long Close lets withdrawals go out before it ends the
+// connection: a server that hears of them stops work that nobody wants.
+const farewell = 500 * time.Millisecond
 
 // Send implements mcp.Conn.
 func (l *Link) Send(_ context.Context, notification *jsonrpc.Message) error {
@@ -329,6 +337,7 @@ func (l *Link) Close() error {
 	l.mu.Lock()
 	l.closing = true
 	l.mu.Unlock()
+	serial.WaitFor(&l.farewells, farewell)
 	l.end(jsonrpc.ErrClosed)
 	err := l.frames.Close()
 	l.work.Wait()

@@ -151,9 +151,21 @@ func (c *conn) within(ctx context.Context, f func() error) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
+	}
+	// A call that is told to end sends its cancellation before it returns, and
+	// Close must not come first.
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
 		return context.Cause(ctx)
 	}
 }
+
+// grace is how long a message whose caller has gone may still hold it up.
+const grace = 50 * time.Millisecond
 
 // Close implements mcp.Conn.
 func (c *conn) Close() error {

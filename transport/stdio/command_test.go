@@ -43,9 +43,26 @@ func TestMain(m *testing.M) {
 	case "crash":
 		fmt.Fprintln(os.Stderr, "no database here")
 		os.Exit(3)
+	case "frail": // goes silent at a probe, and then ends at a handshake
+		frail()
 	case "junk":
 		os.Stdout.WriteString("Welcome!\n") //nolint:forbidigo // to pollute it is the point
 		serve()
+	}
+}
+
+func frail() {
+	const welcome = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"frail","version":"1"}}}`
+	probed := false
+	for s := bufio.NewScanner(os.Stdin); s.Scan(); {
+		switch line := s.Text(); {
+		case strings.Contains(line, "server/discover"):
+			probed = true
+		case strings.Contains(line, "initialize\"") && probed:
+			os.Exit(1)
+		case strings.Contains(line, "initialize\""):
+			os.Stdout.WriteString(welcome + "\n") //nolint:forbidigo // it is a protocol frame
+		}
 	}
 }
 
@@ -171,23 +188,36 @@ func TestStubbornChildIsKilled(t *testing.T) {
 
 func TestConnectFailsClearly(t *testing.T) {
 	tests := []struct {
-		name string
-		cmd  *stdio.Command
-		want string
+		name    string
+		cmd     *stdio.Command
+		timeout time.Duration
+		want    string
 	}{
-		{"no such program", &stdio.Command{Args: []string{"/no/such/program"}}, "no such file"},
-		{"no command", &stdio.Command{}, "no command given"},
-		{"crash with last words", child("crash"), "no database here"},
-		{"silence", child("mute"), "did not answer in time"},
+		{"no such program", &stdio.Command{Args: []string{"/no/such/program"}}, time.Minute, "no such file"},
+		{"no command", &stdio.Command{}, time.Minute, "no command given"},
+		{"crash with last words", child("crash"), time.Minute, "no database here"},
+		{"silence", child("mute"), 50 * time.Millisecond, "did not answer in time"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			o := &client.Options{Logger: mcptest.Quiet(), ProbeTimeout: 50 * time.Millisecond, Timeout: 100 * time.Millisecond}
+			o := &client.Options{Logger: mcptest.Quiet(), ProbeTimeout: tt.timeout, Timeout: tt.timeout}
 			_, err := client.Connect(t.Context(), tt.cmd, o)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want one with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// A server that a probe has broken is started again, and not probed.
+func TestConnectToAServerThatAProbeBreaks(t *testing.T) {
+	c, err := client.Connect(t.Context(), child("frail"), &client.Options{Logger: mcptest.Quiet(), ProbeTimeout: 500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.Revision() != mcp.Revision20250618 {
+		t.Errorf("revision = %s", c.Revision())
 	}
 }
 

@@ -283,7 +283,7 @@ func (c *conn) withdraw(request *call, why error) {
 	if err != nil {
 		return
 	}
-	c.spawn(func() { // ends with the POST, after CloseTimeout at the latest, or with the connection
+	c.spawnFarewell(func() { // ends with the POST, after CloseTimeout at the latest, or with the connection
 		ctx, cancel := context.WithTimeoutCause(c.ctx, c.opts.CloseTimeout, errors.New("the server did not take it in time"))
 		defer cancel()
 		if err := c.deliver(ctx, note); err != nil {

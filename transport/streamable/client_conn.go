@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/serial"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -27,10 +28,11 @@ type conn struct {
 	tools    toolHeaders
 	lastID   atomic.Int64
 
-	ctx  context.Context //nolint:containedctx // the connection's life: ended by its end
-	end  context.CancelCauseFunc
-	done chan struct{}
-	work sync.WaitGroup
+	ctx       context.Context //nolint:containedctx // the connection's life: ended by its end
+	end       context.CancelCauseFunc
+	done      chan struct{}
+	work      sync.WaitGroup
+	farewells sync.WaitGroup // cancellations on their way
 
 	mu        sync.Mutex
 	closing   bool
@@ -116,6 +118,21 @@ func (c *conn) spawn(f func()) bool {
 	return true
 }
 
+// spawnFarewell is spawn for what Close waits for before it ends the
+// connection.
+func (c *conn) spawnFarewell(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended || c.closing {
+		return
+	}
+	c.farewells.Add(1)
+	c.work.Go(func() {
+		defer c.farewells.Done()
+		f()
+	})
+}
+
 // lose ends the connection: the server has forgotten its session. Calls in
 // flight may have been processed, so they are not told that they were
 // refused.
@@ -160,6 +177,8 @@ func (c *conn) Close() error {
 	c.closing = true
 	alive, session, version, old := !c.ended, c.session, c.version, c.old
 	c.mu.Unlock()
+	// A server that hears of cancellations stops work that nobody wants.
+	serial.WaitFor(&c.farewells, c.opts.CloseTimeout)
 	c.finish(nil, jsonrpc.ErrClosed)
 	var err error
 	if old != nil {

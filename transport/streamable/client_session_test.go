@@ -196,6 +196,9 @@ func TestCancellation(t *testing.T) {
 	giveUp(request(1, mcp.MethodInitialize, `{"hang":1}`))
 	handshake(t, conn)
 	giveUp(request(7, "tools/call", `{"name":"a"}`))
+	if err := conn.Close(); err != nil { // which must not overtake it
+		t.Error(err)
+	}
 	p := within(t, "the cancellation", cancelled)
 	if string(p.Params) != `{"requestId":7,"reason":"enough"}` || p.Header.Get("Mcp-Session-Id") != "s-1" {
 		t.Errorf("cancelled with %s, %v", p.Params, p.Header)
