@@ -28,6 +28,8 @@ func TestUnauthorized(t *testing.T) {
 	}
 }
 
+// A server that says nothing holds a call up for as long as its context
+// allows, wherever it stops; and it sees that the call was given up.
 func TestHungServer(t *testing.T) {
 	gone := make(chan struct{}, 10)
 	hang := func(p *posted) {
@@ -87,6 +89,7 @@ func TestCloseEndsCalls(t *testing.T) {
 	}
 }
 
+// Redirects keep the request within its origin, or are refused.
 func TestRedirects(t *testing.T) {
 	var leaked bool
 	elsewhere := scripted(t, func(p *posted) { leaked = true; p.result(`{}`) })
@@ -147,6 +150,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+// Calls that run at a time do not wait for each other, and their connections
+// are used again.
 func TestConnectionsAreReused(t *testing.T) {
 	var mu sync.Mutex
 	remotes := map[string]int{}

@@ -12,6 +12,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
+// A 404 means that the session is over: the call was refused, calls in flight
+// may not have been, and nothing more can be sent.
 func TestSessionGone(t *testing.T) {
 	began := make(chan struct{})
 	deleted := false
@@ -54,6 +56,7 @@ func TestSessionGone(t *testing.T) {
 	}
 }
 
+// What other servers say instead of 404, and what only sounds like it.
 func TestSessionGoneInOtherWords(t *testing.T) {
 	tests := map[string]struct {
 		status int
@@ -84,6 +87,7 @@ func TestSessionGoneInOtherWords(t *testing.T) {
 	}
 }
 
+// The standing stream notices, too, once it has been open.
 func TestSessionGoneOnStandingStream(t *testing.T) {
 	n := 0
 	s := scripted(t, sessionScript(nil, func(p *posted) {
@@ -101,6 +105,7 @@ func TestSessionGoneOnStandingStream(t *testing.T) {
 	}
 }
 
+// In a resumed stream a 404 does not mean that the call was refused.
 func TestSessionGoneWhileResuming(t *testing.T) {
 	s := scripted(t, sessionScript(func(p *posted) {
 		if p.Method == "tools/call" {
@@ -120,6 +125,7 @@ func TestSessionGoneWhileResuming(t *testing.T) {
 	}
 }
 
+// An unknown method is not an unknown session.
 func TestUnknownMethodInSession(t *testing.T) {
 	s := scripted(t, sessionScript(func(p *posted) { p.object(404, `"error":{"code":-32601,"message":"no such method"}`) }, nil))
 	conn := dial(t, s, Client{}, newEar())
@@ -129,6 +135,7 @@ func TestUnknownMethodInSession(t *testing.T) {
 	}
 }
 
+// Close waits for a server that does not answer no longer than it is told to.
 func TestCloseIsBounded(t *testing.T) {
 	s := scripted(t, sessionScript(func(p *posted) { <-p.Context().Done() }, nil))
 	conn := dial(t, s, Client{CloseTimeout: 20 * time.Millisecond}, newEar())

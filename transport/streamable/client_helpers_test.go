@@ -19,6 +19,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
+// posted is a request as a scripted server sees it.
 type posted struct {
 	*http.Request
 	ID     json.RawMessage `json:"id"`
@@ -29,6 +30,7 @@ type posted struct {
 	w      http.ResponseWriter
 }
 
+// result answers with a JSON object.
 func (p *posted) result(result string) { p.object(200, `"result":`+result) }
 
 func (p *posted) object(status int, member string) {
@@ -37,6 +39,7 @@ func (p *posted) object(status int, member string) {
 	fmt.Fprintf(p.w, `{"jsonrpc":"2.0","id":%s,%s}`, p.ID, member)
 }
 
+// events writes pieces of an event stream, as they are.
 func (p *posted) events(pieces ...string) {
 	p.w.Header().Set("Content-Type", "text/event-stream")
 	for _, s := range pieces {
@@ -45,14 +48,17 @@ func (p *posted) events(pieces ...string) {
 	p.w.(http.Flusher).Flush()
 }
 
+// answer is the event of a response to this request.
 func (p *posted) answer(result string) string {
 	return fmt.Sprintf("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n\n", p.ID, result)
 }
 
+// note is the event of a notification.
 func note(n int) string {
 	return fmt.Sprintf("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/n\",\"params\":{\"n\":%d}}\n\n", n)
 }
 
+// scripted serves a script: a function that gets every request.
 func scripted(t *testing.T, script func(p *posted)) *httptest.Server {
 	t.Helper()
 	current := goleak.IgnoreCurrent()
@@ -82,6 +88,7 @@ func scripted(t *testing.T, script func(p *posted)) *httptest.Server {
 	return s
 }
 
+// ear is a receiver that remembers.
 type ear struct {
 	notes   chan *jsonrpc.Message
 	request func(ctx context.Context, m *jsonrpc.Message) (any, *jsonrpc.Error)
@@ -98,6 +105,7 @@ func (e *ear) Request(ctx context.Context, m *jsonrpc.Message) (any, *jsonrpc.Er
 	return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "no")
 }
 
+// dial connects; the connection ends with the test.
 func dial(t *testing.T, s *httptest.Server, c Client, r mcp.Receiver) mcp.Conn {
 	t.Helper()
 	c.URL = s.URL + "/mcp"
@@ -126,10 +134,13 @@ func request(id int64, method, params string) *jsonrpc.Message {
 	return m
 }
 
+// modern returns a request of the stateless era; members are those of its
+// params, each with a comma after it.
 func modern(id int64, method, members string) *jsonrpc.Message {
 	return request(id, method, "{"+members+versionMeta+"}")
 }
 
+// within fails the test when nothing comes of a channel.
 func within[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
 	timer := time.NewTimer(10 * time.Second)
@@ -143,6 +154,7 @@ func within[T any](t *testing.T, what string, ch <-chan T) T {
 	panic("unreachable")
 }
 
+// log records what is logged.
 type log struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -16,9 +16,7 @@ import (
 const initResult = `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`
 
 // sessionScript serves the handshake of a session, and leaves the rest to a
-
 // script. It has no standing stream, unless standing is set.
-
 func sessionScript(rest func(p *posted), standing func(p *posted)) func(p *posted) {
 	return func(p *posted) {
 		switch {
@@ -38,7 +36,6 @@ func sessionScript(rest func(p *posted), standing func(p *posted)) func(p *poste
 }
 
 // handshake opens a session.
-
 func handshake(t *testing.T, conn mcp.Conn) {
 	t.Helper()
 	m, err := conn.RoundTrip(t.Context(), request(1, mcp.MethodInitialize, `{"protocolVersion":"2025-11-25"}`))
@@ -51,9 +48,7 @@ func handshake(t *testing.T, conn mcp.Conn) {
 }
 
 // Each request says what session and what revision it belongs to, but for
-
 // initialize, which opens the one and proposes the other; Close ends it.
-
 func TestSessionHeaders(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]http.Header{}
@@ -101,9 +96,7 @@ func TestMalformedSessionID(t *testing.T) {
 }
 
 // A question on the stream of a call is answered by a POST of its own while
-
 // the call goes on.
-
 func TestQuestionOnTheStreamOfACall(t *testing.T) {
 	answered := make(chan *posted, 1)
 	s := scripted(t, sessionScript(func(p *posted) {
@@ -132,7 +125,6 @@ func TestQuestionOnTheStreamOfACall(t *testing.T) {
 }
 
 // The server may withdraw its question, on whatever stream.
-
 func TestQuestionWithdrawn(t *testing.T) {
 	asked := make(chan struct{})
 	s := scripted(t, sessionScript(func(p *posted) {
@@ -163,7 +155,6 @@ func TestQuestionWithdrawn(t *testing.T) {
 }
 
 // A call that is given up is cancelled by a notification; initialize never.
-
 func TestCancellation(t *testing.T) {
 	cancelled, began := make(chan *posted, 2), make(chan struct{}, 2)
 	s := scripted(t, func(p *posted) {
@@ -208,38 +199,7 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-// The standing stream: what the server says by itself arrives, and a stream
-
-// that ends is taken up where it ended, not before the server wants.
-
-// A server without a standing stream is asked once.
-
-// A standing stream that keeps ending is given up; the session is not.
-
-// words hands over what is logged.
-
-// A server that lets its clients poll: the stream of a call is primed and
-
-// closed, and the answer comes on a later one.
-
-// Streams that cannot be resumed fail the call and nothing else.
-
-// A 404 means that the session is over: the call was refused, calls in flight
-
-// may not have been, and nothing more can be sent.
-
-// What other servers say instead of 404, and what only sounds like it.
-
-// The standing stream notices, too, once it has been open.
-
-// In a resumed stream a 404 does not mean that the call was refused.
-
-// An unknown method is not an unknown session.
-
-// Close waits for a server that does not answer no longer than it is told to.
-
 // Servers of 2025-03-26 may send arrays, on streams as well.
-
 func TestBatchesOnStreams(t *testing.T) {
 	answered := make(chan *posted, 2)
 	s := scripted(t, sessionScript(func(p *posted) {
@@ -265,7 +225,6 @@ func TestBatchesOnStreams(t *testing.T) {
 }
 
 // A malformed question is refused, not ignored: the server waits.
-
 func TestMalformedQuestion(t *testing.T) {
 	answered := make(chan *posted, 1)
 	s := scripted(t, sessionScript(func(p *posted) {
@@ -288,7 +247,6 @@ func TestMalformedQuestion(t *testing.T) {
 }
 
 // Many calls, questions and cancellations at a time, for the race detector.
-
 func TestManyAtOnce(t *testing.T) {
 	s := scripted(t, sessionScript(func(p *posted) {
 		switch p.Method {

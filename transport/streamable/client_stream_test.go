@@ -13,6 +13,8 @@ import (
 	"time"
 )
 
+// The standing stream: what the server says by itself arrives, and a stream
+// that ends is taken up where it ended, not before the server wants.
 func TestStandingStream(t *testing.T) {
 	var times []time.Time
 	var last []string
@@ -48,6 +50,7 @@ func TestStandingStream(t *testing.T) {
 	}
 }
 
+// A server without a standing stream is asked once.
 func TestNoStandingStream(t *testing.T) {
 	for _, status := range []int{400, 404, 405} {
 		asked := make(chan struct{}, 10)
@@ -67,6 +70,7 @@ func TestNoStandingStream(t *testing.T) {
 	}
 }
 
+// A standing stream that keeps ending is given up; the session is not.
 func TestStandingStreamGivenUp(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	given := &words{say: make(chan string, 10)}
@@ -87,10 +91,13 @@ func TestStandingStreamGivenUp(t *testing.T) {
 	}
 }
 
+// words hands over what is logged.
 type words struct{ say chan string }
 
 func (w *words) Write(p []byte) (int, error) { w.say <- string(p); return len(p), nil }
 
+// A server that lets its clients poll: the stream of a call is primed and
+// closed, and the answer comes on a later one.
 func TestClientPolls(t *testing.T) {
 	var polls []string
 	var times []time.Time
@@ -129,6 +136,7 @@ func TestClientPolls(t *testing.T) {
 	}
 }
 
+// Streams that cannot be resumed fail the call and nothing else.
 func TestNotResumable(t *testing.T) {
 	tests := map[string]struct {
 		first string

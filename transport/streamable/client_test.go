@@ -15,30 +15,6 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// posted is a request as a scripted server sees it.
-
-// result answers with a JSON object.
-
-// events writes pieces of an event stream, as they are.
-
-// answer is the event of a response to this request.
-
-// note is the event of a notification.
-
-// scripted serves a script: a function that gets every request.
-
-// ear is a receiver that remembers.
-
-// dial connects; the connection ends with the test.
-
-// modern returns a request of the stateless era; members are those of its
-
-// params, each with a comma after it.
-
-// within fails the test when nothing comes of a channel.
-
-// log records what is logged.
-
 func TestStatelessHeaders(t *testing.T) {
 	tests := []struct {
 		method, members string
@@ -147,12 +123,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A server that says nothing holds a call up for as long as its context
-
-// allows, wherever it stops; and it sees that the call was given up.
-
 // In the stateless era servers must not ask, and clients must not answer.
-
 func TestStatelessQuestionIsIgnored(t *testing.T) {
 	e := newEar()
 	e.request = func(context.Context, *jsonrpc.Message) (any, *jsonrpc.Error) {
@@ -176,9 +147,7 @@ func TestStatelessQuestionIsIgnored(t *testing.T) {
 }
 
 // A subscription that the server tears down by a notification is answered,
-
 // even if the server does not.
-
 func TestListenTornDown(t *testing.T) {
 	s := scripted(t, func(p *posted) {
 		p.events(note(1), `data: {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`+"\n\n")
@@ -190,9 +159,3 @@ func TestListenTornDown(t *testing.T) {
 		t.Errorf("got %s", outcome(m, err))
 	}
 }
-
-// Redirects keep the request within its origin, or are refused.
-
-// Calls that run at a time do not wait for each other, and their connections
-
-// are used again.
