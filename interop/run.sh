@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs both interoperability suites and sums up their results; see README.md.
+# Runs all interoperability suites and sums up their results; see README.md.
 set -euo pipefail
 
 # Relative to where the caller is, not to this folder.
@@ -15,14 +15,48 @@ if [ -z "${PARLEY:-}" ]; then
 fi
 export PARLEY
 
-passed=0
-failed=0
-for suite in typescript servers; do
+install_npm() {
   # npm writes this copy of the lock file last: when it is missing or older than
   # the lock file, the packages are missing, incomplete or outdated.
-  if [ ! "$suite/node_modules/.package-lock.json" -nt "$suite/package-lock.json" ]; then
-    (cd "$suite" && npm ci --loglevel=error)
+  if [ ! "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ]; then
+    (cd "$1" && npm ci --loglevel=error)
   fi
+}
+
+# Each version in a virtual environment of its own; the stamp is written last.
+install_python() {
+  local requirements name venv
+  for requirements in python/requirements/*.txt; do
+    name=$(basename "$requirements" .txt)
+    venv=python/.venv/$name
+    if [ ! "$venv/installed" -nt "$requirements" ]; then
+      rm -rf "$venv"
+      "${PYTHON:-python3}" -m venv "$venv"
+      "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
+      touch "$venv/installed"
+    fi
+  done
+}
+
+install_nginx() {
+  if ! command -v nginx >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nginx >/dev/null
+  fi
+}
+
+install() {
+  case $1 in
+  typescript | servers) install_npm "$1" ;;
+  python) install_python ;;
+  nginx) install_nginx ;;
+  esac
+}
+
+passed=0
+failed=0
+for suite in typescript servers python nginx; do
+  # Not in a condition: that would switch off the end at the first error inside.
+  install "$suite"
   printf '\n== %s\n\n' "$suite"
   output=$(mktemp)
   status=0

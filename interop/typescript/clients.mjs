@@ -7,10 +7,17 @@ const identity = { name: "parley-interop", version: "1.0.0" };
 
 /**
  * Every client of the suite: `revision` is the protocol revision that has to
- * come out of the negotiation.
+ * come out of the negotiation; `remote` is how it reaches a URL, Streamable HTTP
+ * unless it says otherwise.
  */
 export const clients = [
-  { alias: "client-2024-11-05", revision: "2024-11-05", open: openV1, elicitation: false },
+  {
+    alias: "client-2024-11-05",
+    revision: "2024-11-05",
+    open: openV1,
+    elicitation: false,
+    remote: "sse",
+  },
   { alias: "client-2025-03-26", revision: "2025-03-26", open: openV1, elicitation: false },
   { alias: "client-2025-06-18", revision: "2025-06-18", open: openV1, elicitation: true },
   { alias: "client-2025-11-25", revision: "2025-11-25", open: openV1, elicitation: true },
@@ -56,12 +63,30 @@ function capabilitiesOf(client) {
   };
 }
 
+/** way makes a client's transport to a place, which is a command to start or a URL. */
+async function way(client, { command, args, origin }) {
+  const first = client.open === openV1;
+  if (command) {
+    const { StdioClientTransport } = await import(`${client.alias}/${first ? "client/stdio.js" : "stdio"}`);
+    return new StdioClientTransport({ command, args, stderr: "pipe" });
+  }
+  if (client.remote === "sse") {
+    const { SSEClientTransport } = await import(`${client.alias}/client/sse.js`);
+    // This version expects a browser's EventSource, which Node does not have.
+    globalThis.EventSource ??= (await import("eventsource")).EventSource;
+    return new SSEClientTransport(new URL("/sse", origin));
+  }
+  const { StreamableHTTPClientTransport } = await import(
+    first ? `${client.alias}/client/streamableHttp.js` : client.alias
+  );
+  return new StreamableHTTPClientTransport(new URL("/mcp", origin));
+}
+
 /** Packages @modelcontextprotocol/sdk 1.x: handlers by schema, options last. */
-async function openV1(client, command, args, handlers) {
+async function openV1(client, place, handlers) {
   const { Client } = await import(`${client.alias}/client/index.js`);
-  const { StdioClientTransport } = await import(`${client.alias}/client/stdio.js`);
   const types = await import(`${client.alias}/types.js`);
-  const transport = new StdioClientTransport({ command, args, stderr: "pipe" });
+  const transport = await way(client, place);
   const wire = tap(transport);
   const sdk = new Client(identity, { capabilities: capabilitiesOf(client) });
   sdk.setRequestHandler(types.CreateMessageRequestSchema, handlers.sampling);
@@ -85,10 +110,9 @@ async function openV1(client, command, args, handlers) {
 }
 
 /** Package @modelcontextprotocol/client 2.x: handlers by method, results cached. */
-async function openV2(client, command, args, handlers) {
+async function openV2(client, place, handlers) {
   const { Client } = await import(client.alias);
-  const { StdioClientTransport } = await import(`${client.alias}/stdio`);
-  const transport = new StdioClientTransport({ command, args, stderr: "pipe" });
+  const transport = await way(client, place);
   const wire = tap(transport);
   const sdk = new Client(identity, {
     capabilities: capabilitiesOf(client),

@@ -1,5 +1,6 @@
 // Runs official TypeScript SDK clients of five protocol revisions against
-// `parley serve --stdio`. See ../README.md.
+// `parley serve --stdio`, and all of them at the same time against one process of
+// `parley serve --http`. See ../README.md.
 
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -8,8 +9,9 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { Report, assert, brief, equal, readable, skip, within } from "../lib/report.mjs";
+import { serveHTTP } from "../lib/serve.mjs";
 import { clients, packageOf } from "./clients.mjs";
-import { server } from "./config.mjs";
+import { server } from "../lib/reference.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const parley = process.env.PARLEY ? resolve(process.env.PARLEY) : resolve(root, ".tmp/parley");
@@ -17,7 +19,7 @@ const limit = 15_000;
 
 const { values: flags } = parseArgs({
   options: {
-    only: { type: "string" }, // a revision or a label
+    only: { type: "string" }, // a part of a row's name: a revision, a transport, a label
     trace: { type: "boolean", default: false }, // all messages to standard error
   },
 });
@@ -44,29 +46,52 @@ const columns = [
   "elicit",
   "sample",
   "quiet",
-  "exit",
+  "end",
 ];
 
 const report = new Report("TypeScript client", columns);
 
+const served = await serveHTTP(parley);
 const running = [];
 for (const client of clients) {
   const { name, version } = packageOf(client);
   const short = name.replace("@modelcontextprotocol/", "");
-  const label = `${client.revision}  ${short} ${version}${client.label ? ` ${client.label}` : ""}`;
-  if (flags.only && !label.includes(flags.only)) continue;
-  running.push(runClient(client, report.row(label)));
+  for (const transport of ["stdio", client.remote ?? "http"]) {
+    const label = [client.revision, transport.padEnd(5), short, version, client.label].filter(Boolean).join(" ");
+    if (flags.only && !label.includes(flags.only)) continue;
+    running.push(runClient(client, transport, report.row(label)));
+  }
 }
 await Promise.all(running);
+await runServer(report.row("the process behind all of http and sse"));
 
 report.print();
 // A server that refuses to die must not keep the suite alive after the verdict.
 process.exit(report.failed > 0 || report.passed === 0 ? 1 : 0);
 
-async function runClient(client, row) {
+/** runServer holds the one HTTP server to its end, after all of its clients. */
+async function runServer(row) {
+  for (const column of columns) row.cells[column] = "–";
+  row.context = () => `its log ended with:\n${served.log().slice(-1000).trim()}`;
+  await report.check(row, "end", 2 * limit, async () => {
+    const { code, signal } = await served.end();
+    equal(signal, null, "signal that ended the server");
+    equal(code, 0, "exit code of the server");
+  });
+  await report.check(row, "quiet", limit, async () => {
+    const serious = served
+      .log()
+      .split("\n")
+      .filter((line) => /level=ERROR|panic|status=5\d\d/.test(line));
+    assert(serious.length === 0, `the server complained: ${brief(serious.join("\n"), 2000)}`);
+  });
+}
+
+async function runClient(client, way, row) {
   const modern = client.revision === "2026-07-28";
+  const place = way === "stdio" ? { command: parley, args: server.stdio } : { origin: served.origin };
   const asked = { elicitation: [], sampling: [] };
-  const session = await client.open(client, parley, server.args, {
+  const session = await client.open(client, place, {
     elicitation: async (request) => {
       asked.elicitation.push(request.params);
       return { action: "accept", content: answerForm(request.params.requestedSchema) };
@@ -113,6 +138,7 @@ async function runClient(client, row) {
     equal(handshakes, modern ? 0 : 1, "initialize requests of this client");
     assert(sdk.getServerCapabilities(), "the client holds no server capabilities");
     assert(sdk.getServerVersion()?.name, "the client holds no server name");
+    if (way === "http") equal(Boolean(transport.sessionId), !modern, "a session id");
   });
   if (!connected) {
     // One clear failure says more than sixteen that follow from it.
@@ -202,7 +228,12 @@ async function runClient(client, row) {
     );
   });
   await check("progress", async () => {
-    const imported = await withProgress(session, server.progress);
+    const { distinct, ...importing } = server.progress;
+    const name = `${importing.arguments[distinct]}_${report.rows.indexOf(row)}`;
+    const imported = await withProgress(session, {
+      ...importing,
+      arguments: { ...importing.arguments, [distinct]: name },
+    });
     const { sent, delivered } = imported;
     if (delivered.length < sent.length) {
       // All versions handle a notification one microtask later than a response, so
@@ -221,7 +252,8 @@ async function runClient(client, row) {
       `${paced.sent.length} notifications were sent, but ${paced.delivered.length} reached onprogress`,
     );
   });
-  await check("cancel", async () => {
+  const cancel = async () => {
+    const before = await cancelledCalls(sdk);
     const controller = new AbortController();
     let cancelledAt;
     const outcome = await settle(
@@ -244,17 +276,25 @@ async function runClient(client, row) {
     await session.alive();
 
     const call = wire.sent("tools/call").at(-1);
+    // Over HTTP, this revision cancels by closing the stream of the request.
+    const closes = modern && way === "http";
     const cancelled = wire.sent("notifications/cancelled").at(-1);
-    equal(cancelled?.params.requestId, call.id, "request named by notifications/cancelled");
+    equal(cancelled?.params.requestId, closes ? undefined : call.id, "request named by notifications/cancelled");
     // What was under way when the notification arrived may still come in; after
     // that the tool has to be silent, which at its pace a moment suffices to see.
-    const before = progressOf(wire, server.slow.name).values.length;
+    const earlier = progressOf(wire, server.slow.name).values.length;
     await sleep(400);
-    const after = progressOf(wire, server.slow.name).values.length;
-    assert(after === before, `the tool went on: ${after - before} progress notifications after it was cancelled`);
+    const later = progressOf(wire, server.slow.name).values.length;
+    assert(later === earlier, `the tool went on: ${later - earlier} progress notifications after it was cancelled`);
     equal(wire.responseTo(call.id), undefined, "answer to the cancelled request");
+    // Silence proves nothing when nobody listens any more; the server's log does.
+    const added = [...(await cancelledCalls(sdk))].filter((line) => !before.has(line));
+    equal(added.length, 1, `calls that the server's log has as cancelled: ${brief(added)}`);
     await session.list.tools();
-  });
+  };
+  // The log of one server is about all of its clients, so they take turns.
+  if (way === "stdio") await check("cancel", cancel);
+  else await inTurn(() => check("cancel", cancel));
   await check("elicit", async () => {
     asked.elicitation.length = 0;
     const outcome = await settle(
@@ -293,21 +333,59 @@ async function runClient(client, row) {
     const serious = complaints.filter((text) => !/progress notification for an unknown token/.test(text));
     assert(serious.length === 0, `the client complained: ${brief(serious.join("\n"), 2000)}`);
   });
-  await check("exit", async () => {
-    // Not all versions expose the child process; all keep it in this field.
-    const child = transport._process;
-    if (!child?.once) skip("no access to the server process");
-    const exited = new Promise((done) => child.once("exit", (code, signal) => done({ code, signal })));
-    if (child.exitCode !== null) throw new Error(`the server had already ended with ${child.exitCode}`);
-    // Old versions send SIGTERM at once; closing standard input first holds all
-    // of them to the same rule: the end of input ends the server.
-    child.stdin.end();
-    const { code, signal } = await within(1500, exited, "exit at the end of standard input");
-    equal(signal, null, "signal that ended the server");
-    equal(code, 0, "exit code of the server");
+  await check("end", async () => {
+    if (way === "stdio") await endOfProcess(transport);
+    else await endOfSession(transport);
   });
   await within(5000, sdk.close(), "close").catch(() => {});
   if (flags.trace) trace(row, wire);
+}
+
+async function endOfProcess(transport) {
+  // Not all versions expose the child process; all keep it in this field.
+  const child = transport._process;
+  if (!child?.once) skip("no access to the server process");
+  const exited = new Promise((done) => child.once("exit", (code, signal) => done({ code, signal })));
+  if (child.exitCode !== null) throw new Error(`the server had already ended with ${child.exitCode}`);
+  // Old versions send SIGTERM at once; closing standard input first holds all
+  // of them to the same rule: the end of input ends the server.
+  child.stdin.end();
+  const { code, signal } = await within(1500, exited, "exit at the end of standard input");
+  equal(signal, null, "signal that ended the server");
+  equal(code, 0, "exit code of the server");
+}
+
+async function endOfSession(transport) {
+  const id = transport.sessionId;
+  if (!id) skip("there is no session to end, or its end is that of the connection");
+  await transport.terminateSession();
+  equal(transport.sessionId, undefined, "session id after its end");
+  // The client takes 405 for an end, too: whether it was one, the server shows.
+  const response = await fetch(new URL("/mcp", served.origin), {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+      "Mcp-Session-Id": id,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
+  });
+  await response.text();
+  equal(response.status, 404, "status of a request to the session that has ended");
+}
+
+/** inTurn runs one function after the other. */
+function inTurn(run) {
+  const turn = (inTurn.last ?? Promise.resolve()).then(run);
+  inTurn.last = turn.catch(() => {});
+  return turn;
+}
+
+/** cancelledCalls returns the lines of the server's log about calls that were cancelled. */
+async function cancelledCalls(sdk) {
+  const { contents } = await sdk.readResource({ uri: server.log.uri });
+  const cancelled = new RegExp(server.log.cancelled);
+  return new Set(contents[0].text.split("\n").filter((line) => cancelled.test(line)));
 }
 
 function textOf(result) {

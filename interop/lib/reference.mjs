@@ -1,10 +1,13 @@
-// Everything the suite assumes about `parley serve --stdio`: the names and the
-// arguments may be tuned there, and then this is the only file to follow.
+// Everything the suites assume about `parley serve`: the names and the arguments
+// may be tuned there, and then this is the only file to follow.
 
 const rows = 600;
 
 export const server = {
-  args: ["serve", "--stdio"],
+  stdio: ["serve", "--stdio"],
+
+  // One line per request that has ended, with its outcome at the end.
+  log: { uri: "log://recent", cancelled: `"count_slowly".*: cancelled$` },
 
   calculate: {
     name: "calculate",
@@ -35,6 +38,8 @@ export const server = {
       csv: ["id,name", ...Array.from({ length: rows }, (_, i) => `${i + 1},name ${i + 1}`)].join("\n"),
       table: "people",
     },
+    // A table is made once, and over HTTP all clients share one database.
+    distinct: "table",
   },
 
   // Slow enough that no two notifications share a read: the clients themselves

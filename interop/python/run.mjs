@@ -1,0 +1,428 @@
+// Runs the official Python SDK and fastmcp against parley, in both roles and over
+// stdio and HTTP. See ../README.md.
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createConnection, createServer } from "node:net";
+import { availableParallelism, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+import { server } from "../lib/reference.mjs";
+import { Report, assert, brief, equal, skip, within } from "../lib/report.mjs";
+import { serveHTTP } from "../lib/serve.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const parley = process.env.PARLEY ? resolve(process.env.PARLEY) : resolve(here, "../../.tmp/parley");
+const limit = 30_000;
+
+// What the exit codes of parley mean.
+const exit = { ok: 0, toolError: 1, connection: 3 };
+
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: "string" }, // a part of a row's name: a revision, a version, a transport, a role
+    trace: { type: "boolean", default: false }, // all that the processes write, to standard error
+  },
+});
+
+if (!existsSync(parley)) {
+  console.error(`${parley} does not exist: go build -o .tmp/parley ./cmd/parley, or set PARLEY`);
+  process.exit(2);
+}
+
+// The last release of each revision, and the newest release of both packages in
+// the two ways it meets others: `mode` is how it negotiates as a client, and
+// `pin` what parley is held to when it is the server.
+const peers = [
+  {
+    package: "mcp",
+    version: "1.8.1",
+    revision: "2024-11-05",
+    // HTTP+SSE is the transport of this revision; this release has Streamable HTTP, too.
+    ways: ["stdio", "sse", "http"],
+    mortal: true,
+  },
+  {
+    package: "mcp",
+    version: "1.9.4",
+    revision: "2025-03-26",
+    mortal: true,
+    // Its server completes, but cannot declare it, which this revision demands.
+    lacks: ["complete"],
+  },
+  { package: "mcp", version: "1.23.0", revision: "2025-06-18" },
+  { package: "mcp", version: "1.30.0", revision: "2025-11-25" },
+  { package: "mcp", version: "2.3.0", revision: "2026-07-28", mode: "auto" },
+  { package: "mcp", version: "2.3.0", revision: "2025-11-25", mode: "legacy", pin: "2025-11-25" },
+  { package: "fastmcp", version: "4.1.2", revision: "2026-07-28", mode: "auto" },
+  { package: "fastmcp", version: "4.1.2", revision: "2025-11-25", mode: "legacy", pin: "2025-11-25" },
+];
+
+// The server of the first version breaks down over a method it does not know, as
+// the question for its revision is one. Told the revision, parley does not ask.
+const told = { ...peers[0], ways: ["stdio"], pin: "2024-11-05", remark: "told" };
+
+// A server that has to be fetched or compiled first, as those behind uvx or npx,
+// answers the first message late. That must not make it another server.
+const slow = {
+  package: "mcp",
+  version: "2.3.0",
+  revision: "2026-07-28",
+  ways: ["stdio"],
+  remark: "slow",
+  delay: 7,
+  only: ["connect"],
+};
+
+const columns = [
+  "connect",
+  "list",
+  "call",
+  "wrong args",
+  "unknown tool",
+  "read",
+  "prompt",
+  "complete",
+  "progress",
+  "cancel",
+  "elicit",
+  "sample",
+  "end",
+];
+
+const report = new Report("Python peer", columns);
+const scratch = mkdtempSync(join(tmpdir(), "parley-interop-"));
+const started = new Set();
+process.once("exit", () => {
+  for (const child of started) child.kill("SIGKILL");
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+const served = await serveHTTP(parley);
+// All clients at the same time: that is what the one server is for.
+await Promise.all(rowsOf("client", peers).map(({ peer, way, row }) => runClient(peer, way, row)));
+// The servers one by one on each processor: Python takes its time to start, and
+// how long it may take is what the row "slow" is about.
+const waiting = [...rowsOf("server", peers), ...rowsOf("server", [told, slow])];
+await Promise.all(
+  Array.from({ length: availableParallelism() }, async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) await runServer(next.peer, next.way, next.row);
+  }),
+);
+await served.end();
+
+report.print();
+process.exit(report.failed > 0 || report.passed === 0 ? 1 : 0);
+
+function rowsOf(role, peers) {
+  const rows = [];
+  for (const peer of peers) {
+    for (const way of peer.ways ?? ["stdio", "http"]) {
+      const parts = [peer.revision, `${peer.package} ${peer.version}`.padEnd(13), role, way, peer.remark];
+      const label = parts.filter(Boolean).join(" ");
+      if (!flags.only || label.includes(flags.only)) rows.push({ peer, way, row: report.row(label) });
+    }
+  }
+  return rows;
+}
+
+function python(peer) {
+  return join(here, ".venv", `${peer.package}-${peer.version}`, "bin", "python");
+}
+
+/** start runs a command and keeps what it writes. */
+function start(command, args, label) {
+  const child = spawn(command, args, { cwd: here, stdio: ["pipe", "pipe", "pipe"] });
+  started.add(child);
+  const run = { child, stdout: "", stderr: "", failed: undefined };
+  // A process that is gone is seen by its exit; what was for it is lost anyway.
+  child.stdin.on("error", () => {});
+  child.on("error", (error) => (run.failed = error));
+  child.stdout.setEncoding("utf8").on("data", (chunk) => (run.stdout += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk) => (run.stderr += chunk));
+  run.ended = new Promise((done) => {
+    child.on("exit", (code, signal) => {
+      started.delete(child);
+      // Its pipes may be held by a process that outlives it.
+      setTimeout(done, 2000, { code, signal }).unref();
+    });
+    child.on("close", (code, signal) => done({ code, signal }));
+  });
+  if (flags.trace) {
+    run.ended.then(() => console.error(`${label}\n$ ${args.join(" ")}\n${run.stdout}${run.stderr}`));
+  }
+  return run;
+}
+
+/** runClient has a Python client go through its checks, and takes down how they ended. */
+async function runClient(peer, way, row) {
+  const url = { http: "/mcp", sse: "/sse" }[way];
+  const expectations = JSON.stringify(server);
+  const args = ["client.py", "--package", peer.package, "--transport", way, "--revision", peer.revision];
+  args.push("--target", url ? new URL(url, served.origin).href : parley, "--server", expectations);
+  if (peer.mode) args.push("--mode", peer.mode);
+  const run = start(python(peer), args, row.name);
+  row.context = () => run.stderr && `its standard error ended with:\n${run.stderr.trim().slice(-1500)}`;
+
+  const outcomes = {};
+  let endTurn = () => {};
+  let read = 0;
+  run.child.stdout.on("data", () => {
+    const lines = run.stdout.split("\n");
+    for (; read < lines.length - 1; read++) {
+      const line = JSON.parse(lines[read]);
+      if (line.column) outcomes[line.column] = line;
+      if (line.turn === false) endTurn();
+      if (line.turn === true && way === "stdio") run.child.stdin.write("\n");
+      else if (line.turn === true) {
+        inTurn(() => {
+          run.child.stdin.write("\n");
+          return Promise.race([new Promise((done) => (endTurn = done)), run.ended]);
+        });
+      }
+    }
+  });
+  await within(4 * limit, run.ended, "end of the client").catch(() => run.child.kill("SIGKILL"));
+  for (const column of columns) {
+    const outcome = outcomes[column];
+    // What follows from the one failure would only hide it.
+    if (!outcome && row.cells.connect === "✗") continue;
+    await report.check(row, column, limit, () => {
+      assert(outcome, "the client did not get this far");
+      if (outcome.skipped) skip();
+      assert(outcome.passed, outcome.text);
+    });
+    if (!outcome) break;
+  }
+}
+
+/** inTurn runs one function after the other. */
+function inTurn(run) {
+  const turn = (inTurn.last ?? Promise.resolve()).then(run);
+  inTurn.last = turn.catch(() => {});
+  return turn;
+}
+
+/** runServer has parley go through a Python server. */
+async function runServer(peer, way, row) {
+  const modern = peer.revision === "2026-07-28";
+  const elicits = peer.revision >= "2025-06-18";
+  const notes = join(scratch, `${report.rows.indexOf(row)}.notes`);
+  const script = peer.package === "fastmcp" ? "server_fastmcp.py" : "server.py";
+  const command = [script, "--transport", way, "--notes", notes];
+  let background;
+  let target = ["--", python(peer), ...command];
+  if (peer.delay) target = ["--", "sh", "-c", `sleep ${peer.delay}; exec "$@"`, "sh", ...target.slice(1)];
+  let url = [];
+  let last = { line: "", run: { stdout: "", stderr: "" } };
+  row.context = () =>
+    [
+      `$ parley ${last.line}\n${`${last.run.stdout}${last.run.stderr}`.trim().slice(-2000)}`,
+      background?.stderr && `the server's standard error ended with:\n${background.stderr.trim().slice(-1500)}`,
+    ]
+      .filter(Boolean)
+      .join("\n");
+
+  const serve = async () => {
+    const port = await freePort();
+    background = start(python(peer), [...command, "--port", String(port)], row.name);
+    target = [];
+    url = [`http://127.0.0.1:${port}/${way === "sse" ? "sse" : "mcp"}`];
+    await listening(port, background);
+  };
+  // These releases serve nobody any more after a client has ended its session, be
+  // it their own client (their CVE-2025-53365): every run meets a server of its own.
+  const renew = async () => {
+    if (!peer.mortal || way !== "http") return;
+    background.child.kill("SIGKILL");
+    await serve();
+  };
+  if (way !== "stdio") await serve();
+  const launch = (verb, ...words) => {
+    const pin = peer.pin ? ["--revision", peer.pin] : [];
+    const args = [verb, ...pin, ...url, ...words, ...target];
+    last = { line: args.join(" "), run: start(parley, args, row.name) };
+    return last.run;
+  };
+  let used = false;
+  const parleyRuns = async (wanted, verb, ...words) => {
+    if (used) await renew();
+    used = true;
+    const run = launch(verb, ...words);
+    run.child.stdin.end();
+    const { code, signal } = await within(limit, run.ended, `end of parley ${verb}`);
+    assert([wanted].flat().includes(code), `exit code: expected ${wanted}, got ${code ?? signal}`);
+    return { output: `${run.stdout}\n${run.stderr}`, ...run };
+  };
+  const check = (column, run) => {
+    if (peer.only && !peer.only.includes(column)) {
+      row.cells[column] = "–";
+      return true;
+    }
+    return report.check(row, column, 2 * limit, run);
+  };
+
+  const connected = await check("connect", async () => {
+    const { stdout } = await parleyRuns(exit.ok, "info", "--output", "json");
+    const info = JSON.parse(stdout);
+    contains(JSON.stringify(info), "interop");
+    contains(JSON.stringify(info), peer.revision);
+  });
+  if (!connected) {
+    background?.child.kill("SIGKILL");
+    return;
+  }
+  await check("list", async () => {
+    const wanted = ["add", "count", "notes://today", "notes://{day}/all", "review", ...(elicits ? ["order"] : []), "ask"];
+    const { stdout } = await parleyRuns(exit.ok, "list");
+    for (const name of wanted) contains(stdout, name);
+    const json = await parleyRuns(exit.ok, "list", "--output", "json");
+    for (const name of wanted) contains(json.stdout, JSON.stringify(name));
+  });
+  await check("call", async () => {
+    const { stdout } = await parleyRuns(exit.ok, "call", "add", "a=2", "b:=40");
+    contains(stdout, "42");
+  });
+  await check("wrong args", async () => {
+    const { stderr } = await parleyRuns(exit.toolError, "call", "add", "a=2");
+    contains(stderr, "b");
+    contains(stderr.toLowerCase(), "required");
+  });
+  await check("unknown tool", async () => {
+    // Most of these servers answer with a failed result, not with a JSON-RPC error.
+    const { stderr } = await parleyRuns([exit.toolError, exit.connection], "call", "no_such_tool");
+    contains(stderr, "no_such_tool");
+  });
+  await check("read", async () => {
+    const { stdout } = await parleyRuns(exit.ok, "read", "notes://today");
+    equal(JSON.parse(stdout).note, "grüß dich", "content");
+    const monday = await parleyRuns(exit.ok, "read", "notes://monday/all");
+    contains(monday.stdout, "the notes of monday");
+  });
+  await check("prompt", async () => {
+    const { stdout } = await parleyRuns(exit.ok, "prompt", "review", "code=x = 1", "language=python");
+    contains(stdout, "Please review this python: x = 1");
+  });
+  await check("complete", async () => {
+    if (peer.lacks?.includes("complete")) skip();
+    const { stdout } = await parleyRuns(exit.ok, "complete", "prompt", "review", "language", "p");
+    equal(stdout.trim().split(/\s+/).join(" "), "pascal perl python", "values");
+  });
+  await check("progress", async () => {
+    const { stdout, stderr } = await parleyRuns(exit.ok, "call", "--trace", "count", "steps=4", "pause=0.1");
+    contains(stdout, "counted to 4");
+    const values = [...stderr.matchAll(/"notifications\/progress".*?"progress":([\d.]+)/g)].map((match) => Number(match[1]));
+    equal(JSON.stringify(values), "[1,2,3,4]", "progress of the notifications");
+  });
+  await check("cancel", async () => {
+    await renew();
+    // On stdio, a copy of all that parley writes shows what it told the server.
+    // The shell must end when the server does, and not wait for tee.
+    const heard = join(scratch, `${report.rows.indexOf(row)}.heard`);
+    const plain = target;
+    if (way === "stdio") target = ["--", "sh", "-c", `tee '${heard}' | { "$@"; kill $$; }`, "sh", ...plain.slice(1)];
+    const run = launch("call", "--trace", "count", "steps=400", "pause=0.05");
+    target = plain;
+    await within(limit / 2, seen(run, /notifications\/progress/), "first progress");
+    const posted = () => [...background.stdout.matchAll(/"POST \S+ HTTP\/1\.1" 202/g)].length;
+    const before = way === "stdio" ? 0 : posted();
+    const cancelled = Date.now();
+    run.child.kill("SIGINT");
+    const { code } = await within(5000, run.ended, "end of parley after SIGINT");
+    assert(code !== 0, "parley ended as if the call had succeeded");
+    // The end of a connection stops most servers, too, but it is not a cancellation
+    // before 2026-07-28, and not on stdio: the server has to be told.
+    if (way === "stdio") {
+      contains(readFileSync(heard, "utf8"), '"notifications/cancelled"');
+    } else if (!modern) {
+      await within(1000, until(() => posted() > before), "a message to the server about the cancellation");
+    }
+    // The tool would go on for 20 s; it writes this when it is cancelled.
+    while (!(existsSync(notes) && readFileSync(notes, "utf8").includes("count was cancelled"))) {
+      assert(Date.now() - cancelled < 4000, "the tool was not cancelled");
+      await sleep(50);
+    }
+  });
+  await check("elicit", async () => {
+    if (!elicits) skip();
+    const answers = ["--answer", "name=Ada Lovelace", "--answer", "amount=7"];
+    const { stdout } = await parleyRuns(exit.ok, "call", ...answers, "order");
+    contains(stdout, "accept");
+    contains(stdout, "Ada Lovelace");
+    contains(stdout, "7");
+    // Nobody there to ask: the tool must not be told that somebody agreed.
+    const unanswered = await parleyRuns([exit.ok, exit.toolError], "call", "order");
+    assert(!unanswered.stdout.includes("accept"), `an answer was made up: ${unanswered.stdout}`);
+  });
+  await check("sample", async () => {
+    const sampler = ["--sampler", "node ../servers/sampler.mjs"];
+    const { stdout } = await parleyRuns(exit.ok, "call", ...sampler, "ask", "text=Why is the sky blue?");
+    contains(stdout, "the model said: You asked: Why is the sky blue?");
+  });
+  await check("end", async () => {
+    if (way === "stdio") {
+      const orphans = await processesWith(notes);
+      equal(orphans.join(), "", "server processes left behind");
+      return;
+    }
+    if (modern || way === "sse") skip("there is no session to end, or its end is that of the connection");
+    const deleted = () => [...`${background.stdout}${background.stderr}`.matchAll(/"DELETE \S+ HTTP\/1\.1" 2\d\d/g)].length;
+    await renew();
+    const before = peer.mortal ? 0 : deleted();
+    await parleyRuns(exit.ok, "ping");
+    await within(2000, until(() => deleted() > before), "the end of the session in the server's log");
+  });
+  background?.child.kill("SIGTERM");
+}
+
+function contains(text, part) {
+  assert(text.includes(part), `${brief(part)} is missing in the output`);
+}
+
+async function until(condition) {
+  while (!condition()) await sleep(20);
+}
+
+/** seen waits for a text on the standard error of a run. */
+function seen(run, pattern) {
+  return Promise.race([
+    until(() => pattern.test(run.stderr)),
+    run.ended.then(({ code }) => {
+      throw new Error(`parley ended with ${code} before`);
+    }),
+  ]);
+}
+
+/** processesWith lists the processes that have a word on their command line. */
+async function processesWith(word) {
+  await sleep(500); // as long as a server may take after parley has ended
+  const ps = start("ps", ["-eo", "pid=,args="], "ps");
+  await ps.ended;
+  return ps.stdout.split("\n").filter((line) => line.includes(word));
+}
+
+function freePort() {
+  return new Promise((done, fail) => {
+    const probe = createServer().once("error", fail);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => done(port));
+    });
+  });
+}
+
+async function listening(port, run) {
+  const begun = Date.now();
+  while (Date.now() - begun < limit && run.child.exitCode === null) {
+    const up = await new Promise((done) => {
+      const socket = createConnection(port, "127.0.0.1");
+      socket.once("connect", () => done(true)).once("error", () => done(false));
+      socket.once("connect", () => socket.destroy());
+    });
+    if (up) return;
+    await sleep(100);
+  }
+}
