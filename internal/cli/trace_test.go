@@ -17,6 +17,12 @@ func TestTraceShowsEveryMessageOnce(t *testing.T) {
 		call.Progress(ctx, 1, 2, "")
 		return server.SampleText(ctx, call, "q", "why?", 1)
 	})
+	ctx, cancel := context.WithCancel(t.Context())
+	server.AddTool(s, mcp.Tool{Name: "hang"}, func(own context.Context, _ *server.Call, _ struct{}) (string, error) {
+		cancel()
+		<-own.Done()
+		return "", own.Err()
+	})
 	a, c := newTestApp("", false)
 	inner := &mcptest.Transport{Handler: s, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
 	conn, err := client.Connect(t.Context(), &tap{Transport: inner, see: a.traceMessage}, &client.Options{
@@ -32,9 +38,7 @@ func TestTraceShowsEveryMessageOnce(t *testing.T) {
 	if _, err := conn.CallTool(t.Context(), "ask", nil, client.OnProgress(func(*mcp.ProgressParams) {})); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := conn.CallTool(ctx, "ask", nil); err == nil {
+	if _, err := conn.CallTool(ctx, "hang", nil); err == nil {
 		t.Error("a cancelled call has no error")
 	}
 	if err := conn.Close(); err != nil {
