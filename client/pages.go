@@ -83,23 +83,26 @@ func (c *Client) Prompts(ctx context.Context, opts ...CallOption) iter.Seq2[*mcp
 	return pages(ctx, c, mcp.MethodListPrompts, opts, func(r *mcp.ListPromptsResult) ([]*mcp.Prompt, *string) { return r.Prompts, r.NextCursor })
 }
 
-// ListTools returns one page of tools, the first for a nil cursor.
+// ListTools returns one page of tools: the one that the NextCursor of the page
+// before it names, or the first for nil.
+//
+// Spec: 2026-07-28 server/utilities/pagination#pagination-model.
 func (c *Client) ListTools(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListToolsResult, error) {
 	return get[mcp.ListToolsResult](ctx, c, mcp.MethodListTools, cursor{at}, opts)
 }
 
-// ListResources returns one page of resources, the first for a nil cursor.
+// ListResources returns one page of resources; for its cursor see ListTools.
 func (c *Client) ListResources(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListResourcesResult, error) {
 	return get[mcp.ListResourcesResult](ctx, c, mcp.MethodListResources, cursor{at}, opts)
 }
 
-// ListResourceTemplates returns one page of templates, the first for a nil
-// cursor.
+// ListResourceTemplates returns one page of resource templates; for its cursor
+// see ListTools.
 func (c *Client) ListResourceTemplates(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListResourceTemplatesResult, error) {
 	return get[mcp.ListResourceTemplatesResult](ctx, c, mcp.MethodListTemplates, cursor{at}, opts)
 }
 
-// ListPrompts returns one page of prompts, the first for a nil cursor.
+// ListPrompts returns one page of prompts; for its cursor see ListTools.
 func (c *Client) ListPrompts(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListPromptsResult, error) {
 	return get[mcp.ListPromptsResult](ctx, c, mcp.MethodListPrompts, cursor{at}, opts)
 }

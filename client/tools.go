@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -30,8 +31,10 @@ func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...Ca
 }
 
 // Call calls a tool and decodes its structured result into Out; for a tool
-// without one, its text: as it is for a string, as JSON for any other Out. A
-// failure of the tool itself is a *ToolError.
+// without one, its text: as it is for a string or a json.RawMessage, as JSON
+// for any other Out. A result that has neither is an error, unless Out is one
+// of these two; for a tool that returns nothing, or other content than text,
+// use Client.CallTool. A failure of the tool itself is a *ToolError.
 func Call[Out any](ctx context.Context, c *Client, name string, args any, opts ...CallOption) (Out, error) {
 	var out Out
 	result, err := c.CallTool(ctx, name, args, opts...)
@@ -66,7 +69,11 @@ func decodeResult(result *mcp.CallToolResult, out any) error {
 			return nil
 		}
 	}
-	return wire.Unmarshal([]byte(textOf(result)), out)
+	text := textOf(result)
+	if text == "" {
+		return errors.New("it has neither structured content nor text")
+	}
+	return wire.Unmarshal([]byte(text), out)
 }
 
 func textOf(result *mcp.CallToolResult) string {

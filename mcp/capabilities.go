@@ -22,7 +22,9 @@ type RootsCapability struct {
 
 // SamplingCapability says that a client can run a model.
 type SamplingCapability struct {
-	Tools   *Empty `json:"tools,omitzero"`
+	// Tools says that the model can be offered tools.
+	Tools *Empty `json:"tools,omitzero"`
+	// Context says that CreateMessageParams.IncludeContext is understood.
 	Context *Empty `json:"context,omitzero"`
 }
 

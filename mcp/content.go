@@ -10,7 +10,8 @@ import (
 // Content is one block of content: *TextContent, *ImageContent,
 // *AudioContent, *ResourceLink, *EmbeddedResource, in sampling also
 // *ToolUseContent and *ToolResultContent, and *UnknownContent for a type this
-// module does not know.
+// module does not know. The field Type of each is written by itself: there is
+// nothing to set.
 //
 // Spec: 2026-07-28 server/tools#tool-result.
 type Content interface{ content() }
@@ -32,7 +33,7 @@ type TextContent struct {
 // ImageContent is a picture.
 type ImageContent struct {
 	Type        imageType    `json:"type"`
-	Data        []byte       `json:"data"`
+	Data        []byte       `json:"data"` // the bytes; base64 only on the wire
 	MIMEType    string       `json:"mimeType"`
 	Annotations *Annotations `json:"annotations,omitzero"`
 	Meta        Meta         `json:"_meta,omitzero"`
@@ -41,7 +42,7 @@ type ImageContent struct {
 // AudioContent is sound.
 type AudioContent struct {
 	Type        audioType    `json:"type"`
-	Data        []byte       `json:"data"`
+	Data        []byte       `json:"data"` // the bytes; base64 only on the wire
 	MIMEType    string       `json:"mimeType"`
 	Annotations *Annotations `json:"annotations,omitzero"`
 	Meta        Meta         `json:"_meta,omitzero"`
@@ -56,7 +57,7 @@ type ResourceLink struct {
 	Title       string           `json:"title,omitzero"`
 	Description string           `json:"description,omitzero"`
 	MIMEType    string           `json:"mimeType,omitzero"`
-	Size        *int64           `json:"size,omitzero"`
+	Size        *int64           `json:"size,omitzero"` // bytes
 	Icons       []Icon           `json:"icons,omitzero"`
 	Annotations *Annotations     `json:"annotations,omitzero"`
 	Meta        Meta             `json:"_meta,omitzero"`

@@ -43,7 +43,7 @@ type ModelPreferences struct {
 	IntelligencePriority *float64    `json:"intelligencePriority,omitzero"`
 }
 
-// ModelHint is a part of a model's name.
+// ModelHint is a model's name or a part of one, for example "sonnet".
 type ModelHint struct {
 	Name string `json:"name,omitzero"`
 }

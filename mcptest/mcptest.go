@@ -1,6 +1,7 @@
 // Package mcptest tests servers and clients: pairs in memory, and a matrix
 // that runs one test body in every mode of the protocol, so that what works
-// in one revision or over one transport is known to work in all.
+// in one revision is known to work in all. HTTP is not among the modes: for
+// what depends on it, put a streamable.Handler behind an httptest.Server.
 //
 //	func TestGreet(t *testing.T) {
 //		mcptest.Run(t, newServer, nil, func(t *testing.T, c *client.Client) {

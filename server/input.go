@@ -50,7 +50,11 @@ func (e *DeclinedError) Unwrap() error { return e.cause }
 // maxLength and format (email, uri, date or date-time) for strings; minimum and
 // maximum for numbers; minItems and maxItems for choices; and enumTitles, a
 // title for each value of enum. A field is required unless it is a pointer, is
-// tagged omitempty or omitzero, or has a default.
+// tagged omitempty or omitzero, or has a default. A T that does not qualify is
+// an error.
+//
+// Revision 2025-06-18 has no choice of several: such a field is left out, or,
+// when it is required, the question is an error.
 //
 // Secrets must not be asked for in a form; see ElicitURL. When the user does
 // not answer, the error is a *DeclinedError.

@@ -8,10 +8,13 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Middleware wraps the serving of every exchange: requests of the protocol,
-// custom methods, and notifications. It must pass on the *mcp.InputRequired
-// errors that it gets. It sees the errors of handlers before they are replaced
-// for the client.
+// Middleware wraps the serving of every exchange that reaches the server:
+// requests about tools, resources, prompts and completions, custom methods,
+// and notifications that are not the protocol's own. What opens, checks and
+// configures a connection does not reach it, nor do subscriptions: transports
+// answer these. Middleware must pass on the *mcp.InputRequired errors that it
+// gets. It sees the errors of handlers before they are replaced for the
+// client.
 type Middleware func(next mcp.ServeFunc) mcp.ServeFunc
 
 // Use adds middleware inside of what was added before: the first one added is

@@ -60,6 +60,9 @@ type Options struct {
 	// URI template. It must depend on the authorization of x only, never on
 	// the connection or on earlier requests.
 	//
+	// It is not asked about subscriptions: whoever knows the URI of a hidden
+	// resource can watch it, and is told when it changes, but cannot read it.
+	//
 	// Spec: 2026-07-28 server/tools#capabilities.
 	Visible func(ctx context.Context, x *mcp.Exchange, kind FeatureKind, name string) bool
 }

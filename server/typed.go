@@ -15,11 +15,9 @@ import (
 // with its name, which keeps its place in the list.
 //
 // In is a struct or a map. Its schema is inferred from the type unless
-// t.InputSchema is given; field tags named like JSON Schema keywords, such as
-// `minimum:"1"` or `enum:"red,green"`, become constraints, and `header:"Name"`
-// mirrors a parameter into an HTTP header. Arguments get their defaults and
-// are validated; what does not fit is answered with a result that tells the
-// model why, and h does not run.
+// t.InputSchema is given; see "Schemas" in the package documentation.
+// Arguments get their defaults and are validated; what does not fit is
+// answered with a result that tells the model why, and h does not run.
 //
 // Out decides on the result:
 //   - *mcp.CallToolResult is the result; with t.OutputSchema given, its

@@ -56,7 +56,7 @@ func splitTarget(cmd *cobra.Command, args []string) (target, []string, error) {
 	case t.url != "" && t.command != nil:
 		return t, nil, usagef("there are two servers, %q and the command %q; name one", t.url, strings.Join(t.command, " "))
 	case t.url == "" && t.command == nil:
-		return t, nil, &failure{code: exitUsage, err: usagef("no server named"), hint: `put the command that starts it at the end: parley ` + cmd.Name() + ` … -- parley serve --stdio`}
+		return t, nil, &failure{code: exitUsage, err: usagef("no server named"), hint: `put the command that starts it at the end: parley ` + cmd.Name() + ` … -- parley serve --stdio; or its URL, with http:// or https://, first`}
 	}
 	return t, args, nil
 }
