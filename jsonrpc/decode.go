@@ -14,9 +14,9 @@ import (
 
 // Defaults of Decoder.
 const (
-	DefaultMaxBytes = 16 << 20
-	DefaultMaxDepth = 128
-	DefaultMaxBatch = 1000
+	DefaultMaxBytes = 16 << 20 // bytes
+	DefaultMaxDepth = 128      // objects and arrays inside of each other
+	DefaultMaxBatch = 1000     // messages
 )
 
 // Decoder reads frames. Its zero value works with the defaults; it has no

@@ -18,6 +18,7 @@ import (
 type InFlight struct {
 	mu      sync.Mutex
 	running map[jsonrpc.ID]running
+	over    error // the cause of CancelAll, once it was called
 }
 
 type running struct {
@@ -43,6 +44,9 @@ func (f *InFlight) Add(ctx context.Context, m *jsonrpc.Message, limit int) (cont
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	f.running[m.ID] = running{cancel, m.Method == mcp.MethodListen}
+	if f.over != nil {
+		cancel(f.over)
+	}
 	return ctx, nil
 }
 
@@ -54,6 +58,34 @@ func (f *InFlight) Remove(id jsonrpc.ID) {
 	f.mu.Unlock()
 	if ok {
 		r.cancel(nil)
+	}
+}
+
+// Settling returns the Out of a registered request, which forgets the request
+// before its answer goes out: the client may use the ID again as soon as it
+// has the answer. forget is for whoever served the request, which may end
+// without an answer.
+//
+// Spec: 2026-07-28 basic#requests.
+func (f *InFlight) Settling(id jsonrpc.ID, out Out) (settled Out, forget func()) {
+	forget = sync.OnceFunc(func() { f.Remove(id) })
+	return &settling{out, forget}, forget
+}
+
+type settling struct {
+	Out
+	forget func()
+}
+
+func (s *settling) Answer(ctx context.Context, frame []byte, failed *Failure) error {
+	s.forget()
+	return s.Out.Answer(ctx, frame, failed)
+}
+
+func (s *settling) Dropped() {
+	s.forget()
+	if d, ok := s.Out.(Dropper); ok {
+		d.Dropped()
 	}
 }
 
@@ -70,10 +102,12 @@ func (f *InFlight) Cancel(id jsonrpc.ID, cause error) {
 	}
 }
 
-// CancelAll ends every request with a cause.
+// CancelAll ends every request with a cause, those that are registered later
+// as well: whoever waits for the last one must not wait for a latecomer.
 func (f *InFlight) CancelAll(cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.over = cause
 	for _, r := range f.running {
 		r.cancel(cause)
 	}

@@ -52,7 +52,7 @@ func (g *Guard) Check(r *http.Request) error {
 }
 
 // checkOrigin accepts the origins that were allowed, and pages of the same
-// host.
+// host, if that is known to be this server.
 func (g *Guard) checkOrigin(r *http.Request, host string) error {
 	values := r.Header.Values("Origin")
 	if len(values) == 0 {
@@ -66,10 +66,21 @@ func (g *Guard) checkOrigin(r *http.Request, host string) error {
 	if len(values) > 1 || err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return fmt.Errorf("origin %q is not allowed", values[0])
 	}
-	if strings.EqualFold(u.Host, r.Host) || isLoopback(host) && isLoopback(u.Hostname()) && onLoopback(r) {
+	switch own := strings.EqualFold(u.Host, r.Host); {
+	case own && g.known(r, host), isLoopback(host) && isLoopback(u.Hostname()) && onLoopback(r):
 		return nil
+	case own:
+		return fmt.Errorf("origin %q is not allowed; allow host %q by name if it is this server's", values[0], host)
 	}
 	return fmt.Errorf("origin %q is not allowed", values[0])
+}
+
+// known reports whether host is certain to be the server's own, and no name
+// that somebody made point here: it was allowed, it needs no resolving, or a
+// certificate vouches for it.
+func (g *Guard) known(r *http.Request, host string) bool {
+	_, err := netip.ParseAddr(host)
+	return g.hosts != nil || r.TLS != nil || err == nil || isLoopback(host)
 }
 
 // hostname returns a Host header without its port.

@@ -3,6 +3,7 @@ package httpserve
 import (
 	"math"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -26,7 +27,6 @@ type Limits struct {
 type client struct {
 	underway int
 	limiter  *rate.Limiter
-	seen     time.Time
 }
 
 // NewLimits returns Limits. perClient bounds what a client has under way; not
@@ -52,7 +52,7 @@ func (l *Limits) Enter(r *http.Request, principal string) (leave func(), retryAf
 	key, bounded := "p "+principal, true
 	if principal == "" {
 		address := hostname(r.RemoteAddr)
-		key, bounded = "a "+address, l.loopback || !isLoopback(address)
+		key, bounded = "a "+network(address), l.loopback || !isLoopback(address)
 	}
 	now := time.Now()
 	l.mu.Lock()
@@ -89,16 +89,24 @@ func (l *Limits) of(key string, now time.Time) *client {
 		c = &client{limiter: rate.NewLimiter(l.rate, l.burst)}
 		l.clients[key] = c
 	}
-	c.seen = now
 	return c
 }
 
-// sweep forgets clients that have not been heard of for a while, so that the
-// table is bounded by those who come, not by those who ever came.
+// network is what one client is taken to have: an address, or of IPv6, where
+// everybody has very many, the prefix of its network.
+func network(address string) string {
+	if a, err := netip.ParseAddr(address); err == nil && a.Is6() && !a.Is4In6() && !a.IsLoopback() {
+		return netip.PrefixFrom(a.WithZone(""), 64).Masked().String()
+	}
+	return address
+}
+
+// sweep forgets clients that may do as much as one that never came, so that
+// the table is bounded by those who come, not by those who ever came.
 func (l *Limits) sweep(now time.Time) {
 	l.swept = now
 	for key, c := range l.clients {
-		if c.underway == 0 && now.Sub(c.seen) > 5*time.Minute {
+		if c.underway == 0 && c.limiter.TokensAt(now) >= float64(l.burst) {
 			delete(l.clients, key)
 		}
 	}

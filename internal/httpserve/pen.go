@@ -95,8 +95,12 @@ func (p *Pen) write(b []byte) error {
 	if err != nil {
 		p.closed = true
 		p.broken(err)
+		return err
 	}
-	return err
+	// On HTTP/2 a deadline that passes ends the stream, even when nothing is
+	// being written.
+	_ = p.rc.SetWriteDeadline(time.Time{})
+	return nil
 }
 
 // Object writes the one JSON object of the response. It reports false when a
@@ -126,5 +130,16 @@ func (p *Pen) Close() {
 	if p.ticking != nil {
 		p.ticking.Stop()
 	}
-	_ = p.rc.SetWriteDeadline(time.Time{}) // the connection may be used again
+	// The server has yet to send what it buffers, and the end of a stream.
+	// After that it takes the deadline back itself.
+	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout))
+}
+
+// LimitRest bounds how long the server waits, once its handler has returned,
+// for the rest of a body that was not read: that of a refused request. On
+// HTTP/2 nothing is waited for.
+func LimitRest(w http.ResponseWriter, r *http.Request, timeout time.Duration) {
+	if r.ProtoMajor == 1 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // a writer without deadlines has none
+	}
 }

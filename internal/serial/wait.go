@@ -9,7 +9,7 @@ import (
 // group was done. The goroutine it starts ends with the group.
 func WaitFor(group *sync.WaitGroup, d time.Duration) bool {
 	done := make(chan struct{})
-	go func() {
+	go func() { // ends with the group
 		group.Wait()
 		close(done)
 	}()

@@ -39,6 +39,7 @@ type server struct {
 	session   *era.Session
 	inflight  era.InFlight
 	notices   serial.Queue
+	end       func() // cancels all that is being served
 
 	mu       sync.Mutex
 	closing  bool
@@ -48,6 +49,10 @@ type server struct {
 func (s *server) run(ctx context.Context) error {
 	requests, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
+	s.end = func() { // notifications are in no table: their context ends, too
+		s.inflight.CancelAll(era.ErrShutdown)
+		cancel(era.ErrShutdown)
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.read(requests) }() // ends with the connection; waited for below
 	select {
@@ -59,7 +64,7 @@ func (s *server) run(ctx context.Context) error {
 		}
 		return err
 	case <-ctx.Done():
-		s.inflight.CancelAll(era.ErrShutdown)
+		s.end()
 		s.finish(false)
 		_ = s.frames.Close()
 		s.abandon(ended)
@@ -89,10 +94,10 @@ func (s *server) finish(patient bool) {
 	s.session.Close(jsonrpc.ErrClosed)
 	if patient {
 		s.inflight.CancelListens()
-		timer := time.AfterFunc(s.opts.DrainTimeout, func() { s.inflight.CancelAll(era.ErrShutdown) })
+		timer := time.AfterFunc(s.opts.DrainTimeout, s.end)
 		defer timer.Stop()
 	} else {
-		s.inflight.CancelAll(era.ErrShutdown)
+		s.end()
 	}
 	// A client that no longer reads must not keep the server from ending.
 	stuck := time.AfterFunc(2*s.opts.DrainTimeout, func() { _ = s.frames.Close() })
@@ -201,33 +206,12 @@ func (s *server) request(ctx context.Context, m *jsonrpc.Message, front func(con
 		}
 		return
 	}
-	forget := sync.OnceFunc(func() { s.inflight.Remove(m.ID) })
+	out, forget := s.inflight.Settling(m.ID, out)
 	go func() { // ends with the request; finish waits for it
 		defer s.requests.Done()
 		defer forget()
-		front(own, m, &settling{out, forget}, era.Via{})
+		front(own, m, out, era.Via{})
 	}()
-}
-
-// settling is the Out of a request. It forgets the request before the answer
-// goes out: the client may use the ID again as soon as it has the answer.
-//
-// Spec: 2026-07-28 basic#requests.
-type settling struct {
-	era.Out
-	forget func()
-}
-
-func (s *settling) Answer(ctx context.Context, frame []byte, failed *era.Failure) error {
-	s.forget()
-	return s.Out.Answer(ctx, frame, failed)
-}
-
-func (s *settling) Dropped() {
-	s.forget()
-	if d, ok := s.Out.(era.Dropper); ok {
-		d.Dropped()
-	}
 }
 
 // refuse answers a frame whose ID could not be read.

@@ -122,6 +122,7 @@ func (h *Handler) Close(ctx context.Context) error {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer httpserve.LimitRest(w, r, h.opts.ReadTimeout)
 	if err := h.guard.Check(r); err != nil {
 		h.opts.Logger.WarnContext(r.Context(), "request refused", "reason", err, "remote", r.RemoteAddr)
 		http.Error(w, err.Error(), http.StatusForbidden)
@@ -306,10 +307,11 @@ func (h *Handler) take(c *conversation, m *jsonrpc.Message) bool {
 		h.refuse(c, m.ID, err)
 		return true
 	}
+	out, forget := c.inflight.Settling(m.ID, c)
 	go func() { // ends with the request; drain cancels it and waits
 		defer c.requests.Done()
-		defer c.inflight.Remove(m.ID)
-		c.session.Receive(ctx, m, c, via)
+		defer forget()
+		c.session.Receive(ctx, m, out, via)
 	}()
 	return true
 }

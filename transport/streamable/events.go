@@ -17,6 +17,8 @@ type EventStore interface {
 	// After returns the events of a stream after number seq, in order. It
 	// fails with ErrForgotten when one of them is not kept any more.
 	After(session, stream string, seq uint64) ([][]byte, error)
+	// DropStream forgets a stream for which nobody can come back any more.
+	DropStream(session, stream string)
 	// Drop forgets a session.
 	Drop(session string)
 }
@@ -103,6 +105,15 @@ func (m *memoryEvents) After(session, stream string, seq uint64) ([][]byte, erro
 	}
 	from := min(seq+1-log.first, uint64(len(log.data)))
 	return append([][]byte(nil), log.data[from:]...), nil
+}
+
+func (m *memoryEvents) DropStream(session, stream string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if log := m.sessions[session][stream]; log != nil {
+		m.total -= log.size
+		delete(m.sessions[session], stream)
+	}
 }
 
 func (m *memoryEvents) Drop(session string) {

@@ -79,9 +79,9 @@ func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.end(era.ErrShutdown)
 	h.mu.Unlock()
-	h.sessions.close()
 	done := make(chan struct{})
-	go func() { // ends with the last request, all of which were just cancelled
+	go func() { // ends with the last request, all of which are cancelled
+		h.sessions.close()
 		h.busy.Wait()
 		close(done)
 	}()
@@ -112,6 +112,7 @@ func (h *Handler) enter() bool {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer httpserve.LimitRest(w, r, h.opts.ReadTimeout)
 	if !h.enter() {
 		h.refuse(w, http.StatusServiceUnavailable, jsonrpc.CodeInternalError, "the server is shutting down")
 		return

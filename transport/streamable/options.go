@@ -20,7 +20,10 @@ type Options struct {
 	// Spec: 2026-07-28 basic/transports/streamable-http#security--endpoint.
 	Hosts []string
 	// Origins are the values of the Origin header to accept beside the
-	// server's own, such as "https://app.example.com". "*" accepts any.
+	// server's own, such as "https://app.example.com". "*" accepts any. An
+	// origin is the server's own when it has the host of the request, and that
+	// is listed in Hosts, a name of the loopback, an IP address, or reached
+	// over TLS: any other name could have been pointed here by a stranger.
 	Origins []string
 	// Principal says who sent a request, after whatever authenticated it. nil
 	// means nobody. Sessions and the state of exchanges are bound to it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -33,8 +34,9 @@ type session struct {
 	mu      sync.Mutex
 	closed  bool
 	streams map[string]*stream
-	order   []string // of streams, oldest first
-	active  int      // HTTP requests under way
+	order   []string  // of streams, oldest first
+	active  int       // HTTP requests under way
+	freed   time.Time // when the last of them ended
 	idle    *time.Timer
 }
 
@@ -59,33 +61,58 @@ func (s *session) use() bool {
 func (s *session) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.active--; s.active == 0 && s.idle != nil && !s.closed {
-		s.idle.Reset(s.owner.h.opts.SessionIdle)
+	after := s.owner.h.opts.SessionIdle
+	if s.active--; s.active > 0 || s.closed || after < 0 {
+		return
 	}
+	s.freed = time.Now()
+	if s.idle == nil {
+		s.idle = time.AfterFunc(after, s.expire)
+		return
+	}
+	s.idle.Reset(after)
 }
 
-// expire ends a session that was not used for long.
+// expire ends a session that was not used for long. The timer may have fired
+// just before it was stopped.
 func (s *session) expire() {
+	if !s.owner.h.enter() {
+		return // Close ends the session
+	}
+	defer s.owner.h.busy.Done()
 	s.mu.Lock()
-	busy := s.active > 0
+	stale := s.active == 0 && time.Since(s.freed) >= s.owner.h.opts.SessionIdle && s.shutLocked()
 	s.mu.Unlock()
-	if !busy {
-		s.owner.end(s, errors.New("the session was idle for too long"))
+	if stale {
+		s.owner.forget(s)
+		s.finish(errors.New("the session was idle for too long"))
 	}
 }
 
 // close ends what the session serves and waits for it.
 func (s *session) close(cause error) {
 	s.mu.Lock()
+	first := s.shutLocked()
+	s.mu.Unlock()
+	if first {
+		s.finish(cause)
+	}
+}
+
+// shutLocked lets nothing more in. It reports false when that was done
+// before.
+func (s *session) shutLocked() bool {
 	if s.closed {
-		s.mu.Unlock()
-		return
+		return false
 	}
 	s.closed = true
 	if s.idle != nil {
 		s.idle.Stop()
 	}
-	s.mu.Unlock()
+	return true
+}
+
+func (s *session) finish(cause error) {
 	s.inflight.CancelAll(era.ErrShutdown)
 	s.era.Close(cause)
 	s.work.Wait()
@@ -98,32 +125,50 @@ func (s *session) close(cause error) {
 func (s *session) begin() (*stream, bool) {
 	st := newStream(s, strconv.FormatInt(s.last.Add(1), 10))
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.closed {
+		s.mu.Unlock()
 		return nil, false
 	}
 	s.work.Add(1)
 	s.streams[st.id] = st
 	s.order = append(s.order, st.id)
-	if len(s.order) > maxStreams {
-		s.forgetFinished()
+	forgotten := s.forgetFinished()
+	s.mu.Unlock()
+	for _, id := range forgotten {
+		s.owner.h.opts.Events.DropStream(s.id, id)
 	}
 	return st, true
 }
 
-// forgetFinished drops the oldest streams that have ended.
-func (s *session) forgetFinished() {
-	kept := s.order[:0]
-	excess := len(s.order) - maxStreams
-	for _, id := range s.order {
-		if excess > 0 && s.streams[id].ended() {
-			delete(s.streams, id)
-			excess--
-			continue
-		}
-		kept = append(kept, id)
+// settle counts a request out. A stream that told its client of no event is
+// forgotten: nobody can come back for it.
+func (s *session) settle(st *stream) {
+	st.drop()
+	if st.seq == 0 && !st.primed { // nothing changes them any more
+		s.mu.Lock()
+		delete(s.streams, st.id)
+		s.mu.Unlock()
 	}
-	s.order = kept
+	s.work.Done()
+}
+
+// forgetFinished forgets the oldest streams that have ended, when there are
+// too many, and returns them.
+func (s *session) forgetFinished() (forgotten []string) {
+	if len(s.order) <= maxStreams {
+		return nil
+	}
+	s.order = slices.DeleteFunc(s.order, func(id string) bool { return s.streams[id] == nil })
+	excess := len(s.order) - maxStreams
+	s.order = slices.DeleteFunc(s.order, func(id string) bool {
+		if len(forgotten) >= excess || !s.streams[id].ended() {
+			return false
+		}
+		delete(s.streams, id)
+		forgotten = append(forgotten, id)
+		return true
+	})
+	return forgotten
 }
 
 func (st *stream) ended() bool {
@@ -172,11 +217,11 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 	if s.polling() {
 		via.Detach = st.detach
 	}
+	out, forget := s.inflight.Settling(m.ID, requestOut{st})
 	go func() { // ends with the request, which close cancels and waits for
-		defer s.work.Done()
-		defer s.inflight.Remove(m.ID)
-		s.era.Receive(ctx, m, requestOut{st}, via)
-		st.drop()
+		defer s.settle(st)
+		defer forget()
+		s.era.Receive(ctx, m, out, via)
 	}()
 	s.carry(r, st, p, left)
 }

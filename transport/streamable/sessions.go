@@ -1,16 +1,17 @@
 package streamable
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"net/http"
+	"slices"
 	"sync"
-	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
+	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/sse"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -45,16 +46,10 @@ func (ss *sessions) open(principal string) *session {
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.standing = newStream(s, "0")
 	s.era = era.NewSession(ss.h.handler, ss.h.opts.ServeOptions, standingOut{s.standing})
-	if idle := ss.h.opts.SessionIdle; idle > 0 {
-		s.idle = time.AfterFunc(idle, s.expire)
-	}
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if ss.down || len(ss.byID) >= ss.h.opts.MaxSessions {
 		s.end(era.ErrShutdown)
-		if s.idle != nil {
-			s.idle.Stop()
-		}
 		return nil
 	}
 	ss.byID[s.id] = s
@@ -62,10 +57,14 @@ func (ss *sessions) open(principal string) *session {
 }
 
 func (ss *sessions) end(s *session, cause error) {
-	ss.mu.Lock()
-	delete(ss.byID, s.id)
-	ss.mu.Unlock()
+	ss.forget(s)
 	s.close(cause)
+}
+
+func (ss *sessions) forget(s *session) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	delete(ss.byID, s.id)
 }
 
 // close ends all sessions.
@@ -147,12 +146,17 @@ func (s *session) accept(m *jsonrpc.Message, via era.Via) {
 //
 // Spec: 2025-11-25 basic/transports#protocol-version-header.
 func (ss *sessions) versionOK(w http.ResponseWriter, r *http.Request, id jsonrpc.ID) bool {
-	version := r.Header.Get(headerVersion)
-	if version == "" || isSession(version) {
+	values := r.Header.Values(headerVersion)
+	if len(values) == 0 || len(values) == 1 && (values[0] == "" || ss.offers(values[0])) {
 		return true
 	}
-	ss.h.refuseMessage(w, http.StatusBadRequest, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s %q is not a revision of a session", headerVersion, version))
+	ss.h.refuseMessage(w, http.StatusBadRequest, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s %q is not a revision of a session here", headerVersion, values))
 	return false
+}
+
+func (ss *sessions) offers(version string) bool {
+	v, ok := mcp.ParseRevision(version)
+	return ok && slices.Contains(revision.Session(ss.h.handler.Describe().Revisions), v)
 }
 
 // checkMirrors checks the headers that drafts of the next revision put beside
@@ -238,38 +242,36 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, via era.Via) {
 		return
 	}
 	defer s.release()
-	st, seq, err := s.resumed(r)
-	if err != nil {
-		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, err.Error())
-		return
-	}
 	p := ss.h.pen(w, func(error) {})
 	defer p.Close()
-	left, err := st.resume(p, seq)
-	if err != nil {
+	st, left, err := s.resume(r, p)
+	switch {
+	case errors.Is(err, errUnreadable):
+		ss.h.refuse(w, http.StatusInternalServerError, jsonrpc.CodeInternalError, err.Error())
+	case err != nil:
 		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, err.Error())
-		return
+	default:
+		s.carry(r, st, p, left)
 	}
-	s.carry(r, st, p, left)
 }
 
-// resumed returns which stream a GET is for, and after which event.
-func (s *session) resumed(r *http.Request) (*stream, uint64, error) {
+// resume lets p carry the stream that a GET is for.
+func (s *session) resume(r *http.Request, p *httpserve.Pen) (*stream, <-chan struct{}, error) {
 	last := r.Header.Get(headerLast)
 	if last == "" {
-		s.standing.mu.Lock()
-		defer s.standing.mu.Unlock()
-		return s.standing, s.standing.told, nil
+		left, err := s.standing.listen(p)
+		return s.standing, left, err
 	}
 	id, seq, err := parseEventID(last)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	st := s.stream(id)
 	if st == nil {
-		return nil, 0, ErrForgotten
+		return nil, nil, ErrForgotten
 	}
-	return st, seq, nil
+	left, err := st.resume(p, seq)
+	return st, left, err
 }
 
 // delete ends a session at its client's wish.
@@ -318,32 +320,39 @@ func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, entries []j
 		s.owner.gone(w, jsonrpc.ID{})
 		return
 	}
-	p := s.owner.h.pen(w, func(error) {})
-	defer p.Close()
-	left := st.attach(p)
-	b := era.NewBatch(entries, requestOut{st}, func(frame []byte) error { return st.answer(bytes.Clone(frame), nil) })
-	go func() { // ends with the batch, which close cancels and waits for
-		defer s.work.Done()
-		defer st.drop()
-		var wg sync.WaitGroup
-		for _, e := range entries {
-			s.entry(e, b, via, &wg)
-		}
-		wg.Wait()
-	}()
+	b := era.NewBatch(entries, requestOut{st}, func(frame []byte) error { return st.answer(frame, nil) })
 	if b.Quiet() {
-		st.leave(p)
+		s.entries(entries, b, via)
+		s.settle(st)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
+	p := s.owner.h.pen(w, func(error) {})
+	defer p.Close()
+	left := st.attach(p)
+	go func() { // ends with the batch, which close cancels and waits for
+		defer s.settle(st)
+		s.entries(entries, b, via)
+	}()
 	s.carry(r, st, p, left)
+}
+
+// entries serves the messages of a batch, and returns when all are served.
+func (s *session) entries(entries []jsonrpc.Entry, b *era.Batch, via era.Via) {
+	var wg sync.WaitGroup
+	for _, e := range entries {
+		s.entry(e, b, via, &wg)
+	}
+	wg.Wait()
 }
 
 // entry serves one message of a batch.
 func (s *session) entry(e jsonrpc.Entry, b *era.Batch, via era.Via, wg *sync.WaitGroup) {
 	switch {
-	case e.Err != nil:
+	case e.Err != nil && e.Message.Kind == jsonrpc.Request:
 		b.Refuse(e.Message.ID, e.Err)
+	case e.Err != nil:
+		s.malformed(e.Message, e.Err, via)
 	case e.Message.Kind != jsonrpc.Request:
 		s.accept(e.Message, via)
 	default:
@@ -352,9 +361,20 @@ func (s *session) entry(e jsonrpc.Entry, b *era.Batch, via era.Via, wg *sync.Wai
 			b.Refuse(e.Message.ID, err)
 			return
 		}
+		out, forget := s.inflight.Settling(e.Message.ID, b)
 		wg.Go(func() {
-			defer s.inflight.Remove(e.Message.ID)
-			s.era.Receive(ctx, e.Message, b, via)
+			defer forget()
+			s.era.Receive(ctx, e.Message, out, via)
 		})
+	}
+}
+
+// malformed deals with a part of a batch that nobody may answer: a
+// notification, or an answer, whose question fails.
+func (s *session) malformed(m *jsonrpc.Message, bad error, via era.Via) {
+	s.owner.h.opts.Logger.WarnContext(s.ctx, "part of a batch ignored", "method", m.Method, "reason", bad)
+	if m.Kind == jsonrpc.Response {
+		failed := jsonrpc.Errorf(jsonrpc.CodeInternalError, "the client sent a malformed answer: %v", bad)
+		s.era.Receive(s.ctx, jsonrpc.NewError(m.ID, failed), nil, via)
 	}
 }

@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -85,49 +86,108 @@ func (st *stream) leaveLocked() {
 func (st *stream) resume(p *httpserve.Pen, seq uint64) (<-chan struct{}, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	missed, err := st.session.owner.h.opts.Events.After(st.session.id, st.id, seq)
+	return st.resumeLocked(p, seq)
+}
+
+// listen lets p carry the stream from the first event on that never went out.
+// What is not kept until then is lost: nobody came for it.
+func (st *stream) listen(p *httpserve.Pen) (<-chan struct{}, error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	left, err := st.resumeLocked(p, st.told)
+	if errors.Is(err, ErrForgotten) {
+		return st.resumeLocked(p, st.seq)
+	}
+	return left, err
+}
+
+func (st *stream) resumeLocked(p *httpserve.Pen, seq uint64) (<-chan struct{}, error) {
+	missed, err := st.missedLocked(seq)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Start(); err != nil {
-		return nil, err
-	}
 	left := st.attachLocked(p)
-	for i, data := range missed {
-		if p.Event(sse.Event{ID: st.eventID(seq + uint64(i) + 1), Data: data}) != nil {
-			st.leaveLocked()
-			return left, nil
+	st.told = max(st.told, seq)
+	if p.Start() != nil {
+		st.leaveLocked()
+	}
+	for _, data := range missed {
+		seq++
+		if !st.writeLocked(seq, data) {
+			break
 		}
 	}
-	st.told = st.seq
 	if st.done {
 		st.leaveLocked()
 	}
 	return left, nil
 }
 
+// errUnreadable says that the EventStore failed.
+var errUnreadable = errors.New("the events cannot be read")
+
+// missedLocked returns all events after number seq.
+func (st *stream) missedLocked(seq uint64) ([][]byte, error) {
+	switch {
+	case seq > st.seq:
+		return nil, fmt.Errorf("%q is no event of this server", st.eventID(seq))
+	case seq == st.seq:
+		return nil, nil
+	}
+	opts := &st.session.owner.h.opts
+	missed, err := opts.Events.After(st.session.id, st.id, seq)
+	switch {
+	case errors.Is(err, ErrForgotten):
+		return nil, ErrForgotten
+	case err != nil:
+		opts.Logger.Error("events not read", "stream", st.id, "error", err)
+		return nil, errUnreadable
+	case uint64(len(missed)) != st.seq-seq: // one was not kept, or the stream was dropped meanwhile
+		return nil, ErrForgotten
+	}
+	return missed, nil
+}
+
+var errEnded = errors.New("the stream has ended")
+
 // send keeps an event and writes it to whoever listens.
 func (st *stream) send(data []byte) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	if st.done {
+		return errEnded
+	}
 	return st.sendLocked(data)
 }
 
+// sendLocked fails when nobody gets the event, now or later.
 func (st *stream) sendLocked(data []byte) error {
 	st.seq++
-	if err := st.session.owner.h.opts.Events.Append(st.session.id, st.id, st.seq, data); err != nil {
-		return fmt.Errorf("event not kept: %w", err)
-	}
-	if st.pen == nil {
-		return nil // kept for when the client comes back
+	opts := &st.session.owner.h.opts
+	err := opts.Events.Append(st.session.id, st.id, st.seq, data)
+	if err != nil {
+		opts.Logger.Error("event not kept", "stream", st.id, "error", err)
+		err = fmt.Errorf("event not kept: %w", err)
 	}
 	st.primeLocked()
-	if st.pen == nil || st.pen.Event(sse.Event{ID: st.eventID(st.seq), Data: data}) != nil {
-		st.leaveLocked()
+	if st.writeLocked(st.seq, data) {
 		return nil
 	}
-	st.told = st.seq
-	return nil
+	return err // or kept for when the client comes back
+}
+
+// writeLocked writes an event to whoever listens, and reports whether it went
+// out.
+func (st *stream) writeLocked(seq uint64, data []byte) bool {
+	if st.pen == nil {
+		return false
+	}
+	if st.pen.Event(sse.Event{ID: st.eventID(seq), Data: data}) != nil {
+		st.leaveLocked()
+		return false
+	}
+	st.told = max(st.told, seq)
+	return true
 }
 
 // primeLocked writes the event that lets a client come back before there was
@@ -135,7 +195,7 @@ func (st *stream) sendLocked(data []byte) error {
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (st *stream) primeLocked() {
-	if st.primed || !st.session.polling() {
+	if st.primed || st.pen == nil || !st.session.polling() {
 		return
 	}
 	st.primed = true
@@ -163,13 +223,19 @@ func (st *stream) answer(frame []byte, failed *era.Failure) error {
 	return err
 }
 
-// drop ends the stream without an answer.
+// drop ends the stream without an answer. A response that has nothing yet
+// becomes an event stream without events: it has to be of some type.
+//
+// Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (5).
 func (st *stream) drop() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if !st.done {
 		st.done = true
 		close(st.ending)
+	}
+	if st.pen != nil {
+		_ = st.pen.Start() // a client that is gone does not matter
 	}
 	st.leaveLocked()
 }

@@ -1,0 +1,90 @@
+package httpserve
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func from(t *testing.T, address string) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), "POST", "/", nil)
+	r.RemoteAddr = address
+	return r
+}
+
+func enter(t *testing.T, l *Limits, address, principal string) bool {
+	t.Helper()
+	leave, retry := l.Enter(from(t, address), principal)
+	if leave == nil {
+		if retry == "" {
+			t.Error("refused without saying when to come back")
+		}
+		return false
+	}
+	leave()
+	return true
+}
+
+// Whoever has IPv6 has very many addresses: they count as one client.
+func TestClientsByAddress(t *testing.T) {
+	for _, tt := range []struct {
+		first, second string
+		same          bool
+	}{
+		{"192.0.2.1:1", "192.0.2.1:2", true},
+		{"192.0.2.1:1", "192.0.2.2:1", false},
+		{"[2001:db8::1]:1", "[2001:db8::2]:1", true},
+		{"[2001:db8:0:1::1]:1", "[2001:db8:0:2::1]:1", false},
+		{"[fe80::1%eth0]:1", "[fe80::2%eth0]:1", true},
+		{"[::ffff:192.0.2.1]:1", "[::ffff:192.0.2.2]:1", false},
+	} {
+		l := NewLimits(0, 0.001, 1)
+		if !enter(t, l, tt.first, "") || enter(t, l, tt.second, "") == tt.same {
+			t.Errorf("%s and %s are one client: want %v", tt.first, tt.second, tt.same)
+		}
+	}
+}
+
+func TestPrincipalsAreBoundedApart(t *testing.T) {
+	l := NewLimits(0, 0.001, 1)
+	if !enter(t, l, "192.0.2.1:1", "ann") || enter(t, l, "192.0.2.2:1", "ann") || !enter(t, l, "192.0.2.1:1", "bob") {
+		t.Error("a principal is one client, wherever it comes from")
+	}
+}
+
+// Forgetting a client gives it nothing, and the table does not grow with
+// those who ever came.
+func TestSweep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLimits(0, 1.0/3600, 1) // one request in an hour
+		if !enter(t, l, "192.0.2.1:1", "") {
+			t.Fatal("refused")
+		}
+		<-time.NewTimer(30 * time.Minute).C
+		if !enter(t, l, "192.0.2.2:1", "") {
+			t.Error("another client was refused")
+		}
+		if enter(t, l, "192.0.2.1:1", "") {
+			t.Error("a client that was forgotten early may ask again")
+		}
+		<-time.NewTimer(2 * time.Hour).C
+		if !enter(t, l, "192.0.2.3:1", "") || len(l.clients) != 1 {
+			t.Errorf("%d clients are remembered, want the last one", len(l.clients))
+		}
+	})
+}
+
+func TestUnderWay(t *testing.T) {
+	l := NewLimits(1, -1, 0)
+	leave, _ := l.Enter(from(t, "127.0.0.1:1"), "")
+	if enter(t, l, "127.0.0.1:2", "") {
+		t.Error("two under way at a limit of one")
+	}
+	leave()
+	if !enter(t, l, "127.0.0.1:3", "") {
+		t.Error("refused after the first has left")
+	}
+}

@@ -1,0 +1,66 @@
+package httpserve
+
+import (
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/sse"
+)
+
+// timed remembers its deadline.
+type timed struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+}
+
+func (w *timed) SetWriteDeadline(d time.Time) error {
+	w.deadline = d
+	return nil
+}
+
+// A deadline that stays would end a quiet stream on HTTP/2; one that is
+// missing at the end would let a client that does not read hold the server.
+func TestDeadlines(t *testing.T) {
+	w := &timed{ResponseRecorder: httptest.NewRecorder()}
+	p := NewPen(w, time.Hour, -1, func(error) {})
+	if err := p.Event(sse.Event{Data: []byte("x")}); err != nil || !w.deadline.IsZero() {
+		t.Errorf("after an event: %v, deadline %v", err, w.deadline)
+	}
+	p.Close()
+	if w.deadline.IsZero() {
+		t.Error("the end of the stream may take for ever")
+	}
+	w = &timed{ResponseRecorder: httptest.NewRecorder()}
+	p = NewPen(w, time.Hour, -1, func(error) {})
+	if !p.Object(200, []byte("{}")) || w.deadline.IsZero() {
+		t.Error("an object may take for ever")
+	}
+	p.Close()
+	if w.deadline.IsZero() {
+		t.Error("what is left of an object may take for ever")
+	}
+}
+
+// Nothing is written once the request is over.
+func TestNoCommentAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := httptest.NewRecorder()
+		p := NewPen(w, time.Hour, time.Second, func(error) {})
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.NewTimer(2500 * time.Millisecond).C
+		synctest.Wait()
+		p.Close()
+		before := w.Body.String()
+		if before != string(sse.Comment)+string(sse.Comment)+string(sse.Comment) {
+			t.Errorf("got %q, want three comments", before)
+		}
+		<-time.NewTimer(time.Minute).C
+		if p.Event(sse.Event{}) == nil || p.Object(200, nil) || w.Body.String() != before {
+			t.Errorf("written after Close: %q", w.Body.String()[len(before):])
+		}
+	})
+}

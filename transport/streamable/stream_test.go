@@ -1,0 +1,250 @@
+package streamable
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/httpserve"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
+)
+
+// newSession returns a session of a handler without tools.
+func newSession(t *testing.T, o Options) *session {
+	t.Helper()
+	o.Logger = mcptest.Quiet()
+	h, err := New(server.New(mcp.Implementation{Name: "t", Version: "1"}, &server.Options{Logger: mcptest.Quiet()}), &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return h.sessions.open("")
+}
+
+// dying is a response to a client that is gone after some writes.
+type dying struct {
+	*httptest.ResponseRecorder
+	left int
+}
+
+func (d *dying) Write(b []byte) (int, error) {
+	if d.left--; d.left < 0 {
+		return 0, errors.New("gone")
+	}
+	return d.ResponseRecorder.Write(b)
+}
+
+func penOf(w http.ResponseWriter) *httpserve.Pen {
+	return httpserve.NewPen(w, time.Second, -1, func(error) {})
+}
+
+func sent(t *testing.T, st *stream, messages ...string) {
+	t.Helper()
+	for _, m := range messages {
+		if err := st.send([]byte(m)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What went out before a connection was lost does not come again.
+func TestListenGoesOnWhereItBroke(t *testing.T) {
+	st := newSession(t, Options{}).standing
+	sent(t, st, "a", "b", "c")
+	first := &dying{httptest.NewRecorder(), 3} // the comment, a and b
+	if _, err := st.listen(penOf(first)); err != nil {
+		t.Fatal(err)
+	}
+	second := httptest.NewRecorder()
+	if _, err := st.listen(penOf(second)); err != nil {
+		t.Fatal(err)
+	}
+	sent(t, st, "d")
+	if got := first.Body.String(); strings.Count(got, "data: a") != 1 || strings.Count(got, "data: b") != 1 {
+		t.Errorf("the first got %q", got)
+	}
+	if got := second.Body.String(); strings.Contains(got, "data: a") || strings.Contains(got, "data: b") ||
+		strings.Count(got, "data: c") != 1 || strings.Count(got, "data: d") != 1 {
+		t.Errorf("the second got %q", got)
+	}
+}
+
+// The newest of two takes the stream over: no message goes to both.
+func TestTwoListeners(t *testing.T) {
+	st := newSession(t, Options{}).standing
+	first, second := httptest.NewRecorder(), httptest.NewRecorder()
+	left, err := st.listen(penOf(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent(t, st, "a")
+	if _, err := st.listen(penOf(second)); err != nil {
+		t.Fatal(err)
+	}
+	<-left
+	sent(t, st, "b")
+	if got := first.Body.String(); !strings.Contains(got, "data: a") || strings.Contains(got, "data: b") {
+		t.Errorf("the first got %q", got)
+	}
+	if got := second.Body.String(); strings.Contains(got, "data: a") || !strings.Contains(got, "data: b") {
+		t.Errorf("the second got %q", got)
+	}
+}
+
+// A client that listens for the first time when events were forgotten misses
+// those, and no others.
+func TestListenAfterEventsWereForgotten(t *testing.T) {
+	st := newSession(t, Options{Events: NewMemoryEvents(&MemoryOptions{MaxStream: 4})}).standing
+	sent(t, st, "aaaa", "bbbb")
+	w := httptest.NewRecorder()
+	if _, err := st.listen(penOf(w)); err != nil {
+		t.Fatal(err)
+	}
+	sent(t, st, "cccc")
+	if got := w.Body.String(); strings.Count(got, "data: ") != 1 || !strings.Contains(got, "data: cccc") {
+		t.Errorf("got %q", got)
+	}
+	if _, err := st.resume(penOf(httptest.NewRecorder()), 1); !errors.Is(err, ErrForgotten) {
+		t.Errorf("resuming with a gap: %v, want ErrForgotten", err)
+	}
+}
+
+func TestResumeAfterAnEventThatNeverWas(t *testing.T) {
+	st := newSession(t, Options{}).standing
+	if _, err := st.resume(penOf(httptest.NewRecorder()), 7); err == nil {
+		t.Error("no error")
+	}
+}
+
+// A handler's goroutine that outlives its request cannot write after the
+// answer, or fill the store of a session that ended.
+func TestNothingFollowsTheAnswer(t *testing.T) {
+	s := newSession(t, Options{})
+	st, _ := s.begin()
+	out := requestOut{st}
+	if err := out.Answer(t.Context(), []byte("{}"), nil); err != nil {
+		t.Fatal(err)
+	}
+	s.settle(st)
+	if err := out.Message(t.Context(), []byte("late")); err == nil {
+		t.Error("a message followed the answer")
+	}
+	s.owner.end(s, era.ErrShutdown)
+	if err := (standingOut{s.standing}).Message(t.Context(), []byte("late")); err == nil {
+		t.Error("a message followed the end of the session")
+	}
+	if m := s.owner.h.opts.Events.(*memoryEvents); len(m.sessions) != 0 || m.total != 0 {
+		t.Errorf("the store keeps %d bytes of %d sessions", m.total, len(m.sessions))
+	}
+}
+
+// A timer that fires when the session is just being used again does not end
+// it.
+func TestExpiryJustAfterUse(t *testing.T) {
+	s := newSession(t, Options{SessionIdle: time.Hour})
+	if !s.use() {
+		t.Fatal("the session has ended")
+	}
+	s.release()
+	s.expire()
+	if !s.use() {
+		t.Fatal("a session that was just used has expired")
+	}
+	s.expire()
+	s.release()
+	if s.owner.len() != 1 {
+		t.Error("a session in use has expired")
+	}
+}
+
+// Streams that can no longer be resumed leave nothing in the store.
+func TestForgottenStreamsLeaveTheStore(t *testing.T) {
+	s := newSession(t, Options{})
+	for range 3 * maxStreams {
+		st, ok := s.begin()
+		if !ok {
+			t.Fatal("the session has ended")
+		}
+		sent(t, st, "message")
+		s.settle(st)
+	}
+	m := s.owner.h.opts.Events.(*memoryEvents)
+	if n := len(m.sessions[s.id]); n > maxStreams+1 || m.total > (maxStreams+1)*len("message") {
+		t.Errorf("the store keeps %d bytes of %d streams; the session knows at most %d", m.total, n, maxStreams)
+	}
+}
+
+// Answers that were plain objects do not push out one that waits for its
+// client.
+func TestPlainAnswersAreNotRemembered(t *testing.T) {
+	s := newSession(t, Options{})
+	waiting, _ := s.begin()
+	if err := waiting.answer([]byte("kept"), nil); err != nil { // nobody listens
+		t.Fatal(err)
+	}
+	s.settle(waiting)
+	for range 3 * maxStreams {
+		st, _ := s.begin()
+		st.attach(penOf(httptest.NewRecorder()))
+		if err := st.answer([]byte("{}"), nil); err != nil {
+			t.Fatal(err)
+		}
+		s.settle(st)
+	}
+	w := httptest.NewRecorder()
+	st := s.stream(waiting.id)
+	if st == nil {
+		t.Fatal("the stream was forgotten")
+	}
+	if _, err := st.resume(penOf(w), 0); err != nil || !strings.Contains(w.Body.String(), "kept") {
+		t.Errorf("got %q, %v", w.Body, err)
+	}
+	if n := len(s.streams); n != 1 {
+		t.Errorf("%d streams are remembered, want 1", n)
+	}
+}
+
+// failing is a store that is out of order.
+type failing struct{ EventStore }
+
+func (failing) Append(string, string, uint64, []byte) error { return errors.New("secret address") }
+func (failing) After(string, string, uint64) ([][]byte, error) {
+	return nil, errors.New("secret address")
+}
+
+func TestStoreFails(t *testing.T) {
+	s := newSession(t, Options{Events: failing{NewMemoryEvents(nil)}})
+	st, _ := s.begin()
+	w := httptest.NewRecorder()
+	st.attach(penOf(w))
+	sent(t, st, "note") // who listens gets it all the same
+	if err := st.answer([]byte("answer"), nil); err != nil {
+		t.Error(err)
+	}
+	s.settle(st)
+	if got := w.Body.String(); !strings.Contains(got, "data: note") || !strings.Contains(got, "data: answer") {
+		t.Errorf("got %q", got)
+	}
+	if err := s.standing.send([]byte("lost")); err == nil {
+		t.Error("a lost message is no error")
+	}
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+	r.Header.Set(headerSession, s.id)
+	r.Header.Set(headerLast, st.eventID(0))
+	resp := httptest.NewRecorder()
+	s.owner.h.ServeHTTP(resp, r)
+	if resp.Code != 500 || strings.Contains(resp.Body.String(), "secret") {
+		t.Errorf("%d %s; want 500 without the reason", resp.Code, resp.Body)
+	}
+}
