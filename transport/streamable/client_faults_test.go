@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -150,27 +150,35 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Calls that run at a time do not wait for each other, and their connections
-// are used again.
+type traced struct {
+	http.RoundTripper
+	trace *httptrace.ClientTrace
+}
+
+func (t traced) RoundTrip(r *http.Request) (*http.Response, error) {
+	return t.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), t.trace)))
+}
+
+// The connection of an answered call is used again, even when its context
+// ended with the answer.
 func TestConnectionsAreReused(t *testing.T) {
-	var mu sync.Mutex
-	remotes := map[string]int{}
-	s := scripted(t, func(p *posted) {
-		mu.Lock()
-		remotes[p.RemoteAddr]++
-		mu.Unlock()
-		p.events(p.answer(`{}`))
-	})
-	conn := dial(t, s, Client{}, newEar())
+	s := scripted(t, func(p *posted) { p.events(p.answer(`{}`)) })
+	kept := make(chan error, 1)
+	trace := &httptrace.ClientTrace{PutIdleConn: func(err error) { kept <- err }}
+	conn := dial(t, s, Client{HTTP: &http.Client{Transport: traced{s.Client().Transport, trace}}}, newEar())
 	for i := range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		if _, err := conn.RoundTrip(ctx, modern(int64(i), "x/y", "")); err != nil {
 			t.Fatal(err)
 		}
 		cancel()
-	}
-	// The end of a stream may still be on its way when the next call begins.
-	if len(remotes) > 10 {
-		t.Errorf("20 calls, one after the other, took %d connections", len(remotes))
+		select {
+		case err := <-kept:
+			if err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("the connection was not kept")
+		}
 	}
 }
