@@ -44,8 +44,9 @@ type Client struct {
 	tokens   atomic.Int64
 	progress sync.Map // string → *progress
 	asking   atomic.Int64
-	answered atomic.Int64 // Unix nanoseconds of the last answer to a question
-	events   serial.Queue // log messages and unknown notifications
+	answered atomic.Int64  // Unix nanoseconds of the last answer to a question
+	pause    func() func() // stops the clock of calls while this side is asked
+	events   serial.Queue  // log messages and unknown notifications
 
 	subs    subscriptions
 	visits  visits
@@ -68,6 +69,7 @@ func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, erro
 	}
 	c := &Client{transport: t, opts: o, self: era.Self{Info: o.Info, Capabilities: caps}, roots: o.Roots}
 	c.events.Limit = 4096
+	c.pause = (*answers)(c).thinking
 	if !o.NoCache {
 		c.cache = o.Cache.scope(t.Name())
 	}

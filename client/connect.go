@@ -115,11 +115,21 @@ func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
 
 // bound ends a context with the client, too.
 func (c *Client) bound(ctx context.Context) (context.Context, context.CancelCauseFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(mcp.WithWaiting(ctx, c.pause))
 	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
 	return ctx, func(cause error) {
 		stop()
 		cancel(cause)
+	}
+}
+
+// within bounds a step of connecting. limit is as in Options.Timeout.
+func (c *Client) within(ctx context.Context, limit time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	dog := c.watch(&callOptions{timeout: limit}, cancel)
+	return ctx, func() {
+		dog.stop()
+		cancel(nil)
 	}
 }
 
@@ -151,7 +161,7 @@ func (c *Client) dial(ctx context.Context) (*live, error) {
 		}
 		return c.probe(ctx, l)
 	})
-	if err != nil && remembered {
+	if err != nil && remembered && !errors.Is(err, mcp.ErrUnauthorized) {
 		// What was true of the server once may no longer be.
 		c.opts.Eras.forget(c.transport.Name())
 		l, err = c.open(ctx, c.probe)
@@ -226,9 +236,12 @@ func (c *Client) probe(ctx context.Context, l *live) era.Decision {
 		return era.Propose(c.opts.Revisions)
 	}
 	l.probed = true
-	ctx, cancel := context.WithTimeoutCause(ctx, c.opts.ProbeTimeout, ErrTimeout)
+	ctx, cancel := c.within(ctx, c.opts.ProbeTimeout)
 	defer cancel()
 	result, err := c.statelessFront(l, in).Raw(ctx, &era.Outgoing{Method: mcp.MethodDiscover})
+	if errors.Is(err, mcp.ErrUnauthorized) {
+		return era.Decision{Err: err}
+	}
 	var rpc *jsonrpc.Error
 	errors.As(err, &rpc)
 	return era.Decide(c.opts.Revisions, era.Probe{Result: result, Error: rpc})
@@ -239,11 +252,8 @@ func (c *Client) statelessFront(l *live, r mcp.Revision) *era.StatelessClient {
 }
 
 func (c *Client) begin(ctx context.Context, l *live, d era.Decision) error {
-	if c.opts.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.opts.Timeout, ErrTimeout)
-		defer cancel()
-	}
+	ctx, cancel := c.within(ctx, c.opts.Timeout)
+	defer cancel()
 	if d.Stateless {
 		return c.beginStateless(ctx, l, d)
 	}

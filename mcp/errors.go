@@ -65,6 +65,24 @@ type HeaderMismatchError struct{ Reason string }
 // Error returns the reason.
 func (e *HeaderMismatchError) Error() string { return "Header mismatch: " + e.Reason }
 
+// ErrUnauthorized says that this side could not get the credentials that a
+// server demands; nothing else that it could say to the server would help.
+var ErrUnauthorized = errors.New("not authorized")
+
+// ForbiddenError says that whoever sent a request may not do this. Over HTTP
+// the answer is a 403, as long as nothing else was answered before.
+//
+// Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
+type ForbiddenError struct {
+	// Reason is for the client.
+	Reason string
+	// Challenge is the WWW-Authenticate header of the answer, or "".
+	Challenge string
+}
+
+// Error returns the reason.
+func (e *ForbiddenError) Error() string { return "Forbidden: " + e.Reason }
+
 // MissingCapabilityError says that a question needs a capability that the
 // client has not declared.
 //

@@ -93,6 +93,9 @@ type Peer struct {
 	Capabilities ClientCapabilities
 	// Principal is who the transport authenticated, or "".
 	Principal string
+	// Authorization is what is known of the principal, or nil: where nobody
+	// was authenticated, or not by a token.
+	Authorization *Authorization
 	// SessionID identifies the session, or is "" when there is none.
 	SessionID string
 }

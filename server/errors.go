@@ -19,9 +19,10 @@ func isProtocolError(err error) bool {
 		method     *mcp.MethodNotFoundError
 		capability *mcp.MissingCapabilityError
 		header     *mcp.HeaderMismatchError
+		forbidden  *mcp.ForbiddenError
 	)
 	return errors.As(err, &input) || errors.As(err, &header) || errors.As(err, &coded) || errors.As(err, &params) ||
-		errors.As(err, &method) || errors.As(err, &capability)
+		errors.As(err, &method) || errors.As(err, &capability) || errors.As(err, &forbidden)
 }
 
 // isEnd reports whether err says that ctx has ended. A deadline that the

@@ -36,6 +36,10 @@ type Failure struct {
 	*jsonrpc.Error
 	// Malformed says that the request was refused before a handler saw it.
 	Malformed bool
+	// Forbidden says that the sender may not do this, and Challenge what the
+	// sender could do about it, as the value of WWW-Authenticate; it may be "".
+	Forbidden bool
+	Challenge string
 }
 
 // Dropper is an Out that has to know of answers that will not come.
@@ -48,6 +52,8 @@ type Dropper interface {
 type Via struct {
 	// Principal is who the transport authenticated, or "".
 	Principal string
+	// Authorization is what is known of the principal, or nil.
+	Authorization *mcp.Authorization
 	// SessionID is the session's identifier, or "".
 	SessionID string
 	// Mirrored and Detach become the fields of the exchange with these names;
@@ -140,11 +146,14 @@ func wireError(ctx context.Context, err error, facts *revision.Facts, log *slog.
 		unknown *mcp.MethodNotFoundError
 		missing *mcp.MissingCapabilityError
 		absent  *mcp.ResourceNotFoundError
+		denied  *mcp.ForbiddenError
 	)
 	var mismatch *mcp.HeaderMismatchError
 	switch {
 	case errors.As(err, &mismatch):
 		return jsonrpc.Errorf(mcp.CodeHeaderMismatch, "%s", mismatch.Error())
+	case errors.As(err, &denied):
+		return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s", denied.Error())
 	case errors.As(err, &rpc) && mayEmit(rpc.Code, facts):
 		return rpc
 	case errors.As(err, &rpc):

@@ -83,7 +83,11 @@ func (l *link) encode(ctx context.Context, m *jsonrpc.Message, result any, err e
 		l.log.ErrorContext(ctx, "result has no JSON form", "method", m.Method, "error", err)
 		return l.encodeError(m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error"))
 	}
-	return l.encodeError(m.ID, wireError(ctx, err, l.facts, l.log, m.Method))
+	frame, failed := l.encodeError(m.ID, wireError(ctx, err, l.facts, l.log, m.Method))
+	if denied, ok := errors.AsType[*mcp.ForbiddenError](err); ok {
+		failed.Forbidden, failed.Challenge = true, denied.Challenge
+	}
+	return frame, failed
 }
 
 func (l *link) encodeError(id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *Failure) {
@@ -92,7 +96,7 @@ func (l *link) encodeError(id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *Failu
 		failed = jsonrpc.Errorf(failed.Code, "%s", failed.Message)
 		frame, _ = jsonrpc.Append(nil, jsonrpc.NewError(id, failed))
 	}
-	return frame, &Failure{failed, l.malformed}
+	return frame, &Failure{Error: failed, Malformed: l.malformed}
 }
 
 func (l *link) drop() {

@@ -87,7 +87,7 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via 
 		}
 		return
 	case jsonrpc.Notification:
-		s.notice(ctx, m)
+		s.notice(ctx, m, via)
 		return
 	case jsonrpc.Request:
 	}
@@ -187,7 +187,7 @@ func orEmpty(params []byte) []byte {
 }
 
 // notice serves a notification.
-func (s *Session) notice(ctx context.Context, m *jsonrpc.Message) {
+func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
 	if s.Facts() == nil {
 		s.opts.Logger.DebugContext(ctx, "notification before initialize", "method", m.Method)
 		return
@@ -196,16 +196,19 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message) {
 		s.start()
 		return
 	}
-	x := &mcp.Exchange{Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant, Back: noBack{}, Peer: s.client()}
+	x := &mcp.Exchange{Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant, Back: noBack{}, Peer: s.client(via)}
 	if _, err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
 		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
 	}
 }
 
-func (s *Session) client() mcp.Peer {
+// client returns who sent a message. Each may come with credentials of its own.
+func (s *Session) client(via Via) mcp.Peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.peer
+	peer := s.peer
+	peer.Authorization = via.Authorization
+	return peer
 }
 
 // run serves an exchange of the handler. A hand-made InputRequired is
@@ -219,7 +222,7 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, link *link, via V
 	if err != nil {
 		return nil, err
 	}
-	x.Peer, x.Detach = s.client(), via.Detach
+	x.Peer, x.Detach = s.client(via), via.Detach
 	talk := &talk{link: link, session: s, caps: x.Peer.Capabilities}
 	x.Back = talk
 	for range s.opts.MaxRounds {

@@ -123,7 +123,7 @@ func (s *Stateless) exchange(m *jsonrpc.Message, desc *mcp.Description, via Via)
 		return nil, nil, err
 	}
 	x.Mirrored = via.Mirrored
-	x.Peer = mcp.Peer{Revision: r, Capabilities: *meta.declared, Principal: via.Principal}
+	x.Peer = mcp.Peer{Revision: r, Capabilities: *meta.declared, Principal: via.Principal, Authorization: via.Authorization}
 	if meta.Info != nil {
 		x.Peer.Info = *meta.Info
 	}
@@ -157,7 +157,7 @@ func (s *Stateless) discover(desc *mcp.Description) any {
 // notice serves a notification, which nobody waits for.
 func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
 	x := &mcp.Exchange{Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant, Back: noBack{}}
-	x.Peer = mcp.Peer{Principal: via.Principal, Revision: mcp.Revision20260728}
+	x.Peer = mcp.Peer{Principal: via.Principal, Authorization: via.Authorization, Revision: mcp.Revision20260728}
 	if _, err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
 		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
 	}

@@ -103,6 +103,15 @@ func (p *Pen) write(b []byte) error {
 	return nil
 }
 
+// Challenge sets WWW-Authenticate for the Object to come; "" sets nothing.
+func (p *Pen) Challenge(value string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if value != "" && !p.stream && !p.closed {
+		p.w.Header().Set("WWW-Authenticate", value)
+	}
+}
+
 // Object writes the one JSON object of the response. It reports false when a
 // stream has begun, or the client is gone.
 func (p *Pen) Object(status int, frame []byte) bool {

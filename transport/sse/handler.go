@@ -128,11 +128,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return
 	}
-	principal := ""
-	if h.opts.Principal != nil {
-		principal = h.opts.Principal(r)
-	}
-	leave, retry := h.limits.Enter(r, principal)
+	via := httpserve.Sender(r, h.opts.Principal)
+	leave, retry := h.limits.Enter(r, via.Principal)
 	if leave == nil {
 		w.Header().Set("Retry-After", retry)
 		http.Error(w, "too many requests", http.StatusTooManyRequests)
@@ -141,9 +138,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	switch r.Method {
 	case http.MethodGet:
-		h.open(w, r, principal)
+		h.open(w, r, via.Principal)
 	case http.MethodPost:
-		h.post(w, r, principal) //nolint:contextcheck // a message belongs to its stream, not to the POST that brings it
+		h.post(w, r, via) //nolint:contextcheck // a message belongs to its stream, not to the POST that brings it
 	default:
 		w.Header().Set("Allow", "GET, POST")
 		http.Error(w, "the endpoint takes GET and POST", http.StatusMethodNotAllowed)
@@ -242,11 +239,11 @@ func (c *conversation) drain() {
 }
 
 // post takes one message; its answer comes on the stream.
-func (h *Handler) post(w http.ResponseWriter, r *http.Request, principal string) {
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 	h.mu.Lock()
 	c := h.streams[r.URL.Query().Get("sessionId")]
 	h.mu.Unlock()
-	if c == nil || c.principal != principal {
+	if c == nil || c.principal != via.Principal {
 		http.Error(w, "no such stream; open one with GET", http.StatusNotFound)
 		return
 	}
@@ -264,7 +261,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, principal string)
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if !h.take(c, m) {
+	if !h.take(c, m, via) {
 		http.Error(w, "the stream has ended", http.StatusNotFound)
 		return
 	}
@@ -289,11 +286,11 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
 
 // take serves a message; requests run on a goroutine of their own, which ends
 // with the stream at the latest. It reports false when the stream has ended.
-func (h *Handler) take(c *conversation, m *jsonrpc.Message) bool {
+func (h *Handler) take(c *conversation, m *jsonrpc.Message, via era.Via) bool {
 	if !c.enter() {
 		return false
 	}
-	via := era.Via{Principal: c.principal, SessionID: c.id}
+	via.SessionID = c.id
 	if m.Kind != jsonrpc.Request || era.Inline(m) {
 		defer c.requests.Done()
 		if m.Kind != jsonrpc.Notification || !c.inflight.Notice(m) {

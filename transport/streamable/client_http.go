@@ -56,7 +56,7 @@ const drainTime = 250 * time.Millisecond
 
 // landed ends a flight whose answer has come, after the rest of its body.
 func (f *flight) landed(body io.ReadCloser) {
-	f.detach() // callers end their context as soon as they have the answer
+	f.detach()                       // callers end their context as soon as they have the answer
 	started := f.conn.spawn(func() { // ends with the body, after drainTime, or with the connection
 		defer f.over()
 		timer := time.AfterFunc(drainTime, func() { f.cancel(nil) })

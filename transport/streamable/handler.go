@@ -123,10 +123,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, http.StatusForbidden, jsonrpc.CodeInvalidRequest, err.Error())
 		return
 	}
-	via := era.Via{}
-	if h.opts.Principal != nil {
-		via.Principal = h.opts.Principal(r)
-	}
+	via := httpserve.Sender(r, h.opts.Principal)
 	leave, retry := h.limits.Enter(r, via.Principal)
 	if leave == nil {
 		w.Header().Set("Retry-After", retry)

@@ -26,7 +26,8 @@ type Options struct {
 	// over TLS: any other name could have been pointed here by a stranger.
 	Origins []string
 	// Principal says who sent a request, after whatever authenticated it. nil
-	// means nobody. Sessions and the state of exchanges are bound to it.
+	// means who mcp.AuthorizationFrom finds in the request's context, if
+	// anybody. Sessions and the state of exchanges are bound to it.
 	Principal func(r *http.Request) string
 
 	// SessionIdle is how long a session without requests and streams is kept.

@@ -21,6 +21,9 @@ func (r reply) Message(_ context.Context, frame []byte) error { return r.Event(s
 
 // Answer ends the response: JSON when nothing preceded it.
 func (r reply) Answer(_ context.Context, frame []byte, failed *era.Failure) error {
+	if failed != nil {
+		r.Challenge(failed.Challenge)
+	}
 	if r.Object(statusOf(failed), frame) {
 		return nil
 	}
@@ -34,6 +37,8 @@ func statusOf(failed *era.Failure) int {
 	switch {
 	case failed == nil:
 		return http.StatusOK
+	case failed.Forbidden:
+		return http.StatusForbidden
 	case failed.Malformed:
 		return http.StatusBadRequest
 	}

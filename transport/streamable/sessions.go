@@ -219,6 +219,9 @@ func (o *opening) Answer(_ context.Context, frame []byte, failed *era.Failure) e
 // sessionStatus: in a session an error is an answer like any other, unless
 // the message could not be read as one.
 func sessionStatus(failed *era.Failure) int {
+	if failed != nil && failed.Forbidden {
+		return http.StatusForbidden
+	}
 	if failed != nil && (failed.Code == jsonrpc.CodeInvalidRequest || failed.Code == jsonrpc.CodeParseError || failed.Code == mcp.CodeUnsupportedVersion) {
 		return http.StatusBadRequest
 	}

@@ -214,6 +214,9 @@ func (st *stream) answer(frame []byte, failed *era.Failure) error {
 	}
 	st.done = true
 	defer close(st.ending)
+	if st.pen != nil && failed != nil {
+		st.pen.Challenge(failed.Challenge)
+	}
 	if st.seq == 0 && !st.primed && st.pen != nil && st.pen.Object(sessionStatus(failed), frame) {
 		st.leaveLocked()
 		return nil

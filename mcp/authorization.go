@@ -1,0 +1,60 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Authorization is what is known of whoever sent a request, after its
+// credentials were verified. It does not hold the credentials themselves: they
+// are for this server alone, and must not be passed on. It must not be changed
+// once it is in use.
+//
+// Spec: 2026-07-28 basic/authorization#token-handling.
+type Authorization struct {
+	// Issuer is who issued the credentials: the issuer identifier of an
+	// authorization server.
+	Issuer string
+	// Subject identifies the user among those of the issuer; "" when a client
+	// acts for itself.
+	Subject string
+	// ClientID is the OAuth client that acts, or "".
+	ClientID string
+	// Scopes are what was granted.
+	Scopes []string
+	// Expires is when the credentials end; zero is never.
+	Expires time.Time
+	// Claims are all that the issuer says, as a JSON object, or nil.
+	Claims json.RawMessage
+}
+
+// Principal identifies who sent a request among everybody who might: sessions,
+// state and limits are bound to it. It is "" for nobody.
+func (a *Authorization) Principal() string {
+	switch {
+	case a == nil:
+		return ""
+	case a.Subject != "":
+		return a.Issuer + " user " + a.Subject
+	case a.ClientID != "":
+		return a.Issuer + " client " + a.ClientID
+	}
+	return ""
+}
+
+type authorizationKey struct{}
+
+// WithAuthorization returns a context that says who sent the HTTP request that
+// it belongs to. Whatever verified the request's credentials calls it; the
+// HTTP transports find it there.
+func WithAuthorization(ctx context.Context, a *Authorization) context.Context {
+	return context.WithValue(ctx, authorizationKey{}, a)
+}
+
+// AuthorizationFrom returns what WithAuthorization put there, or nil. A handler
+// finds it in Peer.Authorization.
+func AuthorizationFrom(ctx context.Context) *Authorization {
+	a, _ := ctx.Value(authorizationKey{}).(*Authorization)
+	return a
+}
