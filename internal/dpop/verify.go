@@ -1,0 +1,182 @@
+package dpop
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+const (
+	proofType = "dpop+jwt"
+	maxProof  = 8 << 10 // bytes
+	maxID     = 256     // bytes of a jti
+)
+
+// algorithms are those that a proof may be signed with.
+var algorithms = []jose.SignatureAlgorithm{jose.ES256, jose.ES384, jose.ES512, jose.EdDSA, jose.PS256, jose.RS256}
+
+// Algorithms returns what a proof may be signed with, for metadata and
+// challenges.
+func Algorithms() []string {
+	names := make([]string, len(algorithms))
+	for i, a := range algorithms {
+		names[i] = string(a)
+	}
+	return names
+}
+
+// ErrNonce says that a proof is good but for its nonce: the client has to
+// come again with a fresh one.
+var ErrNonce = errors.New("the DPoP proof needs a nonce of this server")
+
+// Options configure a Verifier. The zero value is safe.
+type Options struct {
+	// MaxAge is how old a proof may be, and how far in the future, as clocks
+	// differ. 0 means 1 minute.
+	MaxAge time.Duration
+	// MaxProofs bounds the proofs that are remembered to refuse their replay.
+	// When there are more within MaxAge, new ones are refused. 0 means
+	// 100,000.
+	MaxProofs int
+	// Nonces, if set, must be in every proof.
+	Nonces *Nonces
+}
+
+// Verifier verifies proofs. It is safe for concurrent use.
+type Verifier struct {
+	opts Options
+
+	mu          sync.Mutex
+	now, before map[string]struct{} // proofs seen in this window and the last
+	turned      time.Time
+}
+
+// NewVerifier returns a Verifier.
+func NewVerifier(o Options) *Verifier {
+	if o.MaxAge <= 0 {
+		o.MaxAge = time.Minute
+	}
+	if o.MaxProofs <= 0 {
+		o.MaxProofs = 100_000
+	}
+	return &Verifier{opts: o, now: map[string]struct{}{}, turned: time.Now()}
+}
+
+// Request is what a proof has to be about.
+type Request struct {
+	// Method and URL are the request's.
+	Method, URL string
+	// AccessToken is the token it carries, or "" for a request for one.
+	AccessToken string
+}
+
+// Verify returns the thumbprint of the key that made a proof, or why the proof
+// does not prove anything about r. A proof is good once.
+func (v *Verifier) Verify(proof string, r Request) (thumbprint string, err error) {
+	c, print, err := open(proof)
+	if err != nil {
+		return "", err
+	}
+	if err := v.check(c, r); err != nil {
+		return "", err
+	}
+	if v.opts.Nonces != nil && !v.opts.Nonces.good(c.Nonce, time.Now()) {
+		return "", ErrNonce
+	}
+	return print, v.first(print + " " + c.ID)
+}
+
+// open checks what a proof says of itself.
+func open(proof string) (*claims, string, error) {
+	if len(proof) > maxProof {
+		return nil, "", fmt.Errorf("the DPoP proof is over %d bytes", maxProof)
+	}
+	signed, err := jose.ParseSignedCompact(proof, algorithms)
+	if err != nil {
+		return nil, "", errors.New("the DPoP proof is no JWT that is signed with one of " + strings.Join(Algorithms(), ", "))
+	}
+	header := signed.Signatures[0].Protected
+	if kind, _ := header.ExtraHeaders[jose.HeaderType].(string); kind != proofType {
+		return nil, "", fmt.Errorf("the DPoP proof is of type %q instead of %q", kind, proofType)
+	}
+	key := header.JSONWebKey
+	if key == nil || !key.IsPublic() || !key.Valid() {
+		return nil, "", errors.New("the DPoP proof does not hold a public key")
+	}
+	payload, err := signed.Verify(key)
+	if err != nil {
+		return nil, "", errors.New("the DPoP proof is not signed with the key that it holds")
+	}
+	c := new(claims)
+	if err := wire.Unmarshal(payload, c); err != nil {
+		return nil, "", errors.New("the claims of the DPoP proof are malformed")
+	}
+	print, err := thumbprint(key)
+	return c, print, err
+}
+
+func (v *Verifier) check(c *claims, r Request) error {
+	want, err := targetOf(r.URL)
+	if err != nil {
+		return err
+	}
+	got, err := targetOf(c.URL)
+	age := time.Since(time.Unix(int64(c.Issued), 0))
+	switch {
+	case c.ID == "" || len(c.ID) > maxID:
+		return errors.New("the DPoP proof has no usable jti")
+	case c.Method != r.Method:
+		return errors.New("the DPoP proof is for another method")
+	case err != nil || got != want:
+		return errors.New("the DPoP proof is for another URL than " + want)
+	case age > v.opts.MaxAge || age < -v.opts.MaxAge:
+		return errors.New("the DPoP proof is too old, or from the future; are the clocks right?")
+	case r.AccessToken != "" && c.Access != hash(r.AccessToken):
+		return errors.New("the DPoP proof is for another access token")
+	}
+	return nil
+}
+
+// first remembers a proof. It fails when it was there before. Two windows as
+// long as a proof lives, past and future, hold all that could come again.
+func (v *Verifier) first(id string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	window := 2 * v.opts.MaxAge
+	switch past := time.Since(v.turned); {
+	case past >= 2*window:
+		v.before, v.now, v.turned = nil, map[string]struct{}{}, time.Now()
+	case past >= window:
+		v.before, v.now, v.turned = v.now, map[string]struct{}{}, time.Now()
+	}
+	_, again := v.now[id]
+	if _, earlier := v.before[id]; again || earlier {
+		return errors.New("the DPoP proof was used before")
+	}
+	if len(v.now)+len(v.before) >= v.opts.MaxProofs {
+		return errors.New("too many DPoP proofs; come again in a minute")
+	}
+	v.now[id] = struct{}{}
+	return nil
+}
+
+// normal returns a URL without query and fragment, in the normal form of RFC
+// 3986, section 6.2.2 and 6.2.3.
+func normal(u *url.URL) string {
+	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if port := u.Port(); scheme == "https" && port == "443" || scheme == "http" && port == "80" {
+		host = strings.TrimSuffix(host, ":"+port)
+	}
+	path := u.EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	return scheme + "://" + host + path
+}
