@@ -27,6 +27,7 @@ type flags struct {
 	answers  []string
 	sampler  string
 	headers  []string
+	token    string
 }
 
 func (f *flags) register(set *pflag.FlagSet) {
@@ -35,6 +36,7 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.DurationVar(&f.timeout, "timeout", time.Minute, "how long a server may take without an answer or progress; 0 is for ever")
 	set.StringArrayVar(&f.env, "env", nil, "set a variable for the server, as `K=V` (repeatable)")
 	set.StringArrayVar(&f.headers, "header", nil, "send a header `K:V` with every request to a URL (repeatable)")
+	set.StringVar(&f.token, "token", "", "send this access `TOKEN` to a URL instead of logging in; @FILE reads it from a file; by default the variable "+tokenVariable)
 	set.StringArrayVar(&f.roots, "root", nil, "offer a folder `DIR` to the server as a root (repeatable)")
 	set.BoolVar(&f.trace, "trace", false, "show every message on standard error, and what the server writes there")
 	set.StringVar(&f.logLevel, "log-level", "", "ask the server for log messages from this `LEVEL` on: "+levelNames())

@@ -74,7 +74,17 @@ func (a *app) transport(t target) (mcp.Transport, error) {
 		if err != nil {
 			return nil, err
 		}
+		token, err := a.token()
+		if err != nil {
+			return nil, err
+		}
+		if token != "" {
+			header.Set("Authorization", "Bearer "+token)
+		}
 		return &streamable.Client{URL: t.url, Header: header, Logger: a.logger()}, nil
+	}
+	if a.flags.token != "" {
+		return nil, usagef("--token is for a server at a URL; give a command its secrets with --env")
 	}
 	c := &stdio.Command{Args: t.command, Env: a.flags.env}
 	if a.flags.passStderr() {
