@@ -3,6 +3,7 @@ package era
 import (
 	"encoding/json"
 	"maps"
+	"sync/atomic"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -12,55 +13,55 @@ import (
 // handler's value is copied, not changed: it may be shared.
 //
 // Spec: 2026-07-28 basic#result-responses.
-func complete(result any, info *mcp.Implementation) (any, error) {
+func complete(result any, name json.RawMessage) (any, error) {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
 		c := *r
-		stamp(&c.ResultFields, info)
+		stamp(&c.ResultFields, name)
 		return &c, nil
 	case *mcp.ListToolsResult:
 		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		cacheableResult(&c.ResultFields, &c.CacheFields, name)
 		return &c, nil
 	case *mcp.ListResourcesResult:
 		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		cacheableResult(&c.ResultFields, &c.CacheFields, name)
 		return &c, nil
 	case *mcp.ListResourceTemplatesResult:
 		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		cacheableResult(&c.ResultFields, &c.CacheFields, name)
 		return &c, nil
 	case *mcp.ListPromptsResult:
 		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		cacheableResult(&c.ResultFields, &c.CacheFields, name)
 		return &c, nil
 	case *mcp.ReadResourceResult:
 		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, info)
+		cacheableResult(&c.ResultFields, &c.CacheFields, name)
 		return &c, nil
 	case *mcp.GetPromptResult:
 		c := *r
-		stamp(&c.ResultFields, info)
+		stamp(&c.ResultFields, name)
 		return &c, nil
 	case *mcp.CompleteResult:
 		c := *r
-		stamp(&c.ResultFields, info)
+		stamp(&c.ResultFields, name)
 		return &c, nil
 	case *mcp.EmptyResult:
 		c := *r
-		stamp(&c.ResultFields, info)
+		stamp(&c.ResultFields, name)
 		return &c, nil
 	case nil:
 		c := mcp.EmptyResult{}
-		stamp(&c.ResultFields, info)
+		stamp(&c.ResultFields, name)
 		return &c, nil
 	}
-	return completeRaw(result, info)
+	return completeRaw(result, name)
 }
 
 // completeRaw does the same for a result of a custom method, or one that a
 // proxy passes on: what it has is kept, known or not.
-func completeRaw(result any, info *mcp.Implementation) (any, error) {
+func completeRaw(result any, name json.RawMessage) (any, error) {
 	doc, err := wire.Marshal(result)
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func completeRaw(result any, info *mcp.Implementation) (any, error) {
 	if err := wire.Unmarshal(doc, &have); err != nil {
 		return nil, err
 	}
-	stamp(&have.ResultFields, info)
+	stamp(&have.ResultFields, name)
 	meta, err := wire.Marshal(have.Meta)
 	if err != nil {
 		return nil, err
@@ -87,14 +88,14 @@ func completeRaw(result any, info *mcp.Implementation) (any, error) {
 	return json.RawMessage(doc), err
 }
 
-func cacheableResult(f *mcp.ResultFields, c *mcp.CacheFields, info *mcp.Implementation) {
-	stamp(f, info)
+func cacheableResult(f *mcp.ResultFields, c *mcp.CacheFields, name json.RawMessage) {
+	stamp(f, name)
 	cacheable(c)
 }
 
 // stamp says that a result is complete, unless the handler gave it the type
 // of an extension, and who made it.
-func stamp(f *mcp.ResultFields, info *mcp.Implementation) {
+func stamp(f *mcp.ResultFields, name json.RawMessage) {
 	if f.ResultType == "" {
 		f.ResultType = mcp.ResultComplete
 	}
@@ -103,15 +104,36 @@ func stamp(f *mcp.ResultFields, info *mcp.Implementation) {
 	}
 	meta := make(mcp.Meta, len(f.Meta)+1)
 	maps.Copy(meta, f.Meta)
-	if meta.Set(mcp.MetaServerInfo, info) == nil {
-		f.Meta = meta
-	}
+	meta[mcp.MetaServerInfo] = name
+	f.Meta = meta
+}
+
+// naming encodes a server's name, which nearly never changes. It is safe for
+// concurrent use.
+type naming struct{ last atomic.Pointer[named] }
+
+type named struct {
+	name, title, version string
+	text                 json.RawMessage
 }
 
 // brief is how a server names itself in every result; who wants its pictures
 // and descriptions asks server/discover.
-func brief(i mcp.Implementation) *mcp.Implementation {
-	return &mcp.Implementation{Name: i.Name, Title: i.Title, Version: i.Version}
+func (n *naming) brief(i *mcp.Implementation) json.RawMessage {
+	if l := n.last.Load(); l != nil && l.name == i.Name && l.title == i.Title && l.version == i.Version {
+		return l.text
+	}
+	text := encodeName(&mcp.Implementation{Name: i.Name, Title: i.Title, Version: i.Version})
+	n.last.Store(&named{i.Name, i.Title, i.Version, text})
+	return text
+}
+
+func encodeName(i *mcp.Implementation) json.RawMessage {
+	text, err := wire.Marshal(i)
+	if err != nil {
+		return json.RawMessage("{}") // strings always have a JSON form
+	}
+	return text
 }
 
 // cacheable fills in the hints that these results must have.

@@ -90,17 +90,12 @@ func IsStateless(m *jsonrpc.Message) bool { return has(m.Meta, mcp.MetaProtocolV
 
 // has reports whether an object, which may be nil, has a member.
 func has(object []byte, member string) bool {
-	if object == nil {
-		return false
-	}
-	found := errors.New("found")
-	err := wire.Members(object, func(name string, _ []byte) error {
-		if name == member {
-			return found
+	for name := range wire.Each(object) {
+		if string(name) == member {
+			return true
 		}
-		return nil
-	})
-	return errors.Is(err, found)
+	}
+	return false
 }
 
 // Decoder returns the decoder of frames that servers receive.

@@ -96,7 +96,7 @@ func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta
 	}
 	r := &mcp.EmptyResult{}
 	r.Meta = meta
-	stamp(&r.ResultFields, brief(desc.Info))
+	stamp(&r.ResultFields, s.name.brief(&desc.Info))
 	return r, nil
 }
 

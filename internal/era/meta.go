@@ -8,71 +8,98 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// requestMeta is what the protocol reads out of a request's _meta.
+// requestMeta is what the protocol reads out of a request's _meta, as it is
+// there; nil is absent.
 //
 // Spec: 2026-07-28 basic#meta.
 type requestMeta struct {
-	Info          *mcp.Implementation `json:"io.modelcontextprotocol/clientInfo"`
-	Capabilities  json.RawMessage     `json:"io.modelcontextprotocol/clientCapabilities"`
-	LogLevel      *mcp.LoggingLevel   `json:"io.modelcontextprotocol/logLevel"`
-	ProgressToken json.RawMessage     `json:"progressToken"`
-	TraceParent   json.RawMessage     `json:"traceparent"`
-	TraceState    json.RawMessage     `json:"tracestate"`
-	Baggage       json.RawMessage     `json:"baggage"`
-	declared      *mcp.ClientCapabilities
+	version       json.RawMessage
+	info          json.RawMessage
+	capabilities  json.RawMessage
+	logLevel      json.RawMessage
+	progressToken json.RawMessage
+	traceParent   json.RawMessage
+	traceState    json.RawMessage
+	baggage       json.RawMessage
 }
 
-// version reads the revision that a request names, and nothing else: what the
-// other members look like is for that revision to say.
-func version(m *jsonrpc.Message) (string, error) {
-	var meta struct {
-		Version *string `json:"io.modelcontextprotocol/protocolVersion"`
+func readMeta(m *jsonrpc.Message) requestMeta {
+	var meta requestMeta
+	for name, value := range wire.Each(m.Meta) {
+		switch string(name) {
+		case mcp.MetaProtocolVersion:
+			meta.version = value
+		case mcp.MetaClientInfo:
+			meta.info = value
+		case mcp.MetaClientCapabilities:
+			meta.capabilities = value
+		case mcp.MetaLogLevel:
+			meta.logLevel = value
+		case mcp.MetaProgressToken:
+			meta.progressToken = value
+		case mcp.MetaTraceParent:
+			meta.traceParent = value
+		case mcp.MetaTraceState:
+			meta.traceState = value
+		case mcp.MetaBaggage:
+			meta.baggage = value
+		}
 	}
-	if m.Meta == nil {
-		return "", missingMeta(mcp.MetaProtocolVersion)
-	}
-	if err := wire.Unmarshal(m.Meta, &meta); err != nil {
-		return "", mcp.InvalidParams("params._meta: %v", err)
-	}
-	if meta.Version == nil {
-		return "", missingMeta(mcp.MetaProtocolVersion)
-	}
-	return *meta.Version, nil
+	return meta
 }
 
-func decodeMeta(m *jsonrpc.Message) (*requestMeta, error) {
-	meta := new(requestMeta)
-	if m.Meta == nil {
-		return meta, nil
-	}
-	if err := wire.Unmarshal(m.Meta, meta); err != nil {
-		return nil, mcp.InvalidParams("params._meta: %v", err)
-	}
-	if meta.Capabilities != nil {
-		if !isObject(meta.Capabilities) {
-			return nil, mcp.InvalidParams("params._meta: %q must be an object", mcp.MetaClientCapabilities)
-		}
-		meta.declared = new(mcp.ClientCapabilities)
-		if err := wire.Unmarshal(meta.Capabilities, meta.declared); err != nil {
-			return nil, mcp.InvalidParams("params._meta: %q: %v", mcp.MetaClientCapabilities, err)
+// revision returns the revision that the request names. What the other members
+// look like is for that revision to say.
+func (meta *requestMeta) revision() (string, error) {
+	var named *string
+	if meta.version != nil {
+		if err := wire.Unmarshal(meta.version, &named); err != nil {
+			return "", badMeta(mcp.MetaProtocolVersion, err)
 		}
 	}
-	return meta, nil
+	if named == nil {
+		return "", missingMeta(mcp.MetaProtocolVersion)
+	}
+	return *named, nil
+}
+
+// level returns the log level that the request asks for; "" is none.
+//
+// Spec: 2026-07-28 server/utilities/logging#error-handling.
+func (meta *requestMeta) level() (mcp.LoggingLevel, error) {
+	var level *mcp.LoggingLevel
+	if meta.logLevel == nil {
+		return "", nil
+	}
+	if err := wire.Unmarshal(meta.logLevel, &level); err != nil {
+		return "", badMeta(mcp.MetaLogLevel, err)
+	}
+	switch {
+	case level == nil:
+		return "", nil
+	case level.Severity() < 0:
+		return "", mcp.InvalidParams("params._meta: %q is not a log level", *level)
+	}
+	return *level, nil
+}
+
+func badMeta(key string, err error) error {
+	return mcp.InvalidParams("params._meta: %q: %v", key, err)
 }
 
 // exchange makes the exchange of a message, but for the peer and the way
 // back, which the era knows.
 func (meta *requestMeta) exchange(m *jsonrpc.Message) (*mcp.Exchange, error) {
 	x := &mcp.Exchange{ID: m.ID, Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant}
-	if meta.ProgressToken != nil {
-		token, err := jsonrpc.ParseID(meta.ProgressToken)
+	if meta.progressToken != nil {
+		token, err := jsonrpc.ParseID(meta.progressToken)
 		if err != nil {
 			return nil, mcp.InvalidParams("params._meta: progressToken must be a string or an integer")
 		}
 		x.ProgressToken = token
 	}
 	// Trace context is for observers: a broken one is no reason to refuse work.
-	x.Trace = mcp.Trace{Parent: text(meta.TraceParent), State: text(meta.TraceState), Baggage: text(meta.Baggage)}
+	x.Trace = mcp.Trace{Parent: text(meta.traceParent), State: text(meta.traceState), Baggage: text(meta.baggage)}
 	return x, nil
 }
 

@@ -214,10 +214,7 @@ func (s *Session) client(via Via) mcp.Peer {
 // run serves an exchange of the handler. A hand-made InputRequired is
 // answered here: the questions are asked, and the handler runs again.
 func (s *Session) run(ctx context.Context, m *jsonrpc.Message, link *link, via Via) (any, error) {
-	meta, err := decodeMeta(m)
-	if err != nil {
-		return nil, err
-	}
+	meta := readMeta(m)
 	x, err := meta.exchange(m)
 	if err != nil {
 		return nil, err

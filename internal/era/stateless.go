@@ -14,15 +14,19 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Stateless serves requests that stand alone. It has no mutable field: one
-// value serves every client and every connection, and nothing of one request
-// can be seen in another.
+// Stateless serves requests that stand alone. One value serves every client
+// and every connection, and nothing of one request can be seen in another.
 //
 // Spec: 2026-07-28 basic#statelessness.
 type Stateless struct {
 	handler mcp.Handler
 	opts    mcp.ServeOptions
 	seal    *sealer
+
+	// Encoded and decoded forms that are the same every time.
+	name         naming
+	infos        recent[mcp.Implementation]
+	capabilities recent[mcp.ClientCapabilities]
 }
 
 // NewStateless returns the front for a handler. It fails when a state key has
@@ -50,7 +54,7 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, vi
 
 func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, link *link, via Via) (any, error) {
 	desc := s.handler.Describe()
-	x, meta, err := s.exchange(m, &desc, via)
+	x, level, err := s.exchange(m, &desc, via)
 	if err != nil {
 		link.malformed = true
 		return nil, err
@@ -64,19 +68,19 @@ func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, link *link, v
 	case mcp.MethodInitialize, mcp.MethodPing, mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
 		return nil, fmt.Errorf("in %s: %w", x.Peer.Revision, &mcp.MethodNotFoundError{Method: m.Method})
 	}
-	return s.run(ctx, m, x, meta, &desc, link)
+	return s.run(ctx, m, x, level, &desc, link)
 }
 
 // run serves an exchange of the handler: one round of it.
-func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, meta *requestMeta, desc *mcp.Description, link *link) (any, error) {
+func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, desc *mcp.Description, link *link) (any, error) {
 	st, err := s.resume(m, x.Peer.Principal, time.Now())
 	if err != nil {
 		return nil, err
 	}
 	x.Answers, x.State = st.Answers, st.User
 	round := &round{link: link, state: st, peer: &x.Peer, method: m.Method}
-	if desc.Capabilities.Logging != nil && meta.LogLevel != nil {
-		round.level = *meta.LogLevel
+	if desc.Capabilities.Logging != nil {
+		round.level = level
 	}
 	x.Back = round
 	result, err := guard(ctx, s.handler, x, s.opts.Logger)
@@ -92,42 +96,61 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 	if err != nil {
 		return nil, err
 	}
-	return complete(result, brief(desc.Info))
+	return complete(result, s.name.brief(&desc.Info))
 }
 
-// exchange reads who asks out of the request itself.
+// exchange reads who asks out of the request itself, and from which level on
+// it wants log messages.
 //
 // Spec: 2026-07-28 basic#meta.
-func (s *Stateless) exchange(m *jsonrpc.Message, desc *mcp.Description, via Via) (*mcp.Exchange, *requestMeta, error) {
-	named, err := version(m)
+func (s *Stateless) exchange(m *jsonrpc.Message, desc *mcp.Description, via Via) (*mcp.Exchange, mcp.LoggingLevel, error) {
+	meta := readMeta(m)
+	named, err := meta.revision()
 	if err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
 	r, ok := mcp.ParseRevision(named)
-	if !ok || !contains(revision.Stateless(desc.Revisions), r) {
-		return nil, nil, unsupportedVersion(named, desc.Revisions)
+	if !ok || !StatelessRevision(r) || !revision.Permits(desc.Revisions, r) {
+		return nil, "", unsupportedVersion(named, desc.Revisions)
 	}
-	meta, err := decodeMeta(m)
+	peer := mcp.Peer{Revision: r, Principal: via.Principal, Authorization: via.Authorization}
+	if err := s.client(&meta, &peer); err != nil {
+		return nil, "", err
+	}
+	level, err := meta.level()
 	if err != nil {
-		return nil, nil, err
-	}
-	if meta.declared == nil {
-		return nil, nil, missingMeta(mcp.MetaClientCapabilities)
-	}
-	// Spec: 2026-07-28 server/utilities/logging#error-handling.
-	if meta.LogLevel != nil && meta.LogLevel.Severity() < 0 {
-		return nil, nil, mcp.InvalidParams("params._meta: %q is not a log level", *meta.LogLevel)
+		return nil, "", err
 	}
 	x, err := meta.exchange(m)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
-	x.Mirrored = via.Mirrored
-	x.Peer = mcp.Peer{Revision: r, Capabilities: *meta.declared, Principal: via.Principal, Authorization: via.Authorization}
-	if meta.Info != nil {
-		x.Peer.Info = *meta.Info
+	x.Mirrored, x.Peer = via.Mirrored, peer
+	return x, level, nil
+}
+
+// client reads what the client says of itself.
+func (s *Stateless) client(meta *requestMeta, peer *mcp.Peer) error {
+	if meta.capabilities == nil {
+		return missingMeta(mcp.MetaClientCapabilities)
 	}
-	return x, meta, nil
+	if !isObject(meta.capabilities) {
+		return mcp.InvalidParams("params._meta: %q must be an object", mcp.MetaClientCapabilities)
+	}
+	declared, err := s.capabilities.decode(meta.capabilities)
+	if err != nil {
+		return badMeta(mcp.MetaClientCapabilities, err)
+	}
+	peer.Capabilities = *declared
+	if meta.info == nil {
+		return nil
+	}
+	info, err := s.infos.decode(meta.info)
+	if err != nil {
+		return badMeta(mcp.MetaClientInfo, err)
+	}
+	peer.Info = *info
+	return nil
 }
 
 func missingMeta(key string) error {
@@ -149,7 +172,7 @@ func (s *Stateless) discover(desc *mcp.Description) any {
 		Capabilities:      desc.Capabilities,
 		Instructions:      desc.Instructions,
 	}
-	stamp(&r.ResultFields, &desc.Info)
+	stamp(&r.ResultFields, encodeName(&desc.Info))
 	cacheable(&r.CacheFields)
 	return r
 }
@@ -174,7 +197,7 @@ func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputR
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the request asked for input more than %d times", s.opts.MaxRounds)
 	}
 	result := &mcp.InputRequiredResult{}
-	stamp(&result.ResultFields, brief(desc.Info))
+	stamp(&result.ResultFields, s.name.brief(&desc.Info))
 	result.ResultType = mcp.ResultInputRequired
 	st.Asked = nil
 	for _, q := range ask.Requests {

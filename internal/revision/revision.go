@@ -109,14 +109,15 @@ func Newest(allowed []mcp.Revision) []mcp.Revision {
 func pick(allowed []mcp.Revision, stateless bool) []mcp.Revision {
 	var picked []mcp.Revision
 	for i := len(table) - 1; i >= 0; i-- {
-		if f := table[i]; f.Stateless == stateless && permits(allowed, f.Revision) {
+		if f := table[i]; f.Stateless == stateless && Permits(allowed, f.Revision) {
 			picked = append(picked, f.Revision)
 		}
 	}
 	return picked
 }
 
-func permits(allowed []mcp.Revision, r mcp.Revision) bool {
+// Permits reports whether allowed, of which nil allows all, has a revision.
+func Permits(allowed []mcp.Revision, r mcp.Revision) bool {
 	if allowed == nil {
 		return true
 	}
