@@ -54,13 +54,29 @@ type Decoder struct {
 // over the limits.
 func (d *Decoder) Decode(frame []byte) (*Message, error) {
 	if err := d.check(frame); err != nil {
-		return salvage(frame), err
+		m, _ := salvage(frame)
+		return m, err
 	}
 	m, err := d.message(frame)
-	if err != nil {
-		return salvage(frame), err
+	if err == nil {
+		return m, nil
 	}
-	return m, nil
+	// The scan stops at the first thing that is wrong. What is no JSON further
+	// on is a parse error all the same: nothing in it can be believed.
+	m, isJSON := salvage(frame)
+	if !isJSON {
+		err = unreadable(err)
+	}
+	return m, err
+}
+
+// unreadable returns an error that says so in its code.
+func unreadable(err error) error {
+	var rpc *Error
+	if errors.As(err, &rpc) && rpc.Code == CodeParseError {
+		return err
+	}
+	return Errorf(CodeParseError, "parse error: the message is not valid JSON")
 }
 
 func (d *Decoder) check(frame []byte) error {
@@ -118,11 +134,11 @@ func (s *scanner) run() error {
 		return err
 	}
 	for s.dec.PeekKind() != '}' {
-		tok, err := s.dec.ReadToken()
+		name, err := s.name()
 		if err != nil {
 			return err
 		}
-		if err := s.member(tok.String()); err != nil {
+		if err := s.member(name); err != nil {
 			return err
 		}
 	}
@@ -150,8 +166,19 @@ func (s *scanner) end() error {
 	return nil
 }
 
-func (s *scanner) member(name string) (err error) {
-	switch name {
+// name returns the name of the next member, decoded. It is valid until the
+// next read.
+func (s *scanner) name() ([]byte, error) {
+	raw, err := s.dec.ReadValue()
+	if err != nil || bytes.IndexByte(raw, '\\') >= 0 {
+		name, _ := jsontext.AppendUnquote(nil, raw) // the decoder has checked it
+		return name, err
+	}
+	return raw[1 : len(raw)-1], nil
+}
+
+func (s *scanner) member(name []byte) (err error) {
+	switch string(name) {
 	case "jsonrpc":
 		s.version, err = s.value()
 	case "id":
@@ -167,8 +194,8 @@ func (s *scanner) member(name string) (err error) {
 	case "error":
 		s.errorRaw, err = s.value()
 	default:
-		if isEnvelope(strings.ToLower(name)) && s.badEnvelop == "" {
-			s.badEnvelop = name
+		if s.badEnvelop == "" && isEnvelope(strings.ToLower(string(name))) {
+			s.badEnvelop = string(name)
 		}
 		return s.dec.SkipValue()
 	}
@@ -197,11 +224,11 @@ func (s *scanner) params() error {
 	}
 	start := s.dec.InputOffset() - 1
 	for s.dec.PeekKind() != '}' {
-		tok, err := s.dec.ReadToken()
+		name, err := s.name()
 		if err != nil {
 			return err
 		}
-		if err := s.paramsMember(tok.String()); err != nil {
+		if err := s.paramsMember(name); err != nil {
 			return err
 		}
 	}
@@ -212,21 +239,28 @@ func (s *scanner) params() error {
 	return nil
 }
 
-func (s *scanner) paramsMember(name string) (err error) {
-	if name == "_meta" {
+func (s *scanner) paramsMember(name []byte) (err error) {
+	if string(name) == "_meta" {
 		s.msg.Meta, err = s.value()
 		if err == nil && s.msg.Meta[0] != '{' {
 			err = Errorf(CodeInvalidParams, "params._meta must be a JSON object")
 		}
 		return err
 	}
-	if s.rules.Marked[name] {
+	if s.rules.Marked[string(name)] {
 		s.msg.Marked = true
 	}
-	if exact, ok := s.rules.Reserved[strings.ToLower(name)]; ok && exact != name && s.msg.CaseVariant == "" {
-		s.msg.CaseVariant = name
+	if exact, ok := s.rules.Reserved[string(name)]; (!ok || exact != string(name)) && s.msg.CaseVariant == "" {
+		s.variant(string(name))
 	}
 	return s.dec.SkipValue()
+}
+
+// variant notes a name that differs from a reserved one only in its case.
+func (s *scanner) variant(name string) {
+	if exact, ok := s.rules.Reserved[strings.ToLower(name)]; ok && exact != name {
+		s.msg.CaseVariant = name
+	}
 }
 
 // value returns the next value as a part of the frame.
@@ -256,20 +290,32 @@ func (s *scanner) finishCall() (*Message, error) {
 	if s.hasResult || s.errorRaw != nil {
 		return nil, Errorf(CodeInvalidRequest, "a message has either a method or a result or an error")
 	}
-	method, err := jsontext.AppendUnquote(nil, s.methodRaw)
-	if err != nil || len(method) == 0 {
+	m := s.msg
+	m.Kind, m.Method = Notification, unquote(s.methodRaw)
+	if m.Method == "" {
 		return nil, Errorf(CodeInvalidRequest, "method must be a non-empty string")
 	}
-	m := s.msg
-	m.Kind, m.Method = Notification, string(method)
 	if s.id == nil {
 		return &m, nil
 	}
 	m.Kind = Request
+	var err error
 	if m.ID, err = ParseID(s.id); err != nil {
 		return nil, Errorf(CodeInvalidRequest, "%v", err)
 	}
 	return &m, nil
+}
+
+// unquote decodes a value if it is a string, and returns "" for others.
+func unquote(raw []byte) string {
+	if raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	s, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return ""
+	}
+	return string(s)
 }
 
 func (s *scanner) finishResponse() (*Message, error) {
@@ -310,29 +356,31 @@ func syntax(err error) error {
 
 // salvage finds the ID of a frame that was refused, so that the refusal
 // reaches the caller who waits for it, and what the frame was meant to be. A
-// frame that is not JSON has neither.
-func salvage(frame []byte) *Message {
-	m := new(Message)
+// frame that is not JSON has neither. isJSON says whether it is JSON in valid
+// UTF-8; a frame whose only fault is its UTF-8 still has an ID.
+func salvage(frame []byte) (m *Message, isJSON bool) {
+	m = new(Message)
 	opts := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 	if !jsontext.Value(frame).IsValid(opts...) {
-		return m
+		return m, false
 	}
+	isJSON = jsontext.Value(frame).IsValid(opts[0])
 	dec := jsontext.NewDecoder(bytes.NewBuffer(frame), opts...)
 	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
-		return m
+		return m, isJSON
 	}
 	var id ID
 	seen := map[string]int{}
 	for dec.PeekKind() == '"' {
 		tok, err := dec.ReadToken()
 		if err != nil {
-			return m
+			return m, isJSON
 		}
 		name := tok.String()
 		seen[name]++
 		value, err := dec.ReadValue()
 		if err != nil {
-			return m
+			return m, isJSON
 		}
 		switch name {
 		case "id":
@@ -350,7 +398,7 @@ func salvage(frame []byte) *Message {
 	case m.Method == "" && seen["result"]+seen["error"] > 0:
 		m.Kind = Response
 	}
-	return m
+	return m, isJSON
 }
 
 // deeper reports whether frame nests deeper than limit. It comes before the
