@@ -1,6 +1,8 @@
 package jsonrpc
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/parley-mcp/parley/internal/wire"
@@ -34,10 +36,15 @@ func AppendNoID(dst []byte, e *Error) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
+// typicalResult is room for most results, in bytes, so that they are not moved
+// while they are being written.
+const typicalResult = 512
+
 // AppendResult appends the response that answers id, encoding result straight
 // into dst.
 func AppendResult(dst []byte, id ID, result any) ([]byte, error) {
 	start := len(dst)
+	dst = slices.Grow(dst, typicalResult)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = appendID(dst, id)
 	dst = append(dst, `,"result":`...)

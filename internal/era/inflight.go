@@ -3,6 +3,7 @@ package era
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -63,27 +64,38 @@ func (f *InFlight) Remove(id jsonrpc.ID) {
 
 // Settling returns the Out of a registered request, which forgets the request
 // before its answer goes out: the client may use the ID again as soon as it
-// has the answer. forget is for whoever served the request, which may end
+// has the answer. Whoever served the request calls Forget, as it may end
 // without an answer.
 //
 // Spec: 2026-07-28 basic#requests.
-func (f *InFlight) Settling(id jsonrpc.ID, out Out) (settled Out, forget func()) {
-	forget = sync.OnceFunc(func() { f.Remove(id) })
-	return &settling{out, forget}, forget
+func (f *InFlight) Settling(id jsonrpc.ID, out Out) *Settling {
+	return &Settling{Out: out, inflight: f, id: id}
 }
 
-type settling struct {
+// Settling is the Out of a registered request.
+type Settling struct {
 	Out
-	forget func()
+	inflight  *InFlight
+	id        jsonrpc.ID
+	forgotten atomic.Bool
 }
 
-func (s *settling) Answer(ctx context.Context, frame []byte, failed *Failure) error {
-	s.forget()
+// Forget forgets the request, unless that was done.
+func (s *Settling) Forget() {
+	if !s.forgotten.Swap(true) {
+		s.inflight.Remove(s.id)
+	}
+}
+
+// Answer implements Out.
+func (s *Settling) Answer(ctx context.Context, frame []byte, failed *Failure) error {
+	s.Forget()
 	return s.Out.Answer(ctx, frame, failed)
 }
 
-func (s *settling) Dropped() {
-	s.forget()
+// Dropped implements Dropper.
+func (s *Settling) Dropped() {
+	s.Forget()
 	if d, ok := s.Out.(Dropper); ok {
 		d.Dropped()
 	}

@@ -51,36 +51,31 @@ func readMeta(m *jsonrpc.Message) requestMeta {
 // revision returns the revision that the request names. What the other members
 // look like is for that revision to say.
 func (meta *requestMeta) revision() (string, error) {
-	var named *string
-	if meta.version != nil {
-		if err := wire.Unmarshal(meta.version, &named); err != nil {
-			return "", badMeta(mcp.MetaProtocolVersion, err)
-		}
-	}
-	if named == nil {
+	if meta.version == nil || string(meta.version) == "null" {
 		return "", missingMeta(mcp.MetaProtocolVersion)
 	}
-	return *named, nil
+	var named string
+	if err := wire.Unmarshal(meta.version, &named); err != nil {
+		return "", badMeta(mcp.MetaProtocolVersion, err)
+	}
+	return named, nil
 }
 
 // level returns the log level that the request asks for; "" is none.
 //
 // Spec: 2026-07-28 server/utilities/logging#error-handling.
 func (meta *requestMeta) level() (mcp.LoggingLevel, error) {
-	var level *mcp.LoggingLevel
-	if meta.logLevel == nil {
+	if meta.logLevel == nil || string(meta.logLevel) == "null" {
 		return "", nil
 	}
+	var level mcp.LoggingLevel
 	if err := wire.Unmarshal(meta.logLevel, &level); err != nil {
 		return "", badMeta(mcp.MetaLogLevel, err)
 	}
-	switch {
-	case level == nil:
-		return "", nil
-	case level.Severity() < 0:
-		return "", mcp.InvalidParams("params._meta: %q is not a log level", *level)
+	if level.Severity() < 0 {
+		return "", mcp.InvalidParams("params._meta: %q is not a log level", level)
 	}
-	return *level, nil
+	return level, nil
 }
 
 func badMeta(key string, err error) error {

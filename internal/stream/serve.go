@@ -206,11 +206,11 @@ func (s *server) request(ctx context.Context, m *jsonrpc.Message, front func(con
 		}
 		return
 	}
-	out, forget := s.inflight.Settling(m.ID, out)
+	settling := s.inflight.Settling(m.ID, out)
 	go func() { // ends with the request; finish waits for it
 		defer s.requests.Done()
-		defer forget()
-		front(own, m, out, era.Via{})
+		defer settling.Forget()
+		front(own, m, settling, era.Via{})
 	}()
 }
 

@@ -304,10 +304,10 @@ func (h *Handler) take(c *conversation, m *jsonrpc.Message, via era.Via) bool {
 		h.refuse(c, m.ID, err)
 		return true
 	}
-	out, forget := c.inflight.Settling(m.ID, c)
+	out := c.inflight.Settling(m.ID, c)
 	go func() { // ends with the request; drain cancels it and waits
 		defer c.requests.Done()
-		defer forget()
+		defer out.Forget()
 		c.session.Receive(ctx, m, out, via)
 	}()
 	return true

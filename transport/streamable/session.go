@@ -217,10 +217,10 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 	if s.polling() {
 		via.Detach = st.detach
 	}
-	out, forget := s.inflight.Settling(m.ID, requestOut{st})
+	out := s.inflight.Settling(m.ID, requestOut{st})
 	go func() { // ends with the request, which close cancels and waits for
 		defer s.settle(st)
-		defer forget()
+		defer out.Forget()
 		s.era.Receive(ctx, m, out, via)
 	}()
 	s.carry(r, st, p, left)

@@ -364,9 +364,9 @@ func (s *session) entry(e jsonrpc.Entry, b *era.Batch, via era.Via, wg *sync.Wai
 			b.Refuse(e.Message.ID, err)
 			return
 		}
-		out, forget := s.inflight.Settling(e.Message.ID, b)
+		out := s.inflight.Settling(e.Message.ID, b)
 		wg.Go(func() {
-			defer forget()
+			defer out.Forget()
 			s.era.Receive(ctx, e.Message, out, via)
 		})
 	}
