@@ -31,6 +31,9 @@ ifeq ($(RACE),)
 endif
 	$(GO) vet ./...
 	$(GO) test $(RACE) -shuffle=on ./...
+ifneq ($(RACE),)
+	$(GO) test -run '^TestBudget' ./mcptest ./transport/streamable # the race detector makes allocations of its own
+endif
 
 check: lint ## what one runs before a commit: format, vet, lint, tests
 	$(GO) vet ./...

@@ -1,0 +1,180 @@
+//go:build !race
+
+package streamable_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// What one validated typed call may cost a server over HTTP, net/http's own
+// share of it included. The race detector makes its own allocations.
+const (
+	maxAllocations = 60
+	maxBytes       = 6 << 10
+)
+
+func TestBudgetOfACall(t *testing.T) {
+	for _, era := range []string{"session", "stateless"} {
+		t.Run(era, func(t *testing.T) {
+			result := testing.Benchmark(func(b *testing.B) { benchmarkCall(b, era == "stateless") })
+			if got := result.AllocsPerOp(); got > maxAllocations {
+				t.Errorf("a call makes %d allocations; the budget is %d", got, maxAllocations)
+			}
+			if got := result.AllocedBytesPerOp(); got > maxBytes {
+				t.Errorf("a call takes %d bytes; the budget is %d", got, maxBytes)
+			}
+			t.Logf("%d allocations, %d bytes", result.AllocsPerOp(), result.AllocedBytesPerOp())
+		})
+	}
+}
+
+func BenchmarkCall(b *testing.B) {
+	b.Run("session", func(b *testing.B) { benchmarkCall(b, false) })
+	b.Run("stateless", func(b *testing.B) { benchmarkCall(b, true) })
+}
+
+func benchmarkCall(b *testing.B, stateless bool) {
+	s := server.New(mcp.Implementation{Name: "b", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
+	type pair struct {
+		A int `json:"a"`
+		B int `json:"b"`
+	}
+	type sum struct {
+		Sum int `json:"sum"`
+	}
+	server.AddTool(s, mcp.Tool{Name: "add"}, func(_ context.Context, _ *server.Call, in pair) (sum, error) {
+		return sum{in.A + in.B}, nil
+	})
+	h, err := streamable.New(s, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := newRawClient(b, h)
+	request := rawRequest("Mcp-Method: tools/call\r\nMcp-Name: add\r\nMCP-Protocol-Version: 2026-07-28\r\n",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"b","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`)
+	if !stateless {
+		head, _ := c.send(rawRequest("", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}`))
+		_, id, _ := strings.Cut(head, "Mcp-Session-Id: ")
+		id, _, _ = strings.Cut(id, "\r\n")
+		request = rawRequest("Mcp-Session-Id: "+id+"\r\nMCP-Protocol-Version: 2025-11-25\r\n",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}}}`)
+	}
+	for range 2 {
+		if head, body := c.send(request); !strings.Contains(body, `"sum":3`) {
+			b.Fatalf("got %s%s", head, body)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		c.exchange(request)
+	}
+}
+
+func rawRequest(header, body string) []byte {
+	return fmt.Appendf(nil, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n%sContent-Length: %d\r\n\r\n%s", header, len(body), body)
+}
+
+// rawClient is a client that costs next to nothing.
+type rawClient struct {
+	b    *testing.B
+	conn net.Conn
+	r    *bufio.Reader
+}
+
+func newRawClient(b *testing.B, h *streamable.Handler) *rawClient {
+	near, far := net.Pipe()
+	l := &oneListener{conns: make(chan net.Conn, 1), addr: near.LocalAddr()}
+	l.conns <- far
+	web := &http.Server{Handler: h}
+	ended := make(chan struct{})
+	go func() { // ends with Close, which the cleanup waits for
+		defer close(ended)
+		_ = web.Serve(l)
+	}()
+	b.Cleanup(func() {
+		_ = near.Close()
+		_ = h.Close(context.Background())
+		_ = web.Close()
+		<-ended
+	})
+	return &rawClient{b: b, conn: near, r: bufio.NewReader(near)}
+}
+
+// send sends a request and returns the head and the body of its answer.
+func (c *rawClient) send(request []byte) (head, body string) {
+	c.write(request)
+	length := c.head(func(line []byte) { head += string(line) })
+	content, err := c.r.Peek(length)
+	if err != nil {
+		c.b.Fatal(err)
+	}
+	body = string(content)
+	c.discard(length)
+	return head, body
+}
+
+// exchange sends a request and reads past its answer.
+func (c *rawClient) exchange(request []byte) {
+	c.write(request)
+	c.discard(c.head(func([]byte) {}))
+}
+
+func (c *rawClient) write(request []byte) {
+	if _, err := c.conn.Write(request); err != nil {
+		c.b.Fatal(err)
+	}
+}
+
+func (c *rawClient) discard(n int) {
+	if _, err := c.r.Discard(n); err != nil {
+		c.b.Fatal(err)
+	}
+}
+
+// head reads a head, shows its lines, and returns the length of the body.
+func (c *rawClient) head(show func(line []byte)) (length int) {
+	for {
+		line, err := c.r.ReadSlice('\n')
+		if err != nil {
+			c.b.Fatal(err)
+		}
+		show(line)
+		if digits, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+			for _, d := range bytes.TrimSpace(digits) {
+				length = 10*length + int(d-'0')
+			}
+		}
+		if len(line) == 2 {
+			return length
+		}
+	}
+}
+
+// oneListener has a connection that is there already.
+type oneListener struct {
+	conns chan net.Conn
+	addr  net.Addr
+}
+
+func (l *oneListener) Accept() (net.Conn, error) {
+	conn, ok := <-l.conns
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (l *oneListener) Close() error   { close(l.conns); return nil }
+func (l *oneListener) Addr() net.Addr { return l.addr }
