@@ -172,13 +172,15 @@ func TestConnectionsAreReused(t *testing.T) {
 			t.Fatal(err)
 		}
 		cancel()
+		timer := time.NewTimer(10 * time.Second)
 		select {
 		case err := <-kept:
 			if err != nil {
 				t.Fatal(err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-timer.C:
 			t.Fatal("the connection was not kept")
 		}
+		timer.Stop()
 	}
 }
