@@ -1,0 +1,99 @@
+package devauth
+
+import (
+	"crypto/rand"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// grant is what came of one consent: a family of tokens that are revoked
+// together.
+type grant struct {
+	id       string
+	client   string
+	user     string // "" when the client acts for itself
+	resource string
+	scopes   []string
+	proofKey string // that the refresh tokens of a public client are bound to, or ""
+
+	generation int // of the refresh token that is good
+	until      time.Time
+}
+
+// grants are those that stand. What was revoked is not kept. It is safe for
+// concurrent use.
+type grants struct {
+	most int
+
+	mu    sync.Mutex
+	byID  map[string]*grant
+	swept time.Time
+}
+
+func newGrants(most int) *grants { return &grants{most: most, byID: map[string]*grant{}} }
+
+// add keeps a new grant until a time. It returns whether there was room.
+func (g *grants) add(x *grant) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	if len(g.byID) >= g.most || now.Sub(g.swept) > time.Minute {
+		g.swept = now
+		maps.DeleteFunc(g.byID, func(_ string, x *grant) bool { return !now.Before(x.until) })
+	}
+	if len(g.byID) >= g.most {
+		return false
+	}
+	x.id = rand.Text()
+	g.byID[x.id] = x
+	return true
+}
+
+// get returns a copy of a grant that stands.
+func (g *grants) get(id string) (grant, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	x := g.byID[id]
+	if x == nil || !time.Now().Before(x.until) {
+		return grant{}, false
+	}
+	return *x, true
+}
+
+// turn takes the refresh token of a generation out of use. It returns the next
+// generation, and false if that token was not the one that is good.
+func (g *grants) turn(id string, generation int, until time.Time) (int, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	x := g.byID[id]
+	if x == nil || x.generation != generation {
+		return 0, false
+	}
+	x.generation++
+	x.until = until
+	return x.generation, true
+}
+
+// revoke ends a grant, and with it all of its tokens.
+func (g *grants) revoke(id string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.byID, id)
+}
+
+// stands reports whether the grant of an access token was not revoked.
+func (g *grants) stands(tokenID string) bool {
+	_, ok := g.get(grantOf(tokenID))
+	return ok
+}
+
+// grantOf returns the grant that the identifier of an access token belongs to.
+func grantOf(tokenID string) string {
+	id, _, _ := strings.Cut(tokenID, ".")
+	return id
+}
+
+func (x *grant) refreshable() bool { return slices.Contains(x.scopes, offlineAccess) }

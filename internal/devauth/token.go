@@ -1,0 +1,124 @@
+package devauth
+
+import (
+	"crypto/rand"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// The grant types.
+const (
+	grantCode    = "authorization_code"
+	grantRefresh = "refresh_token"
+	grantClient  = "client_credentials"
+)
+
+// tokens is what a client gets.
+type tokens struct {
+	Access  string `json:"access_token"`
+	Type    string `json:"token_type"`
+	Expires int64  `json:"expires_in"` // seconds
+	Refresh string `json:"refresh_token,omitzero"`
+	Scope   string `json:"scope"`
+}
+
+// demand is a request for tokens by a client that has authenticated, if it can.
+type demand struct {
+	client   *client
+	form     url.Values
+	proofKey string // thumbprint of the key of its DPoP proof, or ""
+}
+
+// token is the token endpoint.
+func (s *Server) token(w http.ResponseWriter, r *http.Request) {
+	got, e := s.trade(w, r)
+	if e != nil {
+		e.write(w)
+		return
+	}
+	writeSecret(w, http.StatusOK, got)
+}
+
+func (s *Server) trade(w http.ResponseWriter, r *http.Request) (*tokens, *oauthError) {
+	if e := form(w, r, "resource"); e != nil {
+		return nil, e
+	}
+	c, e := s.authenticate(w, r)
+	if e != nil {
+		return nil, e
+	}
+	// Before anything is used up: a client that is told a nonce comes again
+	// with the same code.
+	key, e := s.proof(w, r)
+	if e != nil {
+		return nil, e
+	}
+	if key == "" && c.bound {
+		return nil, fail("invalid_dpop_proof", "this client has registered that its tokens are bound to a key, so it has to prove that it has one")
+	}
+	d := &demand{c, r.PostForm, key}
+	switch d.form.Get("grant_type") {
+	case grantCode:
+		return s.redeem(d)
+	case grantRefresh:
+		return s.refresh(d)
+	case grantClient:
+		return s.serveItself(d)
+	}
+	return nil, fail("unsupported_grant_type", "grant_type has to be "+strings.Join([]string{grantCode, grantRefresh, grantClient}, ", "))
+}
+
+// issue makes an access token of a grant, for some of its scopes, and a refresh
+// token of the generation if there is to be one.
+func (s *Server) issue(d *demand, g *grant, scopes []string, refresh bool) (*tokens, *oauthError) {
+	now := time.Now()
+	c := &claims{
+		Issuer: s.opts.Issuer, Subject: g.user, Audience: g.resource, Client: g.client, Scope: strings.Join(scopes, " "),
+		Issued: now.Unix(), Expires: now.Add(s.opts.AccessLifetime).Unix(), ID: g.id + "." + rand.Text(),
+	}
+	if g.user == "" {
+		c.Subject = g.client // RFC 9068, section 2.2
+	}
+	got := &tokens{Type: "Bearer", Expires: c.Expires - c.Issued, Scope: c.Scope}
+	if d.proofKey != "" {
+		c.Confirm, got.Type = &confirmation{d.proofKey}, "DPoP"
+	}
+	access, err := s.signer.sign(c)
+	if err != nil {
+		return nil, &oauthError{http.StatusInternalServerError, "server_error", "the token cannot be signed"}
+	}
+	got.Access = access
+	if refresh {
+		got.Refresh = s.refreshToken(g.id, g.generation)
+	}
+	return got, nil
+}
+
+// serveItself is the grant client_credentials.
+func (s *Server) serveItself(d *demand) (*tokens, *oauthError) {
+	if d.client.public() || d.client.own == nil {
+		return nil, fail("unauthorized_client", "this client acts for users only")
+	}
+	resource, e := s.resource(d.form["resource"])
+	if e != nil {
+		return nil, e
+	}
+	scopes := splitScopes(d.form.Get("scope"))
+	if len(scopes) == 0 {
+		scopes = d.client.own
+	}
+	if len(without(scopes, d.client.own)) > 0 {
+		return nil, fail("invalid_scope", "this client can have for itself only: "+strings.Join(d.client.own, " "))
+	}
+	g := &grant{client: d.client.id, resource: resource, scopes: scopes, until: time.Now().Add(s.opts.AccessLifetime)}
+	if !s.grants.add(g) {
+		return nil, full()
+	}
+	return s.issue(d, g, scopes, false)
+}
+
+func full() *oauthError {
+	return &oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "the server keeps too much already"}
+}
