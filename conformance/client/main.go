@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"os"
 	"os/signal"
 	"slices"
@@ -45,20 +46,38 @@ func run(ctx context.Context, args []string, logger *slog.Logger) error {
 	}
 	name := os.Getenv("MCP_CONFORMANCE_SCENARIO")
 	scenario, ok := scenarios()[name]
+	if strings.HasPrefix(name, "auth/") {
+		scenario, ok = calling("test-tool", `{}`), true
+	}
 	if !ok {
-		if strings.HasPrefix(name, "auth/") {
-			return fmt.Errorf("scenario %q: this client has no authorization", name)
-		}
 		return fmt.Errorf("MCP_CONFORMANCE_SCENARIO is %q, which is none of %q", name, slices.Sorted(maps.Keys(scenarios())))
 	}
+	t := &streamable.Client{URL: args[0], Logger: logger}
+	if strings.HasPrefix(name, "auth/") {
+		o, err := login(name, args[0], logger)
+		if err != nil {
+			return fmt.Errorf("scenario %q: %w", name, err)
+		}
+		defer o.Close()
+		t.HTTP = &http.Client{Transport: o.Transport(nil)}
+		defer t.HTTP.CloseIdleConnections()
+	}
+	if err := refused(name, visit(ctx, t, scenario, logger)); err != nil {
+		return fmt.Errorf("scenario %q: %w", name, err)
+	}
+	return nil
+}
+
+// visit connects and does what the scenario wants to see.
+func visit(ctx context.Context, t mcp.Transport, scenario scenario, logger *slog.Logger) error {
 	opts := options(logger)
 	wanted := os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")
 	opts.Revisions = offer(wanted)
-	c, err := client.Connect(ctx, &streamable.Client{URL: args[0], Logger: logger}, opts)
+	c, err := client.Connect(ctx, t, opts)
 	if err != nil {
-		return fmt.Errorf("scenario %q: %w", name, err)
+		return err
 	}
-	logger.Info("connected", "scenario", name, "revision", c.Revision(), "server", c.ServerInfo().Name)
+	logger.Info("connected", "revision", c.Revision(), "server", c.ServerInfo().Name)
 	if got := c.Revision().String(); wanted != "" && got != wanted {
 		err = fmt.Errorf("the connection speaks %s, and the scenario is about %s", got, wanted)
 	} else {
@@ -67,10 +86,7 @@ func run(ctx context.Context, args []string, logger *slog.Logger) error {
 	if closing := c.Close(); err == nil {
 		err = closing
 	}
-	if err != nil {
-		return fmt.Errorf("scenario %q: %w", name, err)
-	}
-	return nil
+	return err
 }
 
 // offer returns the revisions to speak in a scenario about one of them; nil

@@ -63,7 +63,7 @@ func New(o Options) *http.Client {
 	}
 	return &http.Client{
 		Transport:     &transport{o, newTransport(o.dial, nil), newTransport(new(net.Dialer).DialContext, http.ProxyFromEnvironment)},
-		CheckRedirect: checkRedirect,
+		CheckRedirect: CheckRedirect,
 		Timeout:       o.Timeout,
 	}
 }
@@ -113,7 +113,8 @@ func (t *transport) CloseIdleConnections() {
 	t.proxied.CloseIdleConnections()
 }
 
-func checkRedirect(next *http.Request, via []*http.Request) error {
+// CheckRedirect is the rule of New for redirects, for other clients.
+func CheckRedirect(next *http.Request, via []*http.Request) error {
 	switch {
 	case !httpcall.SameOrigin(next.URL, via[0].URL):
 		return fmt.Errorf("%w a redirect to another origin, %q", ErrRefused, origin(next.URL))

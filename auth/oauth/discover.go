@@ -1,0 +1,133 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/parley-mcp/parley/internal/httpcall"
+)
+
+// protectedResource is a protected resource's metadata (RFC 9728, section 2).
+type protectedResource struct {
+	Resource             string   `json:"resource"`
+	AuthorizationServers []string `json:"authorization_servers"`
+	ScopesSupported      []string `json:"scopes_supported"`
+	DPoPRequired         bool     `json:"dpop_bound_access_tokens_required"`
+}
+
+// place of authorization: what discovery found out about a server.
+type discovery struct {
+	resource string
+	scopes   []string // that the resource supports
+	dpop     bool     // demanded
+	server   *serverMetadata
+}
+
+// errNoAuthorization says that a server names no authorization server, and
+// that there is nothing to show that it has one all the same.
+var errNoAuthorization = errors.New("the server says nothing of authorization")
+
+// discover finds the authorization server. metadataURL is the challenge's, or
+// ""; challenged says that there was one.
+//
+// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#protected-resource-metadata-discovery-requirements.
+func (c *Client) discover(ctx context.Context, metadataURL string, challenged bool) (*discovery, error) {
+	resource, err := c.protectedResource(ctx, metadataURL)
+	if errors.Is(err, errAbsent) {
+		return c.discoverOld(ctx, challenged)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(resource.AuthorizationServers) == 0 {
+		return nil, errors.New("the server's metadata names no authorization server")
+	}
+	issuer := c.choose(ctx, resource)
+	server, err := c.serverMetadata(ctx, issuer)
+	if err != nil {
+		return nil, err
+	}
+	return &discovery{resource.Resource, resource.ScopesSupported, resource.DPoPRequired, server}, nil
+}
+
+// protectedResource fetches the metadata of the server from where the
+// challenge says, or else from the well-known places, and checks whose it is.
+func (c *Client) protectedResource(ctx context.Context, metadataURL string) (*protectedResource, error) {
+	places := wellKnownResource(c.server)
+	if metadataURL != "" {
+		places = []string{metadataURL}
+	}
+	for _, place := range places {
+		var r protectedResource
+		err := c.fetch(ctx, place, &r)
+		if errors.Is(err, errAbsent) && metadataURL == "" {
+			continue
+		}
+		if errors.Is(err, errAbsent) {
+			return nil, errors.New("there is no metadata document where the server's challenge says")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("protected resource metadata: %w", err)
+		}
+		return &r, checkResource(r.Resource, c.server)
+	}
+	return nil, errAbsent
+}
+
+// wellKnownResource returns where the metadata of a server may be, in the
+// order in which to look.
+func wellKnownResource(server *url.URL) []string {
+	root := originOf(server) + "/.well-known/oauth-protected-resource"
+	if path := server.EscapedPath(); path != "" && path != "/" {
+		return []string{root + path, root}
+	}
+	return []string{root}
+}
+
+// checkResource refuses metadata that is of another resource than the server:
+// tokens for it could be used elsewhere. The resource may be a part of what the
+// URL says: the origin, or a path above.
+//
+// Spec: 2026-07-28 basic/authorization#canonical-server-uri.
+func checkResource(resource string, server *url.URL) error {
+	u, err := url.Parse(resource)
+	if err != nil || u.Host == "" {
+		return errors.New("the server's metadata names no resource")
+	}
+	above := strings.TrimSuffix(u.EscapedPath(), "/")
+	path := server.EscapedPath()
+	within := path == above || strings.HasPrefix(path, above+"/") || strings.TrimSuffix(path, "/") == above
+	u.Scheme = strings.ToLower(u.Scheme)
+	if !httpcall.SameOrigin(u, server) || !within || u.Fragment != "" || u.User != nil || u.RawQuery != "" && u.RawQuery != server.RawQuery {
+		return fmt.Errorf("the server's metadata is of another resource, %q, than the server, %q", plain(u.Redacted()), server.Redacted())
+	}
+	return nil
+}
+
+// choose returns the authorization server to use: one that knows this client,
+// or else the first. Each is on its own; what one of them knows is nothing to
+// the others.
+//
+// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-location.
+func (c *Client) choose(ctx context.Context, r *protectedResource) string {
+	has := func(key string) bool {
+		value, err := c.store.Load(ctx, key)
+		return err == nil && value != nil
+	}
+	for _, known := range []func(issuer string) bool{
+		func(issuer string) bool { return c.opts.Grant.issuer() == issuer },
+		func(issuer string) bool { return has(tokenKey(issuer, r.Resource)) },
+		func(issuer string) bool { return c.opts.PreRegistered[issuer].ClientID != "" },
+		func(issuer string) bool { return has(clientKey(issuer)) },
+	} {
+		for _, issuer := range r.AuthorizationServers {
+			if known(issuer) {
+				return issuer
+			}
+		}
+	}
+	return r.AuthorizationServers[0]
+}

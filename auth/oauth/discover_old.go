@@ -1,0 +1,57 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// discoverOld is for servers of 2025-03-26, which have no metadata of their
+// own: they are their own authorization server. challenged says that the server
+// has demanded authorization; without that, nothing is guessed.
+//
+// Spec: 2025-03-26 basic/authorization#authorization-base-url.
+func (c *Client) discoverOld(ctx context.Context, challenged bool) (*discovery, error) {
+	base := originOf(c.server)
+	found := &discovery{resource: canonical(c.server)}
+	m, err := c.metadataAt(ctx, base+"/.well-known/oauth-authorization-server")
+	switch {
+	case errors.Is(err, errAbsent) && !challenged:
+		return nil, errNoAuthorization
+	case errors.Is(err, errAbsent):
+		found.server = guessed(base)
+		return found, nil
+	case err != nil:
+		return nil, err
+	// The issuer was not named, but made of the server's URL, which is the same
+	// with a slash at its end.
+	case m.Issuer != base && m.Issuer != base+"/":
+		return nil, wrongIssuer(base, m.Issuer)
+	}
+	found.server = m
+	return found, c.checkEndpoints(m)
+}
+
+// guessed returns the default endpoints.
+//
+// Spec: 2025-03-26 basic/authorization#fallbacks-for-servers-without-metadata-discovery.
+func guessed(base string) *serverMetadata {
+	return &serverMetadata{
+		Issuer: base, AuthorizationEndpoint: base + "/authorize", TokenEndpoint: base + "/token",
+		RegistrationEndpoint: base + "/register", guessed: true,
+	}
+}
+
+// canonical returns the resource identifier of a server that has named none.
+//
+// Spec: 2026-07-28 basic/authorization#canonical-server-uri.
+func canonical(server *url.URL) string {
+	u := *server
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	u.Host = strings.ToLower(u.Host)
+	if u.Path == "/" {
+		u.Path, u.RawPath = "", ""
+	}
+	return u.String()
+}

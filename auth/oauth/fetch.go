@@ -1,0 +1,66 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/parley-mcp/parley/internal/safehttp"
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+// errAbsent says that there is no metadata document at a URL.
+var errAbsent = errors.New("no metadata document")
+
+// fetch reads a metadata document into v. A server that has none says so in
+// several ways: with any status of the 400s, or with a page for people.
+func (c *Client) fetch(ctx context.Context, address string, v any) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return errors.New("the URL of a metadata document is malformed")
+	}
+	if err := c.policy.Check(u); err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return requestError("metadata of "+originOf(u), err)
+	}
+	defer resp.Body.Close()
+	body, err := c.read(resp.Body)
+	switch {
+	case err != nil:
+		return requestError("metadata of "+originOf(u), err)
+	case resp.StatusCode/100 == 4:
+		return errAbsent
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("metadata of %s: status %d %s", originOf(u), resp.StatusCode, http.StatusText(resp.StatusCode))
+	}
+	if err := wire.Members(body, func(string, []byte) error { return nil }); errors.Is(err, wire.ErrNotObject) {
+		return errAbsent
+	}
+	if err := wire.Unmarshal(body, v); err != nil {
+		return fmt.Errorf("the metadata document of %s is malformed", originOf(u))
+	}
+	return nil
+}
+
+// read reads a body that is within the limit.
+func (c *Client) read(body io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(body, c.opts.MaxBytes+1))
+	if err == nil && int64(len(b)) > c.opts.MaxBytes {
+		err = safehttp.ErrTooLarge
+	}
+	return b, err
+}
+
+// originOf returns all of a URL that is said in errors.
+func originOf(u *url.URL) string { return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() }

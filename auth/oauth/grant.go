@@ -1,0 +1,53 @@
+package oauth
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/parley-mcp/parley/internal/dpop"
+)
+
+// Grant is how tokens are obtained: AuthorizationCode, ClientCredentials,
+// EnterpriseManaged or WorkloadIdentity.
+type Grant interface {
+	// check reports what is missing in it.
+	check() error
+	// interactive reports whether a user takes part.
+	interactive() bool
+	// issuer is the authorization server it is for, if it is for one only.
+	issuer() string
+	// obtain gets a token.
+	obtain(ctx context.Context, a *attempt) (*credential, error)
+}
+
+// attempt is one try to get a token.
+type attempt struct {
+	client   *Client
+	resource string
+	scopes   []string
+	server   *serverMetadata
+	key      *dpop.Key // that the token is to be bound to, or nil
+	asking   func()    // is called before the user is waited for
+}
+
+// params returns the parameters of every token request.
+//
+// Spec: 2026-07-28 basic/authorization#resource-parameter-implementation (1).
+func (a *attempt) params(grantType string) url.Values {
+	v := url.Values{"grant_type": {grantType}, "resource": {a.resource}}
+	if len(a.scopes) > 0 && grantType != grantCode {
+		v.Set("scope", strings.Join(a.scopes, " "))
+	}
+	return v
+}
+
+// request sends a token request to the authorization server.
+func (a *attempt) request(ctx context.Context, client Credentials, params url.Values) (*credential, error) {
+	r := tokenRequest{"token", a.server.Issuer, a.server.endpoints(), client, params, a.key}
+	t, err := r.do(ctx, a.client)
+	if err != nil {
+		return nil, err
+	}
+	return a.accept(t, client.ClientID)
+}

@@ -1,0 +1,193 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/challenge"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Token is an access token. It does not show itself in logs.
+type Token struct {
+	// Access is the token, and Type how it is sent: "Bearer" or "DPoP".
+	Access Secret
+	Type   string
+	// Expires is when it ends; zero means that nobody said.
+	Expires time.Time
+	// Scopes are what was granted.
+	Scopes []string
+}
+
+// LogValue implements slog.LogValuer.
+func (t Token) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("type", t.Type), slog.Time("expires", t.Expires), slog.Any("scopes", t.Scopes))
+}
+
+// Status is what is known of a login.
+type Status struct {
+	// LoggedIn says that there is a token that is good, or can be renewed.
+	LoggedIn bool
+	// Issuer is the authorization server, Resource what the token is for, and
+	// ClientID how the authorization server knows this program.
+	Issuer, Resource, ClientID string
+	// Scopes are what was granted, and Requested what was asked for.
+	Scopes, Requested []string
+	// Expires is when the access token ends; zero means that nobody said.
+	Expires time.Time
+	// Renewable says that it can be renewed without the user.
+	Renewable bool
+	// DPoP says that the token is bound to a key.
+	DPoP bool
+}
+
+// Status returns what is known of the login, without asking any server.
+func (c *Client) Status(ctx context.Context) Status {
+	t := c.token(ctx)
+	if t == nil {
+		return Status{}
+	}
+	renewable := t.Refresh != "" || !c.opts.Grant.interactive()
+	return Status{
+		LoggedIn: renewable || !t.endsWithin(0), Issuer: t.Issuer, Resource: t.Resource, ClientID: t.ClientID,
+		Scopes: t.Granted, Requested: t.Requested, Expires: t.Expires, Renewable: renewable, DPoP: t.bound(),
+	}
+}
+
+// Token returns a token that is good for a while yet, renewed if need be. If
+// there is none, a grant without a user obtains one; for a user, the error
+// wraps mcp.ErrUnauthorized, and Login helps.
+func (c *Client) Token(ctx context.Context) (Token, error) {
+	t, err := c.ready(ctx)
+	if err != nil {
+		return Token{}, err
+	}
+	if t == nil && !c.opts.Grant.interactive() {
+		if t, err = c.acquire(ctx, need{renew: true}); err != nil {
+			return Token{}, err
+		}
+	}
+	if t == nil {
+		return Token{}, fmt.Errorf("%w: not logged in to %s", mcp.ErrUnauthorized, c.server.Redacted())
+	}
+	kind := "Bearer"
+	if t.bound() {
+		kind = "DPoP"
+	}
+	return Token{Secret(t.Access), kind, t.Expires, t.Granted}, nil
+}
+
+// Login gets a new token, whether there is one or not, for scopes in addition
+// to those that the server demands, and stores it. For grants with a user it
+// returns when the user has decided. Errors wrap mcp.ErrUnauthorized.
+func (c *Client) Login(ctx context.Context, scopes ...string) error {
+	demand, challenged, err := c.probe(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.acquire(ctx, need{
+		scopes: union(split(demand.Get("scope")), scopes), metadata: demand.Get("resource_metadata"), challenged: challenged, login: true,
+	})
+	return err
+}
+
+// probe asks the server for its challenge.
+func (c *Client) probe(ctx context.Context) (*challenge.Challenge, bool, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server.String(), nil)
+	if err != nil {
+		return nil, false, err
+	}
+	req.Header.Set("Accept", "text/event-stream, application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, false, requestError(c.server.Redacted(), err)
+	}
+	_ = resp.Body.Close() // the status says enough, and a stream would not end
+	if resp.StatusCode != http.StatusUnauthorized {
+		return &challenge.Challenge{}, false, nil
+	}
+	o := operation{}
+	demand, ok := o.demand(resp)
+	if !ok {
+		return nil, false, fmt.Errorf("%w: %s demands another kind of authorization than OAuth", mcp.ErrUnauthorized, c.server.Redacted())
+	}
+	return demand, true, nil
+}
+
+// Logout revokes the tokens, if the authorization server lets them be revoked
+// (RFC 7009), and forgets them and the registration. What is forgotten is so
+// even if revoking fails, which is the error then.
+func (c *Client) Logout(ctx context.Context) error {
+	t := c.token(ctx)
+	c.use(nil)
+	if t == nil {
+		t = c.stored(ctx)
+	}
+	if t == nil {
+		return replace(ctx, c.store, serverKey(c.opts.URL), nil)
+	}
+	var revoking error
+	err := c.store.Update(ctx, tokenKey(t.Issuer, t.Resource), func(ctx context.Context, value []byte) ([]byte, error) {
+		if now, err := decodeCredential(value); err == nil {
+			t = now // another process may have refreshed it
+		}
+		revoking = c.revoke(ctx, t)
+		return nil, nil
+	})
+	for _, key := range []string{serverKey(c.opts.URL), clientKey(t.Issuer)} {
+		if removing := replace(ctx, c.store, key, nil); err == nil {
+			err = removing
+		}
+	}
+	if err == nil {
+		err = revoking
+	}
+	return err
+}
+
+// revoke ends the tokens at the authorization server. The refresh token comes
+// first: with it, many servers end the access tokens as well.
+func (c *Client) revoke(ctx context.Context, t *credential) error {
+	if t.Endpoints.Revocation == "" {
+		return nil
+	}
+	client, err := c.clientOf(ctx, &t.record)
+	if err != nil {
+		return err
+	}
+	for _, token := range []struct{ value, hint string }{{t.Refresh, "refresh_token"}, {t.Access, "access_token"}} {
+		if token.value == "" {
+			continue
+		}
+		if err := c.revokeOne(ctx, t, client, url.Values{"token": {token.value}, "token_type_hint": {token.hint}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Client) revokeOne(ctx context.Context, t *credential, client Credentials, params url.Values) error {
+	r := tokenRequest{"revocation", t.Issuer, t.Endpoints, client, params, nil}
+	req, err := r.plainRequest(ctx, t.Endpoints.Revocation)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return requestError("revocation at "+t.Issuer, err)
+	}
+	defer discard(resp)
+	if resp.StatusCode/100 == 2 {
+		return nil
+	}
+	var e errorResponse
+	if body, err := c.read(resp.Body); err == nil {
+		_ = wire.Unmarshal(body, &e) // the status says enough without it
+	}
+	return &ResponseError{"revocation", t.Issuer, resp.StatusCode, plain(e.Code, params.Get("token")), plain(e.Description, params.Get("token"))}
+}

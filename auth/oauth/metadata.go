@@ -1,0 +1,124 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// serverMetadata is an authorization server's (RFC 8414, section 2).
+type serverMetadata struct {
+	Issuer                string   `json:"issuer"`
+	AuthorizationEndpoint string   `json:"authorization_endpoint"`
+	TokenEndpoint         string   `json:"token_endpoint"`
+	RegistrationEndpoint  string   `json:"registration_endpoint"`
+	RevocationEndpoint    string   `json:"revocation_endpoint"`
+	ScopesSupported       []string `json:"scopes_supported"`
+	AuthMethods           []string `json:"token_endpoint_auth_methods_supported"`
+	SigningAlgs           []string `json:"token_endpoint_auth_signing_alg_values_supported"`
+	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
+	DPoPAlgs              []string `json:"dpop_signing_alg_values_supported"`
+	IssParameter          bool     `json:"authorization_response_iss_parameter_supported"`
+	ClientIDMetadata      bool     `json:"client_id_metadata_document_supported"`
+	guessed               bool     // there is no document
+}
+
+func (m *serverMetadata) endpoints() endpoints {
+	return endpoints{m.TokenEndpoint, m.RevocationEndpoint, m.AuthMethods, m.SigningAlgs}
+}
+
+// serverMetadata fetches the metadata of an authorization server. It is
+// fetched for each authorization, because servers change.
+func (c *Client) serverMetadata(ctx context.Context, issuer string) (*serverMetadata, error) {
+	places, err := wellKnownServer(issuer)
+	if err != nil {
+		return nil, err
+	}
+	err = fmt.Errorf("the authorization server %q has no metadata document", issuer)
+	for _, place := range places {
+		m, fetching := c.metadataAt(ctx, place)
+		switch {
+		case errors.Is(fetching, errAbsent):
+		case fetching != nil:
+			return nil, fetching
+		// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
+		case m.Issuer != issuer:
+			err = wrongIssuer(issuer, m.Issuer) // of another one; its own may be at the next place
+		default:
+			return m, c.checkEndpoints(m)
+		}
+	}
+	return nil, err
+}
+
+func (c *Client) metadataAt(ctx context.Context, place string) (*serverMetadata, error) {
+	var m serverMetadata
+	if err := c.fetch(ctx, place, &m); err != nil {
+		return nil, err
+	}
+	return &m, nil
+}
+
+func wrongIssuer(want, got string) error {
+	return fmt.Errorf("the metadata of the authorization server %q is that of another, %q; they have to be the same to the letter", want, plain(got))
+}
+
+// wellKnownServer returns where the metadata of an issuer may be, in the order
+// in which to look.
+//
+// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
+func wellKnownServer(issuer string) ([]string, error) {
+	const oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
+	u, err := url.Parse(issuer)
+	if err != nil || u.Host == "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return nil, fmt.Errorf("%q is no issuer identifier of an authorization server", plain(issuer))
+	}
+	base, path := originOf(u), strings.TrimSuffix(u.EscapedPath(), "/")
+	if path == "" {
+		return []string{base + oauth, base + openid}, nil
+	}
+	return []string{base + oauth + path, base + openid + path, base + path + openid}, nil
+}
+
+// checkEndpoints refuses endpoints that lead elsewhere than to a web server
+// that may be spoken to; a browser would follow the first one anywhere.
+//
+// Spec: 2026-07-28 basic/authorization/security-considerations#communication-security.
+func (c *Client) checkEndpoints(m *serverMetadata) error {
+	if m.TokenEndpoint == "" {
+		return fmt.Errorf("the authorization server %q has no token endpoint", m.Issuer)
+	}
+	for name, endpoint := range map[string]string{
+		"authorization": m.AuthorizationEndpoint, "token": m.TokenEndpoint,
+		"registration": m.RegistrationEndpoint, "revocation": m.RevocationEndpoint,
+	} {
+		if endpoint == "" {
+			continue
+		}
+		u, err := url.Parse(endpoint)
+		if err != nil {
+			return fmt.Errorf("the %s endpoint of %q is no URL", name, m.Issuer)
+		}
+		if err := c.policy.Check(u); err != nil {
+			return fmt.Errorf("the %s endpoint of %q: %w", name, m.Issuer, err)
+		}
+		if u.Fragment != "" {
+			return fmt.Errorf("the %s endpoint of %q has a fragment", name, m.Issuer)
+		}
+	}
+	return nil
+}
+
+// checkPKCE refuses a server that does not say that it has PKCE with S256: it
+// might ignore it.
+//
+// Spec: 2026-07-28 basic/authorization/security-considerations#authorization-code-protection.
+func (m *serverMetadata) checkPKCE() error {
+	if m.guessed || slices.Contains(m.ChallengeMethods, "S256") {
+		return nil
+	}
+	return fmt.Errorf("the authorization server %q does not say that it supports PKCE with S256 (code_challenge_methods_supported), without which codes are not safe", m.Issuer)
+}

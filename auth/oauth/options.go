@@ -1,0 +1,143 @@
+package oauth
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Options configure a Client. Only URL is needed.
+type Options struct {
+	// URL is the MCP server's, for example "https://example.com/mcp". Tokens
+	// are sent to its origin only.
+	URL string
+	// Store keeps tokens and registrations. nil means NewMemoryStore(). What
+	// grants without a user obtain is not kept in it: they can do it again.
+	Store Store
+	// Grant is how tokens are obtained. nil means &AuthorizationCode{}: the user
+	// logs in with the browser.
+	Grant Grant
+	// Scopes are asked for in addition to those of a challenge. With a server
+	// that names none in its challenge, they take the place of all those that
+	// it supports.
+	Scopes []string
+	// PreRegistered are clients that exist already, by the issuer identifier of
+	// the authorization server that knows them.
+	PreRegistered map[string]Credentials
+	// ClientMetadataURL is where this program has its Client ID Metadata
+	// Document: an https URL with a path. "" means that it has none.
+	ClientMetadataURL string
+	// Metadata says what this program is, where it has to register.
+	Metadata Metadata
+	// DPoP binds tokens to a key (RFC 9449), and takes no others. It is used
+	// without this, too, with servers that demand it.
+	DPoP bool
+	// HTTP makes the requests of discovery, registration and for tokens, for
+	// example with certificates of a company. nil means a client that does not
+	// let itself be led into private networks; another one has to see to that
+	// itself. Redirects to other origins are refused in any case.
+	HTTP *http.Client
+	// AllowPrivate allows authorization servers on this machine and in private
+	// networks, also for MCP servers that are elsewhere.
+	AllowPrivate bool
+	// AllowHTTP allows http without encryption beyond this machine. It gives
+	// everybody on the way the tokens, and is for tests.
+	AllowHTTP bool
+	// Logger hears of the steps, never of secrets. nil means slog.Default().
+	Logger *slog.Logger
+	// MaxBytes bounds a document. 0 means 1 MiB.
+	MaxBytes int64
+	// RequestTimeout bounds one OAuth request. 0 means 30 seconds.
+	RequestTimeout time.Duration
+	// FlowTimeout bounds an authorization with all that the user does. 0 means
+	// 10 minutes.
+	FlowTimeout time.Duration
+	// Leeway is how long before its end a token is renewed. 0 means 30 seconds.
+	Leeway time.Duration
+	// Cooldown is for how long the user is not asked again after an
+	// authorization that failed or did not help. 0 means one minute; Login does
+	// not wait for it.
+	Cooldown time.Duration
+	// MaxAttempts is how often a token is obtained for one request. 0 means 3.
+	MaxAttempts int
+}
+
+// Metadata says what a program is (RFC 7591, section 2).
+type Metadata struct {
+	// Name is what users see. "" means "MCP client".
+	Name string
+	// URI is a page about the program, and LogoURI its picture, or "".
+	URI, LogoURI string
+	// ApplicationType is "native" or "web". "" means native with redirect URIs
+	// on this machine, and web with others.
+	ApplicationType string
+	// SoftwareID and SoftwareVersion say which software it is, or "".
+	SoftwareID, SoftwareVersion string
+	// Scopes that the registration is restricted to. nil leaves it open, so
+	// that more can be asked for later.
+	Scopes []string
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Store == nil {
+		o.Store = NewMemoryStore()
+	}
+	if o.Grant == nil {
+		o.Grant = &AuthorizationCode{}
+	}
+	if err := o.Grant.check(); err != nil {
+		return o, err
+	}
+	if !o.Grant.interactive() {
+		o.Store = NewMemoryStore()
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Metadata.Name == "" {
+		o.Metadata.Name = "MCP client"
+	}
+	if t := o.Metadata.ApplicationType; t != "" && t != typeNative && t != typeWeb {
+		return o, fmt.Errorf("application type %q: it is %q or %q", t, typeNative, typeWeb)
+	}
+	for issuer, client := range o.PreRegistered {
+		if client.ClientID == "" {
+			return o, fmt.Errorf("the client that is registered with %q has no ID", issuer)
+		}
+	}
+	setDefault(&o.MaxBytes, 1<<20)
+	setDefault(&o.RequestTimeout, 30*time.Second)
+	setDefault(&o.FlowTimeout, 10*time.Minute)
+	setDefault(&o.Leeway, 30*time.Second)
+	setDefault(&o.Cooldown, time.Minute)
+	setDefault(&o.MaxAttempts, 3)
+	return o, checkClientMetadataURL(o.ClientMetadataURL)
+}
+
+func setDefault[T int | int64 | time.Duration](v *T, d T) {
+	if *v <= 0 {
+		*v = d
+	}
+}
+
+// checkClientMetadataURL refuses what no authorization server would take.
+//
+// Spec: 2026-07-28 basic/authorization/client-registration#implementation-requirements.
+func checkClientMetadataURL(s string) error {
+	if s == "" {
+		return nil
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return errors.New("the URL of the client metadata document is malformed")
+	}
+	if u.Scheme != "https" || u.Host == "" || u.Path == "" || u.Path == "/" || u.Fragment != "" || u.User != nil ||
+		strings.Contains(u.Path+"/", "/../") || strings.Contains(u.Path+"/", "/./") {
+		return fmt.Errorf("the URL of the client metadata document, %q, has to be https with a path, without dot segments, fragment or user", u.Redacted())
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"golang.org/x/oauth2"
+
+	"github.com/parley-mcp/parley/internal/dpop"
+)
+
+// errCannotRenew says that a new token takes a new authorization.
+var errCannotRenew = errors.New("the token cannot be renewed without a new authorization")
+
+// renewed returns a token in place of one that was refused or is about to end:
+// the one that another process has stored meanwhile, or one for the refresh
+// token. One that was new when it was refused is not renewed again.
+func (c *Client) renewed(ctx context.Context, old *credential, n need) (*credential, error) {
+	if !c.opts.Grant.interactive() || old.refreshed && old.unproven.Load() {
+		return nil, errCannotRenew
+	}
+	if other := c.stored(ctx); other != nil && other.Access != old.Access && !other.endsWithin(c.opts.Leeway) && covers(other.Requested, n.scopes) {
+		c.use(other)
+		return other, nil
+	}
+	if old.Refresh == "" {
+		return nil, errCannotRenew
+	}
+	return c.refresh(ctx, old)
+}
+
+// refresh uses the refresh token, once: whoever else has it waits, and finds
+// the new one.
+func (c *Client) refresh(ctx context.Context, old *credential) (*credential, error) {
+	var fresh *credential
+	var refused error
+	err := c.store.Update(ctx, tokenKey(old.Issuer, old.Resource), func(ctx context.Context, value []byte) ([]byte, error) {
+		if value == nil {
+			return nil, errCannotRenew // logged out
+		}
+		now, err := decodeCredential(value)
+		if err != nil {
+			return nil, err
+		}
+		if now.Access != old.Access && !now.endsWithin(c.opts.Leeway) {
+			fresh = now
+			return value, nil
+		}
+		fresh, err = c.requestRefresh(ctx, now)
+		if isFinal(err) {
+			refused, now.Refresh = err, ""
+			return now.encode()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return fresh.encode()
+	})
+	if err = errors.Join(err, refused); err != nil {
+		return nil, err
+	}
+	c.use(fresh)
+	return fresh, nil
+}
+
+// requestRefresh sends the refresh token to whom it is from.
+//
+// Spec: 2026-07-28 basic/authorization/security-considerations#token-audience-binding-and-validation.
+func (c *Client) requestRefresh(ctx context.Context, old *credential) (*credential, error) {
+	if old.Refresh == "" {
+		return nil, errCannotRenew
+	}
+	client, err := c.clientOf(ctx, &old.record)
+	if err != nil {
+		return nil, err
+	}
+	params := url.Values{"grant_type": {grantRefresh}, "refresh_token": {old.Refresh}, "resource": {old.Resource}}
+	r := tokenRequest{"refresh", old.Issuer, old.Endpoints, client, params, old.key}
+	t, err := r.do(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	c.opts.Logger.DebugContext(ctx, "refreshed the token", "issuer", old.Issuer, "resource", old.Resource)
+	fresh := old.after(t)
+	return fresh, fresh.checkType()
+}
+
+// after returns the credential with the token of a refresh in it.
+func (c *credential) after(t *oauth2.Token) *credential {
+	next := &credential{record: c.record, key: c.key, refreshed: true}
+	next.Access, next.Type, next.Refresh, next.Expires = t.AccessToken, t.TokenType, t.RefreshToken, t.Expiry
+	next.Granted = granted(t, c.Granted)
+	next.unproven.Store(true)
+	return next
+}
+
+// clientOf returns the client that a token was given to. Another one could not
+// use it.
+func (c *Client) clientOf(ctx context.Context, r *record) (Credentials, error) {
+	if client := c.opts.PreRegistered[r.Issuer]; client.ClientID == r.ClientID {
+		return client, nil
+	}
+	if r.ClientID == c.opts.ClientMetadataURL {
+		return Credentials{ClientID: r.ClientID, AuthMethod: AuthNone}, nil
+	}
+	s, err := c.storedRegistration(ctx, r.Issuer)
+	if err != nil {
+		return Credentials{}, err
+	}
+	if s.ClientID != r.ClientID || !s.usable("") {
+		return Credentials{}, fmt.Errorf("%w: the client that it was given to is no longer registered", errCannotRenew)
+	}
+	return s.registration().Credentials, nil
+}
+
+// bind gives an attempt a key, if its token is to be bound to one.
+func (c *Client) bind(a *attempt, demanded bool) error {
+	if !c.opts.DPoP && !demanded {
+		return nil
+	}
+	if algs := a.server.DPoPAlgs; len(algs) > 0 && !slices.Contains(algs, "ES256") {
+		return fmt.Errorf("the authorization server %q takes DPoP proofs signed with %q, not with ES256", a.server.Issuer, algs)
+	}
+	var err error
+	a.key, err = dpop.NewKey()
+	return err
+}
