@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// The servers in other languages are built when they are wanted, from what
+// their lock files pin.
+
+func rustServer(*peer) ([]string, error) {
+	if _, err := exec.LookPath("cargo"); err != nil {
+		return nil, errors.New("there is no cargo here")
+	}
+	target, err := filepath.Abs(filepath.Join(binDir, "rust"))
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("cargo", "build", "--release", "--locked", "--quiet", "--target-dir", target)
+	cmd.Dir = "servers/rust"
+	return []string{filepath.Join(target, "release", "parley-bench-rust")}, quietly(cmd)
+}
+
+func nodeServer(*peer) ([]string, error) {
+	if _, err := exec.LookPath("npm"); err != nil {
+		return nil, errors.New("there is no npm here")
+	}
+	const dir = "servers/typescript"
+	// npm writes this copy of the lock file last.
+	if !newer(dir+"/node_modules/.package-lock.json", dir+"/package-lock.json") {
+		cmd := exec.Command("npm", "ci", "--loglevel=error")
+		cmd.Dir = dir
+		if err := quietly(cmd); err != nil {
+			return nil, err
+		}
+	}
+	main, err := filepath.Abs(dir + "/server.mjs")
+	return []string{"node", main}, err
+}
+
+func pythonServer(*peer) ([]string, error) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		return nil, errors.New("there is no python3 here")
+	}
+	venv, err := filepath.Abs(filepath.Join(binDir, "python"))
+	if err != nil {
+		return nil, err
+	}
+	const requirements = "servers/python/requirements.txt"
+	stamp := filepath.Join(venv, "installed")
+	if !newer(stamp, requirements) {
+		if err := install(venv, requirements); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(stamp, nil, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	main, err := filepath.Abs("servers/python/server.py")
+	return []string{filepath.Join(venv, "bin", "python"), main}, err
+}
+
+func install(venv, requirements string) error {
+	if err := quietly(exec.Command("python3", "-m", "venv", "--clear", venv)); err != nil {
+		return err
+	}
+	pip := filepath.Join(venv, "bin", "pip")
+	return quietly(exec.Command(pip, "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements))
+}
+
+// newer reports whether a file exists and is not older than another.
+func newer(file, other string) bool {
+	f, err := os.Stat(file)
+	o, err2 := os.Stat(other)
+	return err == nil && err2 == nil && !f.ModTime().Before(o.ModTime())
+}
+
+// freePort returns an address of the loopback at which nobody listens now.
+func freePort() (string, error) {
+	l, err := listenLoopback()
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String(), nil
+}

@@ -1,0 +1,103 @@
+// Bench compares MCP servers and clients: this module's, and those of other
+// people, with a bare program that does the same work on the same payloads.
+//
+//	go run . [flags]
+//
+// Each server is a process of its own. All of them take turns in each round,
+// so that what else the machine does meets all of them; what counts is the
+// ratio to the bare program in the same round.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+)
+
+type options struct {
+	only   *regexp.Regexp
+	peers  []string
+	rounds int
+	time   time.Duration
+	// scale is how many sessions and streams are held open.
+	scale int
+	out   string
+	list  bool
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("bench: ")
+	o, err := parse()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := run(o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func parse() (options, error) {
+	var o options
+	only := flag.String("only", "", "measure only the workloads that this pattern matches; see -list")
+	peers := flag.String("peers", "", "measure only these, separated by commas; the floor is always there")
+	quick := flag.Bool("quick", false, "one short round, and a tenth of the sessions and streams: to see that everything works")
+	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each workload")
+	flag.DurationVar(&o.time, "time", 300*time.Millisecond, "time of one server in one round")
+	flag.IntVar(&o.scale, "scale", 10_000, "number of idle sessions and of open streams")
+	flag.StringVar(&o.out, "out", "", "file to put the results into, between its markers; standard output if empty")
+	flag.BoolVar(&o.list, "list", false, "list the workloads and the peers")
+	flag.Parse()
+	if *quick {
+		o.rounds, o.time, o.scale = 1, 30*time.Millisecond, o.scale/10
+	}
+	if *peers != "" {
+		o.peers = strings.Split(*peers, ",")
+	}
+	var err error
+	o.only, err = regexp.Compile(*only)
+	if err == nil && o.rounds < 1 {
+		err = errors.New("-rounds must be at least 1")
+	}
+	return o, err
+}
+
+func run(o options) error {
+	if o.list {
+		return list()
+	}
+	subjects, skipped, err := build(o.peers)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	r := &results{options: o, subjects: subjects, skipped: skipped}
+	for _, family := range families {
+		if err := family(r); err != nil {
+			return err
+		}
+	}
+	log.Printf("measured for %s", time.Since(start).Round(time.Second))
+	return r.write()
+}
+
+// families measure one kind of workload each.
+var families = []func(*results) error{measureCalls, measureMemory, measureClients, measureSessions, measureListeners, measureFootprint}
+
+func list() error {
+	for _, w := range workloads() {
+		fmt.Fprintln(os.Stdout, w.name)
+	}
+	for _, name := range otherWorkloads {
+		fmt.Fprintln(os.Stdout, name)
+	}
+	for _, p := range peers {
+		fmt.Fprintf(os.Stdout, "peer %s: %s\n", p.name, p.label)
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"fmt"
+	"log"
+	"slices"
+	"time"
+
+	"github.com/parley-mcp/parley/bench/internal/load"
+	"github.com/parley-mcp/parley/bench/internal/stats"
+)
+
+// cell is what was measured of one subject in one workload, round by round.
+type cell struct {
+	cpu      []float64 // microseconds for an op
+	rate     []float64 // ops in a second
+	p50, p99 []float64 // microseconds
+	peak     int64     // bytes
+	lacks    string    // why there is nothing
+}
+
+// row is a workload with the cells of the subjects, in their order.
+type row struct {
+	*workload
+	cells []*cell
+}
+
+// measureCalls measures all servers under load.
+func measureCalls(r *results) error {
+	for _, w := range workloads() {
+		if !r.only.MatchString(w.name) {
+			continue
+		}
+		log.Print(w.name)
+		row, err := measure(r, w)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		r.rows = append(r.rows, row)
+	}
+	return nil
+}
+
+// bench is one server under one workload.
+type bench struct {
+	*process
+	subject *subject
+	cell    *cell
+	conns   []load.Conn
+	ops     []load.Op
+}
+
+func measure(r *results, w *workload) (*row, error) {
+	row := &row{workload: w}
+	var all []*bench
+	defer func() {
+		for _, b := range all {
+			b.stop()
+		}
+	}()
+	for _, s := range r.subjects {
+		c := &cell{lacks: s.lacking(w)}
+		row.cells = append(row.cells, c)
+		if c.lacks != "" {
+			continue
+		}
+		b, err := newBench(s, w, c)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.label, err)
+		}
+		all = append(all, b)
+	}
+	for round := range r.rounds {
+		for i := range all { // another one goes first in each round
+			b := all[(i+round)%len(all)]
+			if err := b.round(r.time); err != nil {
+				return nil, b.Explain(fmt.Errorf("%s: %w", b.subject.label, err))
+			}
+		}
+	}
+	return row, nil
+}
+
+// lacking says why a subject cannot be measured in a workload.
+func (s *subject) lacking(w *workload) string {
+	for _, f := range []feature{w.needs, feature(w.era) + " " + w.needs} {
+		if why := s.lacks[f]; why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func newBench(s *subject, w *workload, c *cell) (*bench, error) {
+	start := s.startHTTP
+	if w.pipe {
+		start = s.startPipe
+	}
+	p, err := start(w.era, w.tools)
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{process: p, subject: s, cell: c}
+	if err := b.connect(w); err != nil {
+		b.stop()
+		return nil, p.Explain(err)
+	}
+	return b, nil
+}
+
+func (b *bench) connect(w *workload) error {
+	if w.pipe {
+		c, err := load.OpenStdio(w.era, b.In, b.Out)
+		if err != nil {
+			return err
+		}
+		for range w.width {
+			b.ops = append(b.ops, w.op(w, c))
+		}
+		return nil
+	}
+	for range w.width {
+		c, err := b.dial("")
+		if err != nil {
+			return err
+		}
+		b.conns = append(b.conns, c)
+		b.ops = append(b.ops, w.op(w, c))
+	}
+	return nil
+}
+
+func (b *bench) stop() {
+	for _, c := range b.conns {
+		_ = c.Close()
+	}
+	b.Stop()
+}
+
+// warmth is how long a server runs before its first round; a program that is
+// compiled while it runs needs longer.
+func (s *subject) warmth(d time.Duration) time.Duration {
+	if s.slow {
+		return 2 * d
+	}
+	return d / 2
+}
+
+func (b *bench) round(d time.Duration) error {
+	if len(b.cell.cpu) == 0 {
+		if _, err := load.Loop(b.subject.warmth(d), b.ops); err != nil {
+			return err
+		}
+	}
+	before, err := b.CPU()
+	if err != nil {
+		return err
+	}
+	run, err := load.Loop(d, b.ops)
+	if err != nil {
+		return err
+	}
+	after, err := b.CPU()
+	if err != nil {
+		return err
+	}
+	m, err := b.Memory()
+	if err != nil {
+		return err
+	}
+	b.cell.add(run, after-before, m.Peak)
+	return nil
+}
+
+func (c *cell) add(run load.Run, cpu time.Duration, peak int64) {
+	c.cpu = append(c.cpu, micros(cpu)/float64(run.Ops))
+	c.rate = append(c.rate, float64(run.Ops)/run.Elapsed.Seconds())
+	c.p50 = append(c.p50, micros(stats.Percentile(run.Latencies, 50)))
+	c.p99 = append(c.p99, micros(stats.Percentile(run.Latencies, 99)))
+	c.peak = peak
+}
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+// indexOf returns where a peer is among the subjects, or -1.
+func (r *results) indexOf(name string) int {
+	return slices.IndexFunc(r.subjects, func(s *subject) bool { return s.name == name })
+}

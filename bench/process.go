@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/parley-mcp/parley/bench/internal/child"
+	"github.com/parley-mcp/parley/bench/internal/load"
+	"github.com/parley-mcp/parley/bench/payload"
+)
+
+// process is a running server.
+type process struct {
+	*child.Child
+	addr string // "" on standard streams
+	era  payload.Era
+}
+
+// startHTTP starts a server and waits until it accepts connections.
+func (s *subject) startHTTP(era payload.Era, tools int) (*process, error) {
+	addr, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	c, err := child.Start(s.args(era, tools, "-http", addr)...)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{c, addr, era}
+	if err := p.awaitPort(30 * time.Second); err != nil {
+		c.Stop()
+		return nil, c.Explain(fmt.Errorf("%s: %w", s.label, err))
+	}
+	return p, nil
+}
+
+// startPipe starts a server on standard streams.
+func (s *subject) startPipe(era payload.Era, tools int) (*process, error) {
+	c, err := child.Start(s.args(era, tools)...)
+	return &process{Child: c, era: era}, err
+}
+
+func (s *subject) args(era payload.Era, tools int, more ...string) []string {
+	args := append(append([]string{}, s.server...), "-era", string(era), "-tools", strconv.Itoa(tools))
+	return append(args, more...)
+}
+
+// awaitPort tries to connect until it can: servers do not say when they listen.
+func (p *process) awaitPort(d time.Duration) error {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.Now().Add(d)
+	for {
+		conn, err := net.Dial("tcp", p.addr)
+		if err == nil {
+			return conn.Close()
+		} else if time.Now().After(deadline) {
+			return err
+		}
+		<-tick.C
+	}
+}
+
+// dial opens a connection, and a session where there are sessions.
+func (p *process) dial(source string) (*load.HTTP, error) {
+	c, err := load.DialHTTP(p.addr, source, p.era)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Open(); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func listenLoopback() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }

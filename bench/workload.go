@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/parley-mcp/parley/bench/internal/load"
+	"github.com/parley-mcp/parley/bench/payload"
+)
+
+// workload is one row of the tables: what clients do, over which transport, in
+// which era, how many at a time.
+type workload struct {
+	name string
+	era  payload.Era
+	// pipe is for standard streams, where width is the calls in flight; over
+	// HTTP it is the connections.
+	pipe  bool
+	width int
+	tools int
+	needs feature
+	// op makes what one of the clients does, again and again.
+	op func(w *workload, c load.Conn) load.Op
+	// budget is the most that our server may take, as a ratio to the floor; 0
+	// for none.
+	budget float64
+}
+
+const (
+	http1  = "HTTP"
+	stdio1 = "stdio"
+)
+
+func (w *workload) transport() string {
+	if w.pipe {
+		return stdio1
+	}
+	return http1
+}
+
+// workloads returns those in which the server is measured under load.
+func workloads() []*workload {
+	var all []*workload
+	all = append(all, smallCalls()...)
+	all = append(all, largeCalls()...)
+	all = append(all, lists()...)
+	all = append(all, conversations()...)
+	for _, w := range all {
+		w.name = fmt.Sprintf("%s, %s %s", w.name, w.transport(), w.era.Revision())
+		w.tools = max(w.tools, payload.BaseTools)
+		w.width = max(w.width, 1)
+	}
+	return all
+}
+
+// eras makes a workload for each era.
+func eras(w workload) []*workload {
+	a, b := w, w
+	a.era, b.era = payload.Stateless, payload.Session
+	return []*workload{&a, &b}
+}
