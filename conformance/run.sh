@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the official conformance suite in every selection that applies, as a
-# client of one server and as a server of many clients; see README.md.
+# client of one server, as a server of many clients, and as an authorization
+# server; see README.md.
 #
 #   run.sh            judge the results
 #   run.sh -update    learn the numbers in counts.json from the results
@@ -87,5 +88,13 @@ if ! wait "$server"; then
   fault=(-fault "the server did not end well: see logs/server.log")
 fi
 server=
+
+# It says itself what is wrong.
+./authorization.sh "$tmp" &
+running=$!
+if ! wait "$running"; then
+  fault+=(-fault "the authorization server: see above, and logs/authserver.log")
+fi
+running=
 
 "$tmp/check" "$@" "${fault[@]}" "$tmp/results"

@@ -118,6 +118,21 @@ func TestNestedNames(t *testing.T) {
 	}
 }
 
+// What the suite puts before the name of a scenario may be what the name begins with.
+func TestAuthorizationServerNames(t *testing.T) {
+	runs, err := readRuns(results(t, "authorization-all-2025-11-25", map[string]string{
+		"authorization-server-authorization-server-metadata-endpoint": "SUCCESS", "authorization-server-authorization-code-grant": "SUCCESS",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &counts{Authorization: map[string]map[string]int{"2025-11-25": {"authorization-server-metadata-endpoint": 1, "authorization-code-grant": 1}}}
+	i := slices.IndexFunc(runs, func(r *suiteRun) bool { return len(r.scenarios) > 0 })
+	if v := judgeRun(runs[i], want, nil); v.passed != 2 || len(v.failed) != 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
 // A client that hangs or fails after the checks have succeeded has not passed.
 func TestUndone(t *testing.T) {
 	dir := results(t, "client-all-2025-11-25", map[string]string{"sse-retry": "SUCCESS", "initialize": "SUCCESS"})

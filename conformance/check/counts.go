@@ -13,10 +13,22 @@ type counts struct {
 	// Unscored are the scenarios that are in no requirement set, or not there
 	// to be scored; they have to succeed all the same.
 	Unscored []string `json:"unscored"`
-	// Server and Client say, by revision and scenario, how many checks have to
-	// succeed at least. A scenario that is missing must not run.
-	Server map[string]map[string]int `json:"server"`
-	Client map[string]map[string]int `json:"client"`
+	// The roles say, by revision and scenario, how many checks have to succeed at
+	// least. A scenario that is missing must not run.
+	Server        map[string]map[string]int `json:"server"`
+	Client        map[string]map[string]int `json:"client"`
+	Authorization map[string]map[string]int `json:"authorization"`
+}
+
+// role returns the numbers of one role, which nobody but learn changes.
+func (c *counts) role(name string) *map[string]map[string]int {
+	switch name {
+	case "server":
+		return &c.Server
+	case "client":
+		return &c.Client
+	}
+	return &c.Authorization
 }
 
 func readCounts(path string) (*counts, error) {
@@ -24,8 +36,8 @@ func readCounts(path string) (*counts, error) {
 	if err := readJSON(path, c); err != nil {
 		return nil, err
 	}
-	for role, revisions := range map[string]map[string]map[string]int{"server": c.Server, "client": c.Client} {
-		for revision, scenarios := range revisions {
+	for _, role := range roles {
+		for revision, scenarios := range *c.role(role) {
 			for name, n := range scenarios {
 				if n < 1 {
 					return nil, fmt.Errorf("%s: %s %s %s: without a check the scenario shows nothing", path, role, revision, name)
@@ -38,10 +50,7 @@ func readCounts(path string) (*counts, error) {
 
 // of returns what a run has to show.
 func (c *counts) of(r *suiteRun) map[string]int {
-	if r.role == "server" {
-		return c.Server[r.revision]
-	}
-	return c.Client[r.revision]
+	return (*c.role(r.role))[r.revision]
 }
 
 func (c *counts) scored(scenario string) bool { return !slices.Contains(c.Unscored, scenario) }
@@ -50,12 +59,11 @@ func (c *counts) scored(scenario string) bool { return !slices.Contains(c.Unscor
 // teaches nothing and keeps its number.
 func (c *counts) learn(runs []*suiteRun, known expected) {
 	old := *c
-	c.Server, c.Client = map[string]map[string]int{}, map[string]map[string]int{}
+	for _, role := range roles {
+		*c.role(role) = map[string]map[string]int{}
+	}
 	for _, r := range runs {
-		byRevision := c.Client
-		if r.role == "server" {
-			byRevision = c.Server
-		}
+		byRevision := *c.role(r.role)
 		if byRevision[r.revision] == nil {
 			byRevision[r.revision] = map[string]int{}
 		}

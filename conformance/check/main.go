@@ -19,7 +19,11 @@ func main() {
 	var f files
 	flag.StringVar(&f.counts, "counts", "counts.json", "`FILE` that says how many checks succeed in each scenario")
 	flag.StringVar(&f.expected, "expected", "expected.json", "`FILE` that says which scenarios fail, and why")
-	fault := flag.String("fault", "", "count a failure of something else, which this `TEXT` describes")
+	var faults []string
+	flag.Func("fault", "count a failure of something else, which this `TEXT` describes (repeatable)", func(text string) error {
+		faults = append(faults, text)
+		return nil
+	})
 	update := flag.Bool("update", false, "write what was counted to the file of -counts, to be reviewed")
 	flag.Parse()
 	f.results = flag.Arg(0)
@@ -28,8 +32,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "check:", err)
 		os.Exit(2)
 	}
-	if *fault != "" {
-		verdicts = append(verdicts, &verdict{run: "around", failed: []string{*fault}})
+	if len(faults) > 0 {
+		verdicts = append(verdicts, &verdict{run: "around", failed: faults})
 	}
 	out := os.Stdout //nolint:forbidigo // this program serves nothing
 	if report(out, verdicts) > 0 {

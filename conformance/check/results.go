@@ -29,13 +29,19 @@ type suiteRun struct {
 
 func (r *suiteRun) String() string { return r.role + " " + r.selection + " " + r.revision }
 
+// roles are what the suite looks at: a server, clients, and an authorization
+// server.
+var roles = []string{"server", "client", "authorization"}
+
 // suiteRuns are what the suite is run for. It has requirement sets for two
-// revisions only.
+// revisions only, and none for authorization servers.
 func suiteRuns() []*suiteRun {
 	var runs []*suiteRun
-	for _, role := range []string{"server", "client"} {
+	for _, role := range roles {
 		for _, revision := range []string{"2025-11-25", "2026-07-28"} {
-			runs = append(runs, &suiteRun{role: role, selection: "requirements", revision: revision})
+			if role != "authorization" {
+				runs = append(runs, &suiteRun{role: role, selection: "requirements", revision: revision})
+			}
 		}
 		for _, revision := range []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
 			runs = append(runs, &suiteRun{role: role, selection: "all", revision: revision})
@@ -56,6 +62,9 @@ func readRuns(dir string) ([]*suiteRun, error) {
 	return runs, nil
 }
 
+// prefixes are what the suite puts before the name of a scenario.
+var prefixes = map[string]string{"server": "server-", "authorization": "authorization-server-"}
+
 // timestamp is what the suite puts behind the name of a scenario.
 var timestamp = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[\dZ-]+$`)
 
@@ -73,9 +82,7 @@ func (r *suiteRun) read(dir string) error {
 			return err
 		}
 		name = timestamp.ReplaceAllString(filepath.ToSlash(name), "")
-		if r.role == "server" {
-			name = strings.TrimPrefix(name, "server-")
-		}
+		name = strings.TrimPrefix(name, prefixes[r.role])
 		var checks []check
 		err = readJSON(path, &checks)
 		r.scenarios[name] = checks

@@ -52,7 +52,7 @@ func TestMetadata(t *testing.T) {
 func TestFlow(t *testing.T) {
 	w := newWorld(t, nil)
 	b := w.browser()
-	made := w.do(jsonRequest(t, "/register", `{"redirect_uris":["http://localhost/callback"],"client_name":"Notes","token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`), nil)
+	made := w.do(registration(t, `{"redirect_uris":["http://localhost/callback"],"client_name":"Notes","token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`), nil)
 	if made.status != http.StatusCreated || made.json()["client_secret"] != nil {
 		t.Fatalf("%d: %s", made.status, made.body)
 	}
@@ -302,9 +302,9 @@ func TestLifetimes(t *testing.T) {
 	})
 }
 
-func jsonRequest(t *testing.T, path, body string) *http.Request {
+func registration(t *testing.T, body string) *http.Request {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", issuer+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", issuer+"/register", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

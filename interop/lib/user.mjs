@@ -1,0 +1,77 @@
+// A user of the authorization server of `parley serve --auth dev` who has no
+// browser: follows an authorization URL, logs in and consents, and goes back
+// to the client. Everything is done as the pages say; nothing is assumed of
+// them but the names of their fields.
+
+import { assert } from "./report.mjs";
+
+const entities = { amp: "&", lt: "<", gt: ">", quot: '"', "#34": '"', "#39": "'", "#43": "+" };
+
+const text = (html) => html.replace(/&(#?\w+);/g, (whole, name) => entities[name] ?? whole);
+
+export class User {
+  constructor(name = "ada", password = "lovelace") {
+    Object.assign(this, { name, password, cookies: new Map() });
+  }
+
+  /** request keeps cookies, and follows no redirect. */
+  async request(url, form) {
+    const response = await fetch(url, {
+      method: form ? "POST" : "GET",
+      redirect: "manual",
+      headers: { cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; "), ...(form && { origin: new URL(url).origin }) },
+      body: form,
+      signal: AbortSignal.timeout(10_000),
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie);
+      this.cookies.set(name, value);
+    }
+    return { url, status: response.status, location: response.headers.get("location"), body: await response.text() };
+  }
+
+  /** page follows redirects within the authorization server. */
+  async page(answer) {
+    while (answer.location && new URL(answer.location, answer.url).origin === new URL(answer.url).origin) {
+      answer = await this.request(new URL(answer.location, answer.url));
+    }
+    return answer;
+  }
+
+  /** submit posts the form of a page, as it is but for the button. */
+  async submit(page, action, fields = {}) {
+    const target = /<form method="post" action="([^"]*)"/.exec(page.body)?.[1];
+    assert(target, `no form on the page (${page.status}): ${page.body}`);
+    const form = new URLSearchParams({ ...fields, action });
+    for (const [, name, value] of page.body.matchAll(/<input type="(?:hidden|checkbox)"[^>]* ?name="([^"]*)" value="([^"]*)"/g)) {
+      form.append(text(name), text(value));
+    }
+    return this.page(await this.request(new URL(text(target), page.url), form));
+  }
+
+  /**
+   * authorize goes from an authorization URL to the client's redirect URI with
+   * its answer, which it returns without following it. `seen` takes the pages
+   * in between.
+   */
+  async authorize(url, { deny = false, seen = [] } = {}) {
+    let page = await this.page(await this.request(url));
+    if (page.body.includes('type="password"')) {
+      seen.push(page.body);
+      page = await this.submit(page, "login", { name: this.name, password: this.password });
+    }
+    if (!page.location) {
+      seen.push(page.body);
+      page = await this.submit(page, deny ? "deny" : "allow");
+    }
+    assert(page.location, `the authorization server did not go back to the client (${page.status}): ${page.body}`);
+    return page.location;
+  }
+
+  /** visit is authorize, and then the client's redirect URI. */
+  async visit(url, options) {
+    const response = await fetch(await this.authorize(url, options), { signal: AbortSignal.timeout(10_000) });
+    await response.arrayBuffer();
+    return response.status;
+  }
+}
