@@ -75,6 +75,9 @@ type Request struct {
 	Method, URL string
 	// AccessToken is the token it carries, or "" for a request for one.
 	AccessToken string
+	// Key is the thumbprint of the key that must have made the proof, or "" for
+	// any.
+	Key string
 }
 
 // Verify returns the thumbprint of the key that made a proof, or why the proof
@@ -83,6 +86,9 @@ func (v *Verifier) Verify(proof string, r Request) (thumbprint string, err error
 	c, print, err := open(proof)
 	if err != nil {
 		return "", err
+	}
+	if r.Key != "" && r.Key != print {
+		return "", errors.New("the DPoP proof is made with another key than the token is bound to")
 	}
 	if err := v.check(c, r); err != nil {
 		return "", err

@@ -1,0 +1,142 @@
+package auth
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// claims are what is read of a JWT (RFC 9068) or of the answer to an
+// introspection (RFC 7662).
+type claims struct {
+	Active   bool          `json:"active"`
+	Issuer   string        `json:"iss"`
+	Subject  string        `json:"sub"`
+	Audience oneOrMore     `json:"aud"`
+	Expires  *date         `json:"exp"`
+	Before   *date         `json:"nbf"`
+	Issued   *date         `json:"iat"`
+	Scope    words         `json:"scope"`
+	Scopes   words         `json:"scp"`
+	ClientID string        `json:"client_id"`
+	Party    string        `json:"azp"`
+	Confirm  *confirmation `json:"cnf"`
+}
+
+// confirmation says how a sender shows that a token is its own (RFC 7800).
+type confirmation struct {
+	KeyThumbprint string `json:"jkt"`
+}
+
+// date is a NumericDate: seconds since 1970, with a fraction if need be.
+type date float64
+
+// maxDate keeps dates where time.Time has them.
+const maxDate = 1 << 40
+
+func (d *date) time() time.Time {
+	whole, part := math.Modf(float64(*d))
+	return time.Unix(int64(whole), int64(part*1e9))
+}
+
+// UnmarshalJSON takes a number.
+func (d *date) UnmarshalJSON(b []byte) error {
+	var f float64
+	if err := wire.Unmarshal(b, &f); err != nil {
+		return err
+	}
+	if math.IsNaN(f) || f < 0 || f > maxDate {
+		return errors.New("no date")
+	}
+	*d = date(f)
+	return nil
+}
+
+// oneOrMore is a string or an array of strings.
+type oneOrMore []string
+
+// UnmarshalJSON takes either form.
+func (o *oneOrMore) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		var s string
+		err := wire.Unmarshal(b, &s)
+		*o = oneOrMore{s}
+		return err
+	}
+	return wire.Unmarshal(b, (*[]string)(o))
+}
+
+// words are a string with spaces between them, or an array of strings.
+type words []string
+
+// UnmarshalJSON takes either form.
+func (w *words) UnmarshalJSON(b []byte) error {
+	var list oneOrMore
+	if err := list.UnmarshalJSON(b); err != nil {
+		return err
+	}
+	for _, s := range list {
+		*w = append(*w, strings.Fields(s)...)
+	}
+	return nil
+}
+
+// checkTimes checks when a token is good. One that does not say when it ends is
+// not (RFC 9068, section 2.2).
+func (c *claims) checkTimes(now time.Time, leeway time.Duration) error {
+	switch {
+	case c.Expires == nil:
+		return Invalid("the token does not say when it expires")
+	case !now.Before(c.Expires.time().Add(leeway)):
+		return Invalid("the token has expired")
+	}
+	return c.checkBegin(now, leeway)
+}
+
+func (c *claims) checkBegin(now time.Time, leeway time.Duration) error {
+	for _, d := range []*date{c.Before, c.Issued} {
+		if d != nil && d.time().After(now.Add(leeway)) {
+			return Invalid("the token is not good yet; are the clocks right?")
+		}
+	}
+	return nil
+}
+
+// token returns what the claims, which are those in payload, say.
+func (c *claims) token(payload []byte, leeway time.Duration) (*Token, error) {
+	t := &Token{
+		Audience: c.Audience,
+		Authorization: mcp.Authorization{
+			Issuer: c.Issuer, Subject: c.Subject, ClientID: c.client(),
+			Scopes: union(c.Scope, c.Scopes), Claims: json.RawMessage(slices.Clone(payload)),
+		},
+	}
+	// A client that acts for itself has its own identifier as the subject. It
+	// must not pass as a user of that name (RFC 9068, section 5).
+	if t.Subject == t.ClientID {
+		t.Subject = ""
+	}
+	if c.Expires != nil {
+		t.Expires = c.Expires.time().Add(leeway)
+	}
+	if c.Confirm != nil {
+		if c.Confirm.KeyThumbprint == "" {
+			return nil, Invalid("the token is bound to its sender in a way that cannot be checked here")
+		}
+		t.KeyThumbprint = c.Confirm.KeyThumbprint
+	}
+	return t, nil
+}
+
+func (c *claims) client() string {
+	if c.ClientID != "" {
+		return c.ClientID
+	}
+	return c.Party
+}

@@ -1,0 +1,76 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+// serverMetadata is what a resource server wants to know of an authorization
+// server (RFC 8414, section 2).
+type serverMetadata struct {
+	Issuer        string `json:"issuer"`
+	Keys          string `json:"jwks_uri"`
+	Introspection string `json:"introspection_endpoint"`
+}
+
+// discoveryURLs returns where an issuer's metadata may be.
+//
+// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
+func discoveryURLs(issuer *url.URL) []string {
+	origin, path := issuer.Scheme+"://"+issuer.Host, strings.TrimSuffix(issuer.EscapedPath(), "/")
+	list := []string{
+		origin + "/.well-known/oauth-authorization-server" + path,
+		origin + "/.well-known/openid-configuration" + path,
+	}
+	if path != "" {
+		list = append(list, origin+path+"/.well-known/openid-configuration")
+	}
+	return list
+}
+
+// discover finds the metadata of an issuer. A document of another issuer does
+// not count.
+//
+// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
+func (f *fetcher) discover(ctx context.Context, issuer string) (*serverMetadata, error) {
+	var failed []error
+	for _, at := range discoveryURLs(f.issuer) {
+		m, err := f.metadata(ctx, at, issuer)
+		if err == nil {
+			return m, nil
+		}
+		failed = append(failed, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, fmt.Errorf("no metadata of the issuer %s: %w", issuer, errors.Join(failed...))
+}
+
+func (f *fetcher) metadata(ctx context.Context, at, issuer string) (*serverMetadata, error) {
+	a, err := f.get(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	m := new(serverMetadata)
+	if err := wire.Unmarshal(a.body, m); err != nil {
+		return nil, fmt.Errorf("%s is malformed: %w", at, err)
+	}
+	if m.Issuer != issuer {
+		return nil, fmt.Errorf("%s is the metadata of another issuer, %q", at, cut(m.Issuer))
+	}
+	return m, nil
+}
+
+// cut bounds text of others in an error.
+func cut(s string) string {
+	if len(s) > 200 {
+		return s[:200] + "..."
+	}
+	return s
+}

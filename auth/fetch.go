@@ -1,0 +1,103 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/httpcall"
+	"github.com/parley-mcp/parley/internal/safehttp"
+)
+
+const (
+	// fetchTimeout bounds a request to an authorization server: what waits for
+	// it is a request of a client.
+	fetchTimeout = 10 * time.Second
+	// maxDocument bounds what an authorization server answers, in bytes.
+	maxDocument = 512 << 10
+)
+
+// fetcher makes requests to an authorization server.
+type fetcher struct {
+	http *http.Client
+	// issuer is who is asked; what it names has to be https, too, or be on the
+	// loopback with it.
+	issuer *url.URL
+}
+
+// newFetcher returns a fetcher with a client of the user's, or one that goes
+// only to the issuer and to public addresses.
+func newFetcher(c *http.Client, issuer *url.URL) *fetcher {
+	if c == nil {
+		return &fetcher{safehttp.New(safehttp.Options{NamedBy: issuer, MaxBytes: maxDocument, Timeout: fetchTimeout}), issuer}
+	}
+	own := *c
+	own.CheckRedirect = safehttp.CheckRedirect
+	own.Jar = nil
+	if own.Timeout == 0 {
+		own.Timeout = fetchTimeout
+	}
+	return &fetcher{&own, issuer}
+}
+
+// checkURL refuses URLs that would send requests, and trust, through the clear.
+func (f *fetcher) checkURL(s string) error {
+	u, err := httpsURL(s)
+	if err == nil && u.Scheme == "http" && !safehttp.IsLoopback(f.issuer) {
+		err = fmt.Errorf("%q must be https, because the issuer is not on the loopback", cut(s))
+	}
+	return err
+}
+
+// httpsURL reads the URL of an endpoint: https, or on the loopback.
+func httpsURL(s string) (*url.URL, error) {
+	u, err := httpcall.ParseURL(s)
+	switch {
+	case err != nil || u.User != nil || u.Fragment != "":
+		return nil, fmt.Errorf("%q: an https URL with a host is needed, without a user name and a fragment", cut(s))
+	case u.Scheme == "http" && !safehttp.IsLoopback(u):
+		return nil, fmt.Errorf("%q must be https, because it is not on the loopback", cut(s))
+	}
+	return u, nil
+}
+
+// answer is what a server said.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// do makes a request and reads the whole answer.
+func (f *fetcher) do(req *http.Request) (*answer, error) {
+	req.Header.Set("Accept", "application/json")
+	resp, err := f.http.Do(req) //nolint:gosec // the client is for URLs of others
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read, or is not wanted
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: the answer did not arrive whole: %w", req.URL.Redacted(), err)
+	}
+	if len(body) > maxDocument {
+		return nil, fmt.Errorf("%s: the answer is over %d bytes", req.URL.Redacted(), maxDocument)
+	}
+	return &answer{resp.StatusCode, resp.Header, body}, nil
+}
+
+// get fetches a document.
+func (f *fetcher) get(ctx context.Context, at string) (*answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil) //nolint:gosec // the operator, or the issuer that is trusted with identities, chose where
+	if err != nil {
+		return nil, err
+	}
+	a, err := f.do(req)
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("%s: status %d", req.URL.Redacted(), a.status)
+	}
+	return a, err
+}

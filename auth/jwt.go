@@ -1,0 +1,163 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+// JWTOptions configure a JWT.
+type JWTOptions struct {
+	// Issuer is who issues the tokens; their claim iss must be the same, letter
+	// by letter. Required.
+	Issuer string
+	// KeysURL is where the issuer's keys are, as a JWK set. "" means that the
+	// issuer's metadata says it, which is asked for as RFC 8414 and OpenID
+	// Connect Discovery have it.
+	KeysURL string
+	// Keys are the issuer's keys, as a JWK set, instead of any at a URL.
+	Keys []byte
+	// Algorithms are what tokens may be signed with, such as "RS256". nil means
+	// all of RS, PS and ES, with 256, 384 and 512, and EdDSA. Others are not
+	// possible.
+	Algorithms []string
+	// Leeway is how much the clocks of issuer and server may differ: a token is
+	// good for so long after its exp. 0 means 30 seconds; negative means none.
+	Leeway time.Duration
+	// HTTP fetches metadata and keys. nil reaches the origin of the issuer, or
+	// of KeysURL, and public addresses over https; redirects to other origins
+	// are not followed with either.
+	HTTP *http.Client
+}
+
+// JWT verifies tokens that are JWTs signed by their issuer (RFC 9068, and what
+// others do). Keys are fetched when they are first needed and kept as long as
+// the issuer says, between a minute and a day. A token with a key that is not
+// among them has them fetched again, at most once in 30 seconds. While the
+// issuer cannot be reached, the keys there are serve for up to a day.
+//
+// Expires of what it returns has the leeway in it.
+type JWT struct {
+	issuer     string
+	keys       keySource
+	algorithms []jose.SignatureAlgorithm
+	leeway     time.Duration
+}
+
+var _ Verifier = (*JWT)(nil)
+
+// NewJWT returns a JWT, without any I/O yet. An error says which option is
+// wrong.
+func NewJWT(o JWTOptions) (*JWT, error) {
+	u, err := checkIssuer(o.Issuer)
+	if err != nil {
+		return nil, fmt.Errorf("auth.JWTOptions.Issuer: %w", err)
+	}
+	v := &JWT{issuer: o.Issuer, leeway: leeway(o.Leeway)}
+	if v.algorithms, err = parseAlgorithms(o.Algorithms); err != nil {
+		return nil, fmt.Errorf("auth.JWTOptions.Algorithms: %w", err)
+	}
+	v.keys, err = o.keySource(u)
+	return v, err
+}
+
+func leeway(d time.Duration) time.Duration {
+	if d == 0 {
+		return 30 * time.Second
+	}
+	return max(d, 0)
+}
+
+func (o *JWTOptions) keySource(issuer *url.URL) (keySource, error) {
+	switch {
+	case o.Keys != nil && o.KeysURL != "":
+		return nil, errors.New("auth.JWTOptions: Keys and KeysURL exclude each other")
+	case o.Keys != nil:
+		keys, err := parseKeys(o.Keys)
+		if err != nil {
+			return nil, fmt.Errorf("auth.JWTOptions.Keys: %w", err)
+		}
+		return fixedKeys(keys), nil
+	case o.KeysURL != "":
+		u, err := httpsURL(o.KeysURL)
+		if err != nil {
+			return nil, fmt.Errorf("auth.JWTOptions.KeysURL: %w", err)
+		}
+		issuer = u
+	}
+	return &remoteKeys{fetch: newFetcher(o.HTTP, issuer), issuer: o.Issuer, url: o.KeysURL}, nil
+}
+
+// Verify returns what a token says that the issuer has signed. Nothing in the
+// header of a token leads to keys but the identifier of one that the issuer
+// has: jku, x5u, jwk and x5c are not looked at.
+func (v *JWT) Verify(ctx context.Context, token string) (*Token, error) {
+	if len(token) > maxToken {
+		return nil, Invalid("the token is longer than %d bytes", maxToken)
+	}
+	signed, err := jose.ParseSignedCompact(token, v.algorithms)
+	if err != nil {
+		return nil, Invalid("the token is no JWT that is signed with an algorithm that is taken here")
+	}
+	if err := checkType(&signed.Signatures[0].Protected); err != nil {
+		return nil, err
+	}
+	// Tokens of others are turned away before anything is fetched for them.
+	var c claims
+	if err := wire.Unmarshal(signed.UnsafePayloadWithoutVerification(), &c); err != nil {
+		return nil, Invalid("the claims of the token are malformed")
+	}
+	if c.Issuer != v.issuer {
+		return nil, Invalid("the token is of another issuer")
+	}
+	payload, err := v.open(ctx, signed)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkTimes(time.Now(), v.leeway); err != nil {
+		return nil, err
+	}
+	return c.token(payload, v.leeway)
+}
+
+// open returns the payload of a token whose signature is the issuer's.
+func (v *JWT) open(ctx context.Context, signed *jose.JSONWebSignature) ([]byte, error) {
+	header := signed.Signatures[0].Protected
+	keys, err := v.keys.find(ctx, header.KeyID, jose.SignatureAlgorithm(header.Algorithm))
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		if payload, err := signed.Verify(k.Key); err == nil {
+			return payload, nil
+		}
+	}
+	if len(keys) == 0 {
+		return nil, Invalid("the token is signed with a key that the issuer does not have")
+	}
+	return nil, Invalid("the signature of the token is wrong")
+}
+
+// checkType refuses what is signed for another purpose, such as a proof or a
+// logout token (RFC 8725, section 3.11). Many issuers give no type.
+func checkType(h *jose.Header) error {
+	t, found := h.ExtraHeaders[jose.HeaderType]
+	kind, _ := t.(string)
+	switch strings.TrimPrefix(strings.ToLower(kind), "application/") {
+	case "at+jwt", "jwt":
+		return nil
+	case "":
+		if !found {
+			return nil
+		}
+	}
+	return Invalid("the token is of another type than at+jwt")
+}

@@ -1,0 +1,107 @@
+package auth
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/parley-mcp/parley/internal/dpop"
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+// wellKnown is where metadata is, before the path of the resource (RFC 9728,
+// section 3).
+const wellKnown = "/.well-known/oauth-protected-resource"
+
+// metadata is the document of RFC 9728, section 2.
+type metadata struct {
+	Resource        string   `json:"resource"`
+	Servers         []string `json:"authorization_servers"`
+	Scopes          []string `json:"scopes_supported,omitempty"`
+	Methods         []string `json:"bearer_methods_supported"`
+	Name            string   `json:"resource_name,omitempty"`
+	Documentation   string   `json:"resource_documentation,omitempty"`
+	Policy          string   `json:"resource_policy_uri,omitempty"`
+	Terms           string   `json:"resource_tos_uri,omitempty"`
+	ProofAlgorithms []string `json:"dpop_signing_alg_values_supported,omitempty"`
+	BoundTokensOnly bool     `json:"dpop_bound_access_tokens_required,omitempty"`
+}
+
+func newMetadata(o *Options) ([]byte, error) {
+	m := &metadata{
+		Resource: o.Resource, Servers: o.AuthorizationServers, Scopes: o.ScopesSupported, Methods: []string{"header"},
+		Name: o.Name, Documentation: o.Documentation, Policy: o.Policy, Terms: o.Terms,
+		BoundTokensOnly: o.DPoP == DPoPRequired,
+	}
+	if m.Scopes == nil {
+		m.Scopes = o.Scopes
+	}
+	if o.DPoP != DPoPOff {
+		m.ProofAlgorithms = dpop.Algorithms()
+	}
+	return wire.Marshal(m)
+}
+
+// metadataPath returns where the metadata of a resource is. The slash of a bare
+// origin is no path.
+func metadataPath(resource *url.URL) string {
+	if resource.Path == "/" {
+		return wellKnown
+	}
+	return wellKnown + resource.EscapedPath()
+}
+
+func metadataURL(resource *url.URL) string {
+	return resource.Scheme + "://" + resource.Host + metadataPath(resource)
+}
+
+// MetadataURL returns where clients find the metadata of the resource. The
+// challenges name it.
+func (g *Guard) MetadataURL() string { return g.metadataURL }
+
+// Metadata returns a handler of the metadata of the resource, which is public.
+// Pages of every origin may read it.
+//
+// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-location.
+func (g *Guard) Metadata() http.Handler { return http.HandlerFunc(g.serveMetadata) }
+
+func (g *Guard) serveMetadata(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*")
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		h.Set("Content-Type", "application/json")
+		h.Set("Cache-Control", "public, max-age=3600")
+		_, _ = w.Write(g.metadata) // a client that is gone does not matter
+	case http.MethodOptions:
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD")
+		h.Set("Access-Control-Allow-Headers", "*") // clients send MCP-Protocol-Version here, too
+		h.Set("Access-Control-Max-Age", "3600")
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		h.Set("Allow", "GET, HEAD, OPTIONS")
+		http.Error(w, "the metadata can only be read", http.StatusMethodNotAllowed)
+	}
+}
+
+// Mount puts the metadata where clients look for it: at its well-known URI, and
+// at the one of the whole origin, unless the mux has something there already,
+// such as another Guard's. It panics when the well-known URI is taken. The mux
+// has to be the origin's: below a prefix, nobody looks for it.
+//
+// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#protected-resource-metadata-discovery-requirements.
+func (g *Guard) Mount(mux *http.ServeMux) {
+	own := metadataPath(g.resource)
+	mux.Handle(pattern(own), g.Metadata())
+	if _, taken := mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: wellKnown}}); !strings.HasSuffix(taken, wellKnown) {
+		mux.Handle(wellKnown, g.Metadata())
+	}
+}
+
+// pattern returns the pattern of exactly this path.
+func pattern(path string) string {
+	if strings.HasSuffix(path, "/") {
+		return path + "{$}"
+	}
+	return path
+}

@@ -1,0 +1,146 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/yosida95/uritemplate/v3"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Rules say which scopes operations need, beside those of Options.Scopes. What
+// no rule is about needs no more than these. Where several rules are about one
+// operation, it needs the scopes of all of them.
+//
+// Spec: 2026-07-28 basic/authorization#scope-challenge-handling.
+type Rules struct {
+	// Methods are the scopes of methods, for example "tools/call": of all those
+	// that reach a server's middleware, and that is not what opens, checks and
+	// configures a connection, nor subscriptions.
+	Methods map[string][]string
+	// Tools and Prompts are the scopes of tools and prompts by name. Those of a
+	// prompt are needed to complete its arguments, too.
+	Tools, Prompts map[string][]string
+	// Resources are the scopes of resources: by URI; by a prefix with * behind
+	// it, such as "file:///home/*"; or by an RFC 6570 template. Those of a
+	// template are needed to complete its variables, too. A URI is looked at as
+	// it is written and also in its normal form, so that no spelling of it gets
+	// around a rule.
+	Resources map[string][]string
+}
+
+// rules are Rules that were checked.
+type rules struct {
+	methods, tools, prompts map[string][]string
+	resources               []resourceRule
+}
+
+type resourceRule struct {
+	exact, prefix string
+	template      *regexp.Regexp
+	scopes        []string
+}
+
+// unreached are the methods that middleware does not see: transports answer
+// them. A rule about one would be one that nobody keeps.
+var unreached = map[string]bool{
+	mcp.MethodInitialize: true, mcp.MethodDiscover: true, mcp.MethodPing: true, mcp.MethodSetLevel: true,
+	mcp.MethodSubscribe: true, mcp.MethodUnsubscribe: true, mcp.MethodListen: true,
+}
+
+func newRules(r *Rules) (*rules, error) {
+	for name, list := range map[string]map[string][]string{"Methods": r.Methods, "Tools": r.Tools, "Prompts": r.Prompts, "Resources": r.Resources} {
+		for key, scopes := range list {
+			if err := checkScopes(scopes); err != nil {
+				return nil, fmt.Errorf("auth.Rules.%s[%q]: %w", name, key, err)
+			}
+		}
+	}
+	for method := range r.Methods {
+		if unreached[method] {
+			return nil, fmt.Errorf("auth.Rules.Methods[%q]: requests of this method do not reach Enforce; what all requests need belongs in Options.Scopes", method)
+		}
+	}
+	all := &rules{methods: r.Methods, tools: r.Tools, prompts: r.Prompts}
+	for key, scopes := range r.Resources {
+		rule, err := newResourceRule(key)
+		if err != nil {
+			return nil, fmt.Errorf("auth.Rules.Resources[%q]: %w", key, err)
+		}
+		rule.scopes = scopes
+		all.resources = append(all.resources, rule)
+	}
+	return all, nil
+}
+
+func newResourceRule(key string) (resourceRule, error) {
+	switch prefix, isPrefix := strings.CutSuffix(key, "*"); {
+	case !strings.Contains(key, ":"):
+		return resourceRule{}, errors.New("it has no scheme")
+	case strings.Contains(key, "{"):
+		t, err := uritemplate.New(key)
+		if err != nil {
+			return resourceRule{}, err
+		}
+		return resourceRule{exact: key, template: t.Regexp()}, nil
+	case isPrefix:
+		return resourceRule{prefix: prefix}, nil
+	}
+	return resourceRule{exact: key}, nil
+}
+
+// resource returns the scopes that a resource, or a template by its text, needs.
+func (r *rules) resource(uri string) []string {
+	if len(r.resources) == 0 {
+		return nil
+	}
+	forms := []string{uri, normalURI(uri)}
+	var scopes []string
+	for _, rule := range r.resources {
+		if rule.covers(forms[0]) || rule.covers(forms[1]) {
+			scopes = union(scopes, rule.scopes)
+		}
+	}
+	return scopes
+}
+
+func (r *resourceRule) covers(uri string) bool {
+	switch {
+	case r.prefix != "":
+		return strings.HasPrefix(uri, r.prefix)
+	case uri == r.exact:
+		return true
+	}
+	return r.template != nil && r.template.MatchString(uri)
+}
+
+// normalURI decodes what is percent-encoded, resolves dots in the path, and
+// writes scheme and host in lower case.
+func normalURI(uri string) string {
+	scheme, rest, ok := strings.Cut(uri, ":")
+	if !ok {
+		return uri
+	}
+	scheme = strings.ToLower(scheme)
+	if plain, err := url.PathUnescape(rest); err == nil {
+		rest = plain
+	}
+	authority, hasAuthority := strings.CutPrefix(rest, "//")
+	if !hasAuthority {
+		return scheme + ":" + rest
+	}
+	host, at, found := strings.Cut(authority, "/")
+	if !found {
+		return scheme + "://" + strings.ToLower(host)
+	}
+	clean := path.Clean("/" + at)
+	if strings.HasSuffix(at, "/") && clean != "/" {
+		clean += "/"
+	}
+	return scheme + "://" + strings.ToLower(host) + clean
+}
