@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -200,8 +201,9 @@ func isSession(version string) bool {
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (2).
 func acceptable(r *http.Request) (int, error) {
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" {
+	// Two types are no type: who reads the other one reads another message.
+	types := r.Header.Values("Content-Type")
+	if kind, _, err := mime.ParseMediaType(strings.Join(types, ",")); err != nil || kind != "application/json" || len(types) != 1 {
 		return http.StatusUnsupportedMediaType, errors.New("Content-Type must be application/json")
 	}
 	if r.Header.Get("Content-Encoding") != "" {
@@ -254,7 +256,7 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, err
 }
 
 func tooLarge(limit int64) error {
-	return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the body is over the limit of %d bytes", limit)
+	return fmt.Errorf("the body is over the limit of %d bytes", limit)
 }
 
 // refuse answers a request whose message is not known.

@@ -209,3 +209,22 @@ func TestQuietStreamOverHTTP2(t *testing.T) {
 		t.Errorf("got %q, %v", e.Data, err)
 	}
 }
+
+// Two types are refused: an intermediary may have read the message as the
+// other one.
+func TestTwoContentTypes(t *testing.T) {
+	ts, _ := start(t, testServer(nil), nil)
+	r, err := http.NewRequestWithContext(t.Context(), "POST", ts.URL, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header["Content-Type"] = []string{"application/json", "text/plain"}
+	resp, err := ts.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusUnsupportedMediaType {
+		t.Errorf("status %d: %s", resp.StatusCode, text(t, resp))
+	}
+}

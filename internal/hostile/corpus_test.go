@@ -1,0 +1,101 @@
+package hostile_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// entry is one case of the corpus; see doc.go for its fields.
+type entry struct {
+	file   string
+	name   string
+	fields map[string][]string
+}
+
+// load reads the cases of the files in a directory.
+func load(t *testing.T, dir string) (files map[string][]*entry) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("testdata", dir, "*.txt"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no corpus in %q: %v", dir, err)
+	}
+	files = map[string][]*entry{}
+	for _, name := range names {
+		class := strings.TrimSuffix(filepath.Base(name), ".txt")
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[class] = parse(t, class, string(text))
+	}
+	return files
+}
+
+func parse(t *testing.T, file, text string) (list []*entry) {
+	t.Helper()
+	var e *entry
+	var key string
+	for i, line := range strings.Split(text, "\n") {
+		name, isCase := strings.CutPrefix(line, "== ")
+		more, goesOn := strings.CutPrefix(line, "\t")
+		k, value, isField := strings.Cut(line, ":")
+		switch {
+		case isCase:
+			e = &entry{file: file, name: name, fields: map[string][]string{}}
+			list = append(list, e)
+		case line == "" || line[0] == '#':
+		case e == nil || !goesOn && !isField || goesOn && key == "":
+			t.Fatalf("%s.txt:%d: not understood: %s", file, i+1, line)
+		case goesOn:
+			values := e.fields[key]
+			values[len(values)-1] += "\n" + more
+		default:
+			key = k
+			e.fields[key] = append(e.fields[key], strings.TrimPrefix(value, " "))
+		}
+	}
+	return list
+}
+
+// route is a way to the peer.
+type route struct{ transport, era string }
+
+func (r route) String() string { return r.transport + "/" + r.era }
+
+var routes = []route{{"stdio", "stateless"}, {"stdio", "session"}, {"http", "stateless"}, {"http", "session"}}
+
+// all returns the values of a key: the most exact key counts.
+func (e *entry) all(key string, r route) []string {
+	for _, k := range []string{key + "/" + r.transport + "/" + r.era, key + "/" + r.era, key + "/" + r.transport, key} {
+		if v, ok := e.fields[k]; ok {
+			return v
+		}
+	}
+	return nil
+}
+
+// one returns the value of a key that has one, or "".
+func (e *entry) one(key string, r route) string {
+	if v := e.all(key, r); len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// goes reports whether a case goes over a route.
+func (e *entry) goes(r route) bool {
+	words := strings.Fields(strings.Join(e.fields["on"], " "))
+	for _, pair := range [][2]string{{"stdio", "http"}, {"stateless", "session"}} {
+		own, other := pair[0], pair[1]
+		if r.transport == other || r.era == other {
+			own, other = other, own
+		}
+		if slices.Contains(words, other) && !slices.Contains(words, own) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,50 @@
+// Package hostile holds no code of the program: it is a corpus of what broken
+// and malicious peers send, and the tests that send it. The corpus is data, in
+// testdata/server (what is sent to servers) and testdata/client (what is sent
+// to clients), one file for each class of mischief.
+//
+// A file is a list of cases. A case begins with a line "== name", and has
+// fields of the form "key: value"; a line that begins with a tab goes on with
+// the value above it. A key may be limited to a transport or an era, as in
+// "want/stdio" or "status/session". Comments begin with "#".
+//
+// Fields of all cases:
+//
+//	spec    the rule that says what is to happen, or why it is refused
+//	on      where it is sent: of stdio, http, stateless and session those that
+//	        are named; without it everywhere
+//	send    a message; several are sent one after the other
+//
+// Fields of cases for servers:
+//
+//	want    what comes of it: the code of the error, "result", "tool-error" for
+//	        a result that says so, "nothing", or "closed"
+//	status  the status of the HTTP response
+//	before  messages that are sent first, and that are in order
+//	method, header, drop, length   the parts of the HTTP request that differ
+//	raw     all of the HTTP request, with "\n" for CRLF
+//	revision, fresh                the session's revision; no session was opened
+//	id      the ID that the answer has; "none" for no such member
+//	endless what is written again and again, without a newline
+//	dies    the connection need not live on
+//
+// Fields of cases for clients, whose server sends the case when it is called:
+//
+//	call    the method that is called; tools/call without it
+//	want    "ok": the answer that follows is taken; "error TEXT": the call fails
+//	        in words that hold TEXT; "timeout": it fails when its time is up
+//	reply   the code with which the client answers a request in the case, or
+//	        "none"
+//	answer  "no": no answer follows
+//	stream  the body of an event stream, as it is
+//	http    all of the HTTP response, as it is
+//
+// In values, «meta» is the _meta that the era wants (and «able» that of a client
+// that can be asked), «id» the ID of the call,
+// «session» the session's, «"text" × 3» a text three times, «"text"» a text
+// with Go's escapes, «gzip 1000» that many compressed spaces, and «each 3 "a%d"»
+// a list with the numbers from 0 on, "%[2]d" being the next.
+//
+// The fields.txt files are tables: a message that is in order, and the types
+// of its members. Every member is sent with every other type.
+package hostile

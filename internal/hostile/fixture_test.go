@@ -1,0 +1,104 @@
+package hostile_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
+)
+
+// Bounds of everything in the corpus. The limit of messages is small, so that
+// being over it is cheap.
+const (
+	patience = 10 * time.Second // for one exchange, on a machine under load
+	maxBytes = 64 << 10         // of one message
+	maxAlloc = 96 << 20         // bytes that one case may make the process allocate
+)
+
+type textIn struct {
+	Text string `json:"text"`
+}
+
+// target is the server that the corpus is sent to: one of everything.
+func target() *server.Server {
+	s := server.New(mcp.Implementation{Name: "target", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Subscriptions: true, Logging: true})
+	server.AddTool(s, mcp.Tool{Name: "echo"}, func(_ context.Context, _ *server.Call, in textIn) (string, error) { return in.Text, nil })
+	server.AddTool(s, mcp.Tool{Name: "ask"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		in, err := server.Elicit[textIn](ctx, call, "text", "What?")
+		return in.Text, err
+	})
+	addChecked(s, "deploy", `"region":{"type":"string","x-mcp-header":"Region"}`)
+	addChecked(s, "pattern", `"p":{"type":"string","pattern":"^(a+)+$"},"n":{"type":"integer","multipleOf":3},"u":{"type":"array","uniqueItems":true}`)
+	s.AddRawPrompt(mcp.Prompt{Name: "greet", Arguments: []*mcp.PromptArgument{{Name: "who"}}}, func(_ context.Context, _ *server.Call, args map[string]string) (*mcp.GetPromptResult, error) {
+		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{mcp.UserMessage(mcp.Text("Hello " + args["who"]))}}, nil
+	})
+	s.CompletePrompt("greet", "who", server.CompleteFrom("Ann", "Bob"))
+	s.AddResource(mcp.Resource{URI: "test:///a", Name: "a"}, func(context.Context, *server.Call, string) (*mcp.ReadResourceResult, error) {
+		return server.Contents(mcp.TextResource("test:///a", "", "a")), nil
+	})
+	server.AddTemplate(s, mcp.ResourceTemplate{URITemplate: "test:///{+path}{?q,r}", Name: "t"}, func(_ context.Context, _ *server.Call, _ string, v map[string]string) (*mcp.ReadResourceResult, error) {
+		return server.Contents(mcp.TextResource("test:///t", "", v["path"])), nil
+	})
+	return s
+}
+
+// addChecked adds a tool whose arguments are checked against a schema with
+// these properties.
+func addChecked(s *server.Server, name, properties string) {
+	schema := json.RawMessage(`{"type":"object","properties":{` + properties + `}}`)
+	s.AddRawTool(mcp.Tool{Name: name, InputSchema: schema}, func(context.Context, *server.Call, json.RawMessage) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: mcp.Contents{mcp.Text("ok")}}, nil
+	})
+}
+
+// cost fails a test when f makes the process allocate too much, or takes too
+// long. A few kilobytes of input must not become much work.
+func cost(t *testing.T, f func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	f()
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > maxAlloc {
+		t.Errorf("%d MiB were allocated", n>>20)
+	}
+	if d := time.Since(start); d > patience {
+		t.Errorf("it took %v", d)
+	}
+}
+
+const metaOfStateless = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
+func metaOf(era string) string {
+	if era == "stateless" {
+		return metaOfStateless
+	}
+	return `"_meta":{}`
+}
+
+// good is a request that is always in order.
+func good(id, era string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{%s,"name":"echo","arguments":{"text":"fine"}}}`, id, metaOf(era))
+}
+
+// initialize opens a session.
+func initialize(revision string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":"open","method":"initialize","params":{"protocolVersion":%q,"capabilities":{"elicitation":{}},"clientInfo":{"name":"c","version":"1"}}}`, revision)
+}
+
+const initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+
+// moment returns what the placeholders stand for that are the same for all
+// cases of a route. A client that is «able» can be asked.
+func moment(r route) map[string]string {
+	able := strings.Replace(metaOf(r.era), `Capabilities":{}`, `Capabilities":{"elicitation":{"form":{}}}`, 1)
+	return map[string]string{"meta": metaOf(r.era), "able": able, "": ""}
+}

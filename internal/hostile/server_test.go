@@ -1,0 +1,201 @@
+package hostile_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// answered is what a server did with an input.
+type answered struct {
+	status int // of HTTP; 0 on stdio
+	frame  string
+	closed bool
+}
+
+// message is what of an answer is looked at.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Result *struct {
+		IsError bool `json:"isError"`
+	} `json:"result"`
+	Error *struct {
+		Code    int64  `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// outcome names what came of an input in the words of the corpus.
+func (a answered) outcome() string {
+	var m message
+	switch {
+	case a.frame == "" && a.closed:
+		return "closed"
+	case a.frame == "":
+		return "nothing"
+	case strings.HasPrefix(a.frame, "["):
+		return "batch"
+	case json.Unmarshal([]byte(a.frame), &m) != nil:
+		return "no JSON: " + a.frame
+	case m.Error != nil:
+		return strconv.FormatInt(m.Error.Code, 10)
+	case m.Result == nil:
+		return "no response: " + a.frame
+	case m.Result.IsError:
+		return "tool-error"
+	}
+	return "result"
+}
+
+// peer is a connection over which a corpus is sent.
+type peer interface {
+	// send sends the messages of a case, or its raw bytes, and returns what
+	// came of the last.
+	send(e *entry) answered
+	// serves checks that the connection still serves.
+	serves(t *testing.T)
+	// end closes the connection, and checks that nothing more had come.
+	end()
+}
+
+// arena is what all cases share: the servers, and a peer of each kind that
+// must not notice anything.
+type arena struct {
+	web        *httptest.Server
+	bystanders []peer
+	turn       int
+}
+
+func newArena(t *testing.T) *arena {
+	t.Helper()
+	h, err := streamable.New(target(), &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes}, ReadTimeout: shortly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &arena{web: httptest.NewServer(h)}
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		a.web.Close()
+		if err := h.Close(context.Background()); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	for _, r := range routes {
+		a.bystanders = append(a.bystanders, a.peer(t, r, nil))
+	}
+	t.Cleanup(func() {
+		for _, p := range a.bystanders {
+			p.end()
+		}
+	})
+	return a
+}
+
+// peer connects, and opens a session where there are some, unless the case
+// does not want that.
+func (a *arena) peer(t *testing.T, r route, e *entry) peer {
+	t.Helper()
+	if e == nil {
+		e = &entry{fields: map[string][]string{}}
+	}
+	revision := e.one("revision", r)
+	if revision == "" {
+		revision = "2025-11-25"
+	}
+	fresh := r.era == "stateless" || e.one("fresh", r) != ""
+	if r.transport == "stdio" {
+		return newStdioPeer(t, r, revision, fresh)
+	}
+	return newHTTPPeer(t, a.web, r, revision, fresh)
+}
+
+// Whatever is sent to a server gets the answer that the specification wants,
+// or a clear refusal, and disturbs nobody.
+func TestServers(t *testing.T) {
+	files := load(t, "server")
+	files["fields"] = tables(t, files["fields"], "params")
+	a := newArena(t)
+	for _, class := range slices.Sorted(maps.Keys(files)) {
+		t.Run(class, func(t *testing.T) {
+			n := 0
+			for _, e := range files[class] {
+				for _, r := range routes {
+					if e.goes(r) {
+						n++
+						t.Run(r.String()+"/"+e.name, func(t *testing.T) { a.attack(t, r, e) })
+					}
+				}
+			}
+			t.Logf("%d inputs", n)
+		})
+	}
+}
+
+// attack sends one case over one route.
+func (a *arena) attack(t *testing.T, r route, e *entry) {
+	t.Helper()
+	e.complete(r)
+	p := a.peer(t, r, e)
+	var got answered
+	cost(t, func() { got = p.send(e) })
+	e.judge(t, r, got)
+	if e.one("dies", r) == "" && !got.closed {
+		p.serves(t)
+	}
+	p.end()
+	// One of them each time, in turn: a server is one for all of a transport.
+	a.turn = (a.turn + 1) % len(a.bystanders)
+	a.bystanders[a.turn].serves(t)
+}
+
+// complete makes the message of a case that was made of a table.
+func (e *entry) complete(r route) {
+	params := e.one("params", r)
+	if params == "" {
+		return
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(params), &members) == nil && members["_meta"] == nil {
+		params = "{" + metaOf(r.era) + "," + strings.TrimPrefix(params, "{")
+		params = strings.Replace(params, ",}", "}", 1)
+	}
+	id := `"id":1,`
+	if e.one("want", r) == "nothing" {
+		id = "" // a notification
+	}
+	e.fields["send/"+r.era] = []string{fmt.Sprintf(`{"jsonrpc":"2.0",%s"method":%q,"params":%s}`, id, e.one("method-name", r), params)}
+}
+
+// judge compares what came with what is wanted.
+func (e *entry) judge(t *testing.T, r route, got answered) {
+	t.Helper()
+	want := e.one("want", r)
+	if want == "" {
+		t.Fatal("the case does not say what it wants")
+	}
+	if o := got.outcome(); !slices.Contains(strings.Split(want, "|"), o) {
+		t.Errorf("got %s, want %s: status %d, %.300s", o, want, got.status, got.frame)
+	}
+	if s := e.one("status", r); s != "" && r.transport == "http" && s != strconv.Itoa(got.status) {
+		t.Errorf("got status %d, want %s: %.300s", got.status, s, got.frame)
+	}
+	if id := e.one("id", r); id != "" {
+		var m message
+		_ = json.Unmarshal([]byte(got.frame), &m) // judged above
+		if have := string(m.ID); have != id && !(have == "" && id == "none") {
+			t.Errorf("the answer has the id %q, want %q: %.300s", have, id, got.frame)
+		}
+	}
+}
