@@ -106,7 +106,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 func (s *Server) settle(w http.ResponseWriter, r *http.Request, req *request, user string) {
 	before := both(req.scopes, s.allowed(user, req))
 	granted := both(req.scopes, append(r.PostForm["scope"], before...))
-	if r.PostForm.Get("action") != "allow" || len(granted) == 0 {
+	if r.PostForm.Get("action") != "allow" || len(without(granted, []string{offlineAccess})) == 0 {
 		s.opts.Logger.Info("a user has denied access", "user", user, "client", req.client.id)
 		s.respond(w, req, url.Values{"error": {"access_denied"}, "error_description": {"the user has denied access"}})
 		return

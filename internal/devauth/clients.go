@@ -35,6 +35,7 @@ type client struct {
 	redirects []string
 	own       []string // scopes for itself
 	asks      bool     // about the tokens of others
+	renews    bool     // it has registered that it uses refresh tokens
 	bound     bool     // it takes only tokens that are bound to a key (RFC 9449, section 5.2)
 }
 

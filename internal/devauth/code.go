@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,6 +17,7 @@ type code struct {
 	request *request
 	user    string
 	scopes  []string // what the user has granted
+	offline bool     // whether a refresh token is part of it
 	expires time.Time
 
 	mu    sync.Mutex
@@ -26,7 +28,10 @@ type code struct {
 // grant sends the browser back with an authorization code.
 func (s *Server) grant(w http.ResponseWriter, req *request, user string, scopes []string) {
 	secret := rand.Text() + rand.Text()
-	c := &code{request: req, user: user, scopes: scopes, expires: time.Now().Add(s.opts.CodeLifetime)}
+	c := &code{request: req, user: user, scopes: scopes, offline: slices.Contains(scopes, offlineAccess), expires: time.Now().Add(s.opts.CodeLifetime)}
+	if req.implied { // there are clients that refuse scopes that they have not asked for
+		c.scopes = without(scopes, []string{offlineAccess})
+	}
 	// It stays known for as long as what came of it, so that its reuse is
 	// noticed.
 	if !s.codes.put(secret, c, c.expires.Add(max(s.opts.AccessLifetime, s.opts.RefreshLifetime))) {
@@ -87,7 +92,7 @@ func (c *code) good(d *demand) bool {
 func (s *Server) found(d *demand, c *code) (*tokens, *oauthError) {
 	g := &grant{client: d.client.id, user: c.user, resource: c.request.resource, scopes: c.scopes}
 	lifetime := s.opts.AccessLifetime
-	if g.refreshable() {
+	if c.offline {
 		lifetime = max(lifetime, s.opts.RefreshLifetime)
 	}
 	g.until = time.Now().Add(lifetime)
@@ -98,5 +103,5 @@ func (s *Server) found(d *demand, c *code) (*tokens, *oauthError) {
 		return nil, full()
 	}
 	c.grant = g.id
-	return s.issue(d, g, g.scopes, g.refreshable())
+	return s.issue(d, g, g.scopes, c.offline)
 }

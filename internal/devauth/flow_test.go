@@ -133,16 +133,36 @@ func TestAccessToken(t *testing.T) {
 	}
 }
 
-func TestNoRefreshTokenWithoutOfflineAccess(t *testing.T) {
+func TestNoRefreshTokenUnasked(t *testing.T) {
 	w := newWorld(t, nil)
 	if got := w.browser().tokens(w.desk(), "notes:read"); got.refresh != "" {
 		t.Errorf("got %+v", got)
 	}
 }
 
+// Registering the grant type is a way to ask, too; the user is asked all the
+// same, and the scope stays what the client has asked for.
+func TestRefreshTokenByRegistration(t *testing.T) {
+	w := newWorld(t, nil)
+	made := w.do(registration(t, `{"redirect_uris":["`+callback+`"],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`), nil).json()
+	a, b := w.app(made["client_id"].(string), "", callback), w.browser()
+	p := b.login(b.open(a.url("notes:read", nil)), "ada", password)
+	refused := b.submit(p, url.Values{"action": {"allow"}, "scope": {"notes:read"}})
+	if got := a.redeem(refused.answer().Get("code"), nil).tokens(); got.refresh != "" || got.scope != "notes:read" {
+		t.Errorf("unticked: %+v", got)
+	}
+	got := b.tokens(a, "notes:read")
+	if got.refresh == "" || got.scope != "notes:read" {
+		t.Fatalf("got %+v", got)
+	}
+	if again := a.refresh(got.refresh, nil).tokens(); again.refresh == "" || again.scope != "notes:read" {
+		t.Errorf("refreshed: %+v", again)
+	}
+}
+
 // Without the parameters that clients of older revisions lack.
 func TestDefaults(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newWorld(t, func(o *devauth.Options) { o.Resources = append(o.Resources, "https://mcp.example.com") })
 	a, b := w.desk(), w.browser()
 	p := b.allow(b.login(b.open(a.url("", url.Values{"resource": nil, "redirect_uri": nil, "scope": nil, "state": nil})), "ada", password))
 	if p.answer().Has("state") {
@@ -158,7 +178,7 @@ func TestResources(t *testing.T) {
 	other := "https://mcp.example.com"
 	w := newWorld(t, func(o *devauth.Options) { o.Resources = append(o.Resources, other) })
 	a, b := w.desk(), w.browser()
-	for name, named := range map[string][]string{"unknown": {"https://evil.example.com"}, "two": {resource, other}, "none": nil, "fragment": {resource + "#x"}, "below": {resource + "/x"}} {
+	for name, named := range map[string][]string{"unknown": {"https://evil.example.com"}, "two": {resource, other}, "empty": {""}, "fragment": {resource + "#x"}, "below": {resource + "/x"}} {
 		if got := b.open(a.url("notes:read", url.Values{"resource": named})).answer().Get("error"); got != "invalid_target" {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -217,8 +237,8 @@ func TestUnticked(t *testing.T) {
 func TestDenied(t *testing.T) {
 	w := newWorld(t, nil)
 	a, b := w.desk(), w.browser()
-	for name, choice := range map[string]url.Values{"deny": {"action": {"deny"}}, "nothing ticked": {"action": {"allow"}, "scope": nil}, "neither": {"action": nil}} {
-		p := b.open(a.url("notes:read", nil))
+	for name, choice := range map[string]url.Values{"deny": {"action": {"deny"}}, "nothing ticked": {"action": {"allow"}, "scope": nil}, "nothing for ever": {"action": {"allow"}, "scope": {"offline_access"}}, "neither": {"action": nil}} {
+		p := b.open(a.url("notes:read offline_access", nil))
 		if strings.Contains(p.body, "password") {
 			p = b.login(p, "ada", password)
 		}

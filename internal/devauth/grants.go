@@ -3,7 +3,6 @@ package devauth
 import (
 	"crypto/rand"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -95,5 +94,3 @@ func grantOf(tokenID string) string {
 	id, _, _ := strings.Cut(tokenID, ".")
 	return id
 }
-
-func (x *grant) refreshable() bool { return slices.Contains(x.scopes, offlineAccess) }

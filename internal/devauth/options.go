@@ -12,7 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// offlineAccess is the scope that a refresh token comes with.
+// offlineAccess is the scope that stands for a refresh token.
 //
 // Spec: 2026-07-28 basic/authorization#refresh-tokens.
 const offlineAccess = "offline_access"
@@ -24,14 +24,15 @@ type Options struct {
 	Issuer string
 	// Resources are the MCP servers that tokens can be for, by their canonical
 	// URIs. A client that names none, as clients of 2025-03-26 do, means the
-	// only one, if there is just one.
+	// first.
 	Resources []string
 	// Users are the passwords of the users, by name. The name is the subject of
 	// their tokens.
 	Users map[string]string
 	// Scopes are what there is to be granted, with a description for the user.
-	// The server adds offline_access, which a refresh token comes with, and
-	// only that. A client that asks for no scope is taken to ask for these.
+	// The server adds offline_access, which is a refresh token, and which a
+	// client asks for also by registering the grant type refresh_token. A client
+	// that asks for no scope is taken to ask for these.
 	Scopes map[string]string
 	// Clients are those that need no registration.
 	Clients []Client

@@ -17,6 +17,7 @@ type request struct {
 	challenge string
 	resource  string
 	scopes    []string
+	implied   bool   // offline_access was not asked for by name
 	proofKey  string // thumbprint of the key that the code is bound to, or ""
 	prompt    []string
 }
@@ -77,8 +78,12 @@ func (s *Server) read(req *request, q url.Values) *oauthError {
 	if req.resource, e = s.resource(q["resource"]); e != nil {
 		return e
 	}
-	if req.scopes = splitScopes(q.Get("scope")); len(req.scopes) == 0 {
-		req.scopes = s.scopeNames()
+	if req.scopes = splitScopes(q.Get("scope")); len(without(req.scopes, []string{offlineAccess})) == 0 {
+		req.scopes = append(s.scopeNames(), req.scopes...)
+	}
+	// Spec: 2026-07-28 basic/authorization#refresh-tokens.
+	if req.client.renews && !slices.Contains(req.scopes, offlineAccess) {
+		req.scopes, req.implied = append(req.scopes, offlineAccess), true
 	}
 	if unknown := s.unknown(req.scopes); len(unknown) > 0 {
 		return fail("invalid_scope", "there are the scopes "+strings.Join(append(s.scopeNames(), offlineAccess), ", ")+" only")
@@ -98,11 +103,11 @@ func isDigest(s string) bool {
 }
 
 // resource returns the resource that a request names, as the server writes it.
-// One token is for one resource.
+// One token is for one resource. A request that names none is for the first.
 //
 // Spec: 2026-07-28 basic/authorization#resource-parameter-implementation.
 func (s *Server) resource(named []string) (string, *oauthError) {
-	if len(named) == 0 && len(s.opts.Resources) == 1 {
+	if len(named) == 0 {
 		return s.opts.Resources[0], nil
 	}
 	if len(named) == 1 {

@@ -79,7 +79,7 @@ func (d *software) client(k kind) *client {
 	if name == "" {
 		name = "A program without a name"
 	}
-	return &client{id: d.ID, name: name, kind: k, method: d.Method, keys: d.Keys, keysURL: d.KeysURL, redirects: d.RedirectURIs, bound: d.Bound}
+	return &client{id: d.ID, name: name, kind: k, method: d.Method, keys: d.Keys, keysURL: d.KeysURL, redirects: d.RedirectURIs, renews: slices.Contains(d.Grants, grantRefresh), bound: d.Bound}
 }
 
 // plain returns a name without what could make it look like something else on
