@@ -223,7 +223,7 @@ func TestVerifierInTrouble(t *testing.T) {
 func TestAnyOf(t *testing.T) {
 	i, other := newIssuer(t), newIssuer(t)
 	other.url = "https://other.example.com"
-	other.reply("https://other.example.com/.well-known/oauth-authorization-server", 200, `{"issuer":"https://other.example.com","jwks_uri":"`+issuerURL+`/keys"}`)
+	other.reply("https://other.example.com/.well-known/oauth-authorization-server", `{"issuer":"https://other.example.com","jwks_uri":"`+issuerURL+`/keys"}`)
 	both := auth.AnyOf(i.jwt(t, nil), other.jwt(t, nil))
 	g, _ := i.guard(t, func(o *auth.Options) {
 		o.AuthorizationServers, o.Verifier = []string{i.url, other.url}, both

@@ -45,7 +45,7 @@ func newIssuer(t testing.TB) *issuer {
 	t.Helper()
 	i := &issuer{url: issuerURL, served: map[string]int{}, replies: map[string]func(*http.Request) (int, string){}, header: http.Header{}}
 	i.rotate(t, "k1")
-	i.reply(issuerURL+"/.well-known/oauth-authorization-server", 200, `{"issuer":"`+issuerURL+`","jwks_uri":"`+issuerURL+`/keys","introspection_endpoint":"`+issuerURL+`/introspect"}`)
+	i.reply(issuerURL+"/.well-known/oauth-authorization-server", `{"issuer":"`+issuerURL+`","jwks_uri":"`+issuerURL+`/keys","introspection_endpoint":"`+issuerURL+`/introspect"}`)
 	return i
 }
 
@@ -57,7 +57,7 @@ func (i *issuer) rotate(t testing.TB, id string) {
 		t.Fatal(err)
 	}
 	i.key, i.id = key, id
-	i.reply(issuerURL+"/keys", 200, string(keySet(t, jose.JSONWebKey{Key: key.Public(), KeyID: id, Use: "sig"})))
+	i.reply(issuerURL+"/keys", string(keySet(t, jose.JSONWebKey{Key: key.Public(), KeyID: id, Use: "sig"})))
 }
 
 func keySet(t testing.TB, keys ...jose.JSONWebKey) []byte {
@@ -69,10 +69,14 @@ func keySet(t testing.TB, keys ...jose.JSONWebKey) []byte {
 	return b
 }
 
-func (i *issuer) reply(url string, status int, body string) {
+func (i *issuer) reply(url, body string) {
+	i.serve(url, func(*http.Request) (int, string) { return 200, body })
+}
+
+func (i *issuer) serve(url string, reply func(*http.Request) (int, string)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.replies[url] = func(*http.Request) (int, string) { return status, body }
+	i.replies[url] = reply
 }
 
 func (i *issuer) count(url string) int {
@@ -185,6 +189,14 @@ func (j *journal) Write(p []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.Write(p)
+}
+
+func (j *journal) take() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	s := j.b.String()
+	j.b.Reset()
+	return s
 }
 
 func (j *journal) String() string {
