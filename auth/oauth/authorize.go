@@ -148,8 +148,11 @@ func (p *pending) redeem(ctx context.Context, a *attempt, client registration, c
 	params.Set("code_verifier", p.verifier)
 	t, err := a.request(ctx, client.Credentials, params)
 	var refused *ResponseError
-	if client.dynamic && errors.As(err, &refused) && (refused.Code == "invalid_client" || refused.Code == "unauthorized_client") {
+	if client.dynamic != nil && errors.As(err, &refused) && (refused.Code == "invalid_client" || refused.Code == "unauthorized_client") {
 		a.client.forget(ctx, p.issuer, client.ClientID)
+	}
+	if t != nil {
+		t.Client = client.dynamic
 	}
 	return t, err
 }

@@ -18,9 +18,11 @@ type record struct {
 	Issuer     string          `json:"issuer"`
 	Resource   string          `json:"resource"`
 	ClientID   string          `json:"clientId,omitempty"`
+	Client     *dynamicClient  `json:"client,omitempty"` // if it was registered for this
 	Access     string          `json:"accessToken"`
 	Type       string          `json:"tokenType"`
 	Refresh    string          `json:"refreshToken,omitempty"`
+	Obtained   time.Time       `json:"obtained,omitzero"`
 	Expires    time.Time       `json:"expires,omitzero"`
 	Requested  []string        `json:"requestedScopes,omitempty"`
 	Granted    []string        `json:"grantedScopes,omitempty"`
@@ -55,10 +57,11 @@ func (c *credential) LogValue() slog.Value { return slog.StringValue(c.String())
 // bound reports whether the token is good only with proofs of its key.
 func (c *credential) bound() bool { return c.key != nil }
 
-// endsWithin reports whether the token ends within d. One without an end may
-// be refused at any time, and is good until then.
+// endsWithin reports whether the token ends within d, or within half of its
+// life if that is less. One without an end may be refused at any time, and is
+// good until then.
 func (c *credential) endsWithin(d time.Duration) bool {
-	return !c.Expires.IsZero() && time.Until(c.Expires) <= d
+	return !c.Expires.IsZero() && time.Until(c.Expires) <= min(d, max(0, c.Expires.Sub(c.Obtained)/2))
 }
 
 // tokenKey is where the token of an authorization server for a resource is in
@@ -151,8 +154,9 @@ func (c *Client) stored(ctx context.Context) *credential {
 	return found
 }
 
-// keep stores a token that was just obtained, and uses it.
+// keep uses a token that was just obtained, and stores it.
 func (c *Client) keep(ctx context.Context, t *credential) error {
+	c.use(t)
 	value, err := t.encode()
 	if err != nil {
 		return err
@@ -167,7 +171,6 @@ func (c *Client) keep(ctx context.Context, t *credential) error {
 	if err := replace(ctx, c.store, serverKey(c.opts.URL), where); err != nil {
 		return fmt.Errorf("the token could not be stored: %w", err)
 	}
-	c.use(t)
 	return nil
 }
 

@@ -18,7 +18,7 @@ type protectedResource struct {
 	DPoPRequired         bool     `json:"dpop_bound_access_tokens_required"`
 }
 
-// place of authorization: what discovery found out about a server.
+// discovery is what was found out about a server.
 type discovery struct {
 	resource string
 	scopes   []string // that the resource supports
@@ -62,7 +62,7 @@ func (c *Client) protectedResource(ctx context.Context, metadataURL string) (*pr
 	}
 	for _, place := range places {
 		var r protectedResource
-		err := c.fetch(ctx, place, &r)
+		err := c.fetch(ctx, place, "", &r)
 		if errors.Is(err, errAbsent) && metadataURL == "" {
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // discoverOld is for servers of 2025-03-26, which have no metadata of their
@@ -15,7 +17,8 @@ import (
 func (c *Client) discoverOld(ctx context.Context, challenged bool) (*discovery, error) {
 	base := originOf(c.server)
 	found := &discovery{resource: canonical(c.server)}
-	m, err := c.metadataAt(ctx, base+"/.well-known/oauth-authorization-server")
+	// Spec: 2025-03-26 basic/authorization#server-metadata-discovery-headers.
+	m, err := c.metadataAt(ctx, base+"/.well-known/oauth-authorization-server", mcp.Revision20250326.String())
 	switch {
 	case errors.Is(err, errAbsent) && !challenged:
 		return nil, errNoAuthorization

@@ -17,7 +17,8 @@ var errAbsent = errors.New("no metadata document")
 
 // fetch reads a metadata document into v. A server that has none says so in
 // several ways: with any status of the 400s, or with a page for people.
-func (c *Client) fetch(ctx context.Context, address string, v any) error {
+// version is the protocol's, for servers that want to know it, or "".
+func (c *Client) fetch(ctx context.Context, address, version string, v any) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return errors.New("the URL of a metadata document is malformed")
@@ -30,6 +31,9 @@ func (c *Client) fetch(ctx context.Context, address string, v any) error {
 		return err
 	}
 	req.Header.Set("Accept", "application/json")
+	if version != "" {
+		req.Header.Set("MCP-Protocol-Version", version)
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return requestError("metadata of "+originOf(u), err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/parley-mcp/parley/mcp"
@@ -30,7 +31,7 @@ type flight struct {
 	err    error       // after done
 }
 
-// failure is why the user is not asked again for a while.
+// failure is why nobody is asked again for a while.
 type failure struct {
 	err   error
 	until time.Time
@@ -51,11 +52,21 @@ func (c *Client) acquire(ctx context.Context, n need) (*credential, error) {
 		if err := f.wait(ctx); err != nil {
 			return nil, err
 		}
-		if own || f.err != nil && !f.need.renew {
+		if own || f.serves(n) {
 			return f.token, f.err
 		}
 		// Somebody else's; whether it is enough for n shows at the next turn.
 	}
+}
+
+// serves reports whether a flight that has ended, and was somebody else's, is
+// the end for n, too: the user was not in the way of a success, and need not be
+// asked twice.
+func (f *flight) serves(n need) bool {
+	if f.need.renew {
+		return false
+	}
+	return f.err != nil || n.login && !f.token.refreshed && covers(f.token.Requested, n.scopes)
 }
 
 // join returns the flight to wait for: the one under way, or a new one. None is
@@ -66,7 +77,7 @@ func (c *Client) join(n need) (f *flight, own bool, err error) {
 	switch {
 	case c.ctx.Err() != nil:
 		return nil, false, context.Cause(c.ctx)
-	case c.current != nil && c.current != n.stale && !n.login && covers(c.current.Requested, n.scopes):
+	case c.current != nil && c.current != n.stale && !n.login && !c.current.endsWithin(0) && (!n.stepUp || covers(c.current.Requested, n.scopes)):
 		return nil, false, nil
 	case c.flight != nil:
 		return c.flight, false, nil
@@ -89,14 +100,18 @@ func (c *Client) fly(f *flight) {
 			f.err = context.Cause(ctx)
 		}
 		f.err = fmt.Errorf("%w: %w", mcp.ErrUnauthorized, f.err)
-		c.opts.Logger.WarnContext(ctx, "no token was obtained", "server", c.server.Redacted(), "error", f.err)
+		level := slog.LevelWarn
+		if f.need.renew {
+			level = slog.LevelDebug // the challenge that follows says more
+		}
+		c.opts.Logger.Log(ctx, level, "no token was obtained", "server", c.server.Redacted(), "error", f.err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.flight = nil
 	if f.err == nil {
 		c.failed = failure{}
-	} else if f.asked() {
+	} else if f.asked() || isFinal(f.err) && !c.opts.Grant.interactive() {
 		c.failed = failure{f.err, time.Now().Add(c.opts.Cooldown)}
 	}
 	close(f.done)
@@ -131,13 +146,16 @@ func (f *flight) wait(ctx context.Context) error {
 // obtain gets a token: without the user if that can be done.
 func (c *Client) obtain(ctx context.Context, f *flight) (*credential, error) {
 	n := f.need
+	if !c.opts.Grant.interactive() {
+		return c.authorize(ctx, f)
+	}
 	if old := c.token(ctx); old != nil && !n.login && !n.stepUp {
 		t, err := c.renewed(ctx, old, n)
 		if t != nil || err != nil && (n.renew || !isFinal(err) && !errors.Is(err, errCannotRenew)) {
 			return t, err
 		}
 	}
-	if n.renew && c.opts.Grant.interactive() {
+	if n.renew {
 		return nil, errCannotRenew
 	}
 	return c.authorize(ctx, f)
@@ -166,7 +184,13 @@ func (c *Client) authorize(ctx context.Context, f *flight) (*credential, error) 
 	t.Authorized = time.Now()
 	t.unproven.Store(true)
 	c.opts.Logger.InfoContext(ctx, "got a token", "issuer", t.Issuer, "resource", t.Resource, "scopes", t.Granted)
-	return t, c.keep(ctx, t)
+	if err := c.keep(ctx, t); err != nil {
+		if n.login {
+			return nil, err // to have it stored is what a login is for
+		}
+		c.opts.Logger.WarnContext(ctx, "the token is good for this process only", "error", err)
+	}
+	return t, nil
 }
 
 // requestedBefore returns what was asked of the same authorization server for

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/challenge"
@@ -96,27 +97,35 @@ func (c *Client) Login(ctx context.Context, scopes ...string) error {
 	return err
 }
 
-// probe asks the server for its challenge.
+// probe asks the server for its challenge, in both ways that transports begin
+// with: some servers know only one. A server that cannot be reached shows at
+// the next step.
 func (c *Client) probe(ctx context.Context) (*challenge.Challenge, bool, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server.String(), nil)
-	if err != nil {
-		return nil, false, err
+	for _, try := range []struct{ method, body string }{{http.MethodGet, ""}, {http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"ping"}`}} {
+		req, err := http.NewRequestWithContext(ctx, try.method, c.server.String(), strings.NewReader(try.body))
+		if err != nil {
+			return nil, false, err
+		}
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := c.http.Do(req)
+		if ctx.Err() != nil {
+			return nil, false, context.Cause(ctx)
+		}
+		if err != nil {
+			continue
+		}
+		_ = resp.Body.Close() // the status says enough, and a stream would not end
+		if resp.StatusCode != http.StatusUnauthorized {
+			continue
+		}
+		demand, ok := demandOf(resp, false)
+		if !ok {
+			return nil, false, fmt.Errorf("%w: %s demands another kind of authorization than OAuth", mcp.ErrUnauthorized, c.server.Redacted())
+		}
+		return demand, true, nil
 	}
-	req.Header.Set("Accept", "text/event-stream, application/json")
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, false, requestError(c.server.Redacted(), err)
-	}
-	_ = resp.Body.Close() // the status says enough, and a stream would not end
-	if resp.StatusCode != http.StatusUnauthorized {
-		return &challenge.Challenge{}, false, nil
-	}
-	o := operation{}
-	demand, ok := o.demand(resp)
-	if !ok {
-		return nil, false, fmt.Errorf("%w: %s demands another kind of authorization than OAuth", mcp.ErrUnauthorized, c.server.Redacted())
-	}
-	return demand, true, nil
+	return &challenge.Challenge{}, false, nil
 }
 
 // Logout revokes the tokens, if the authorization server lets them be revoked
@@ -156,9 +165,9 @@ func (c *Client) revoke(ctx context.Context, t *credential) error {
 	if t.Endpoints.Revocation == "" {
 		return nil
 	}
-	client, err := c.clientOf(ctx, &t.record)
-	if err != nil {
-		return err
+	client, ok := c.clientOf(&t.record)
+	if !ok {
+		return fmt.Errorf("revocation: %s no longer knows the client that the token was given to", t.Issuer)
 	}
 	for _, token := range []struct{ value, hint string }{{t.Refresh, "refresh_token"}, {t.Access, "access_token"}} {
 		if token.value == "" {

@@ -39,7 +39,7 @@ func (c *Client) serverMetadata(ctx context.Context, issuer string) (*serverMeta
 	}
 	err = fmt.Errorf("the authorization server %q has no metadata document", issuer)
 	for _, place := range places {
-		m, fetching := c.metadataAt(ctx, place)
+		m, fetching := c.metadataAt(ctx, place, "")
 		switch {
 		case errors.Is(fetching, errAbsent):
 		case fetching != nil:
@@ -54,9 +54,9 @@ func (c *Client) serverMetadata(ctx context.Context, issuer string) (*serverMeta
 	return nil, err
 }
 
-func (c *Client) metadataAt(ctx context.Context, place string) (*serverMetadata, error) {
+func (c *Client) metadataAt(ctx context.Context, place, version string) (*serverMetadata, error) {
 	var m serverMetadata
-	if err := c.fetch(ctx, place, &m); err != nil {
+	if err := c.fetch(ctx, place, version, &m); err != nil {
 		return nil, err
 	}
 	return &m, nil
@@ -91,25 +91,31 @@ func (c *Client) checkEndpoints(m *serverMetadata) error {
 	if m.TokenEndpoint == "" {
 		return fmt.Errorf("the authorization server %q has no token endpoint", m.Issuer)
 	}
-	for name, endpoint := range map[string]string{
-		"authorization": m.AuthorizationEndpoint, "token": m.TokenEndpoint,
-		"registration": m.RegistrationEndpoint, "revocation": m.RevocationEndpoint,
+	for _, e := range []struct{ name, url string }{
+		{"authorization", m.AuthorizationEndpoint},
+		{"token", m.TokenEndpoint},
+		{"registration", m.RegistrationEndpoint},
+		{"revocation", m.RevocationEndpoint},
 	} {
-		if endpoint == "" {
-			continue
-		}
-		u, err := url.Parse(endpoint)
-		if err != nil {
-			return fmt.Errorf("the %s endpoint of %q is no URL", name, m.Issuer)
-		}
-		if err := c.policy.Check(u); err != nil {
-			return fmt.Errorf("the %s endpoint of %q: %w", name, m.Issuer, err)
-		}
-		if u.Fragment != "" {
-			return fmt.Errorf("the %s endpoint of %q has a fragment", name, m.Issuer)
+		if err := c.checkEndpoint(e.url); err != nil {
+			return fmt.Errorf("the %s endpoint of %q: %w", e.name, m.Issuer, err)
 		}
 	}
 	return nil
+}
+
+func (c *Client) checkEndpoint(endpoint string) error {
+	if endpoint == "" {
+		return nil
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return errors.New("it is no URL")
+	}
+	if u.Fragment != "" {
+		return errors.New("it has a fragment")
+	}
+	return c.policy.Check(u)
 }
 
 // checkPKCE refuses a server that does not say that it has PKCE with S256: it

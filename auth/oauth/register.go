@@ -15,12 +15,12 @@ import (
 // registration is how an authorization server knows this client.
 type registration struct {
 	Credentials
-	redirects []string // that it is for; nil if they are not known
-	dynamic   bool
+	redirects []string       // that it is for; nil if they are not known
+	dynamic   *dynamicClient // nil if somebody else has registered it
 }
 
-// stored is a dynamic registration in the store.
-type storedRegistration struct {
+// dynamicClient is a dynamic registration, as it is stored.
+type dynamicClient struct {
 	ClientID  string    `json:"clientId"`
 	Secret    string    `json:"clientSecret,omitempty"`
 	Method    string    `json:"authMethod"`
@@ -29,16 +29,16 @@ type storedRegistration struct {
 }
 
 // usable reports whether the registration is still one, and for a redirect URI.
-func (s *storedRegistration) usable(redirect string) bool {
+func (s *dynamicClient) usable(redirect string) bool {
 	return s.ClientID != "" && (s.Expires.IsZero() || time.Until(s.Expires) > time.Minute) &&
 		(redirect == "" || slices.Contains(s.Redirects, redirect))
 }
 
-func (s *storedRegistration) registration() registration {
-	return registration{Credentials{ClientID: s.ClientID, Secret: Secret(s.Secret), AuthMethod: s.Method}, s.Redirects, true}
+func (s *dynamicClient) registration() registration {
+	return registration{Credentials{ClientID: s.ClientID, Secret: Secret(s.Secret), AuthMethod: s.Method}, s.Redirects, s}
 }
 
-// known returns how an authorization server knows this client already, in
+// registered returns how an authorization server knows this client already, in
 // order of preference; false if it does not.
 //
 // Spec: 2026-07-28 basic/authorization/client-registration (1, 2).
@@ -56,8 +56,8 @@ func (c *Client) registered(ctx context.Context, m *serverMetadata) (registratio
 	return s.registration(), true
 }
 
-func (c *Client) storedRegistration(ctx context.Context, issuer string) (storedRegistration, error) {
-	var s storedRegistration
+func (c *Client) storedRegistration(ctx context.Context, issuer string) (dynamicClient, error) {
+	var s dynamicClient
 	value, err := c.store.Load(ctx, clientKey(issuer))
 	if err != nil || value == nil {
 		return s, err
@@ -72,13 +72,13 @@ func (c *Client) storedRegistration(ctx context.Context, issuer string) (storedR
 // Spec: 2026-07-28 basic/authorization/client-registration#dynamic-client-registration.
 func (c *Client) register(ctx context.Context, m *serverMetadata, redirect string) (registration, error) {
 	known, ok := c.registered(ctx, m)
-	if ok && (!known.dynamic || redirect == "" || slices.Contains(known.redirects, redirect)) {
+	if ok && (known.dynamic == nil || redirect == "" || slices.Contains(known.redirects, redirect)) {
 		return known, nil
 	}
 	if m.RegistrationEndpoint == "" {
 		return registration{}, c.cannotRegister(m)
 	}
-	var made storedRegistration
+	var made dynamicClient
 	err := c.store.Update(ctx, clientKey(m.Issuer), func(ctx context.Context, value []byte) ([]byte, error) {
 		// Another process may have been first.
 		if value != nil && wire.Unmarshal(value, &made) == nil && made.usable(redirect) {
@@ -108,7 +108,7 @@ func (c *Client) cannotRegister(m *serverMetadata) error {
 // knows, so that the next authorization registers anew.
 func (c *Client) forget(ctx context.Context, issuer, clientID string) {
 	err := c.store.Update(ctx, clientKey(issuer), func(_ context.Context, value []byte) ([]byte, error) {
-		var s storedRegistration
+		var s dynamicClient
 		if value == nil || wire.Unmarshal(value, &s) == nil && s.ClientID != clientID {
 			return value, nil
 		}

@@ -77,8 +77,8 @@ type errorResponse struct {
 	Description string `json:"error_description"`
 }
 
-func (c *Client) registerNow(ctx context.Context, m *serverMetadata, redirect string) (storedRegistration, error) {
-	var none storedRegistration
+func (c *Client) registerNow(ctx context.Context, m *serverMetadata, redirect string) (dynamicClient, error) {
+	var none dynamicClient
 	asked := c.registrationRequest(m, redirect)
 	body, err := wire.Marshal(asked)
 	if err != nil {
@@ -114,12 +114,12 @@ func (c *Client) registerNow(ctx context.Context, m *serverMetadata, redirect st
 
 // readRegistration reads the answer. What it does not say is as it was asked
 // for.
-func readRegistration(answer []byte, asked *registrationRequest, redirect string) (storedRegistration, error) {
+func readRegistration(answer []byte, asked *registrationRequest, redirect string) (dynamicClient, error) {
 	var r registrationResponse
 	if err := wire.Unmarshal(answer, &r); err != nil || r.ClientID == "" {
-		return storedRegistration{}, fmt.Errorf("the answer holds no client ID")
+		return dynamicClient{}, fmt.Errorf("the answer holds no client ID")
 	}
-	s := storedRegistration{ClientID: r.ClientID, Secret: r.Secret, Method: r.AuthMethod, Redirects: []string{}}
+	s := dynamicClient{ClientID: r.ClientID, Secret: r.Secret, Method: r.AuthMethod, Redirects: []string{}}
 	if redirect != "" {
 		s.Redirects = []string{redirect}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"time"
 
 	"golang.org/x/oauth2"
 
@@ -19,7 +20,7 @@ var errCannotRenew = errors.New("the token cannot be renewed without a new autho
 // the one that another process has stored meanwhile, or one for the refresh
 // token. One that was new when it was refused is not renewed again.
 func (c *Client) renewed(ctx context.Context, old *credential, n need) (*credential, error) {
-	if !c.opts.Grant.interactive() || old.refreshed && old.unproven.Load() {
+	if old.refreshed && old.unproven.Load() {
 		return nil, errCannotRenew
 	}
 	if other := c.stored(ctx); other != nil && other.Access != old.Access && !other.endsWithin(c.opts.Leeway) && covers(other.Requested, n.scopes) {
@@ -37,7 +38,7 @@ func (c *Client) renewed(ctx context.Context, old *credential, n need) (*credent
 func (c *Client) refresh(ctx context.Context, old *credential) (*credential, error) {
 	var fresh *credential
 	var refused error
-	err := c.store.Update(ctx, tokenKey(old.Issuer, old.Resource), func(ctx context.Context, value []byte) ([]byte, error) {
+	storing := c.store.Update(ctx, tokenKey(old.Issuer, old.Resource), func(ctx context.Context, value []byte) ([]byte, error) {
 		if value == nil {
 			return nil, errCannotRenew // logged out
 		}
@@ -49,7 +50,7 @@ func (c *Client) refresh(ctx context.Context, old *credential) (*credential, err
 			fresh = now
 			return value, nil
 		}
-		fresh, err = c.requestRefresh(ctx, now)
+		next, err := c.requestRefresh(ctx, now)
 		if isFinal(err) {
 			refused, now.Refresh = err, ""
 			return now.encode()
@@ -57,10 +58,14 @@ func (c *Client) refresh(ctx context.Context, old *credential) (*credential, err
 		if err != nil {
 			return nil, err
 		}
+		fresh = next
 		return fresh.encode()
 	})
-	if err = errors.Join(err, refused); err != nil {
-		return nil, err
+	if fresh == nil {
+		return nil, errors.Join(refused, storing)
+	}
+	if storing != nil {
+		c.opts.Logger.WarnContext(ctx, "the token is good for this process only", "error", storing)
 	}
 	c.use(fresh)
 	return fresh, nil
@@ -73,9 +78,9 @@ func (c *Client) requestRefresh(ctx context.Context, old *credential) (*credenti
 	if old.Refresh == "" {
 		return nil, errCannotRenew
 	}
-	client, err := c.clientOf(ctx, &old.record)
-	if err != nil {
-		return nil, err
+	client, ok := c.clientOf(&old.record)
+	if !ok {
+		return nil, fmt.Errorf("%w: the client that it was given to is no longer registered", errCannotRenew)
 	}
 	params := url.Values{"grant_type": {grantRefresh}, "refresh_token": {old.Refresh}, "resource": {old.Resource}}
 	r := tokenRequest{"refresh", old.Issuer, old.Endpoints, client, params, old.key}
@@ -85,35 +90,32 @@ func (c *Client) requestRefresh(ctx context.Context, old *credential) (*credenti
 	}
 	c.opts.Logger.DebugContext(ctx, "refreshed the token", "issuer", old.Issuer, "resource", old.Resource)
 	fresh := old.after(t)
-	return fresh, fresh.checkType()
+	if err := fresh.checkType(); err != nil {
+		return nil, err
+	}
+	return fresh, nil
 }
 
 // after returns the credential with the token of a refresh in it.
 func (c *credential) after(t *oauth2.Token) *credential {
 	next := &credential{record: c.record, key: c.key, refreshed: true}
-	next.Access, next.Type, next.Refresh, next.Expires = t.AccessToken, t.TokenType, t.RefreshToken, t.Expiry
+	next.Access, next.Type, next.Refresh, next.Expires, next.Obtained = t.AccessToken, t.TokenType, t.RefreshToken, t.Expiry, time.Now()
 	next.Granted = granted(t, c.Granted)
 	next.unproven.Store(true)
 	return next
 }
 
-// clientOf returns the client that a token was given to. Another one could not
-// use it.
-func (c *Client) clientOf(ctx context.Context, r *record) (Credentials, error) {
-	if client := c.opts.PreRegistered[r.Issuer]; client.ClientID == r.ClientID {
-		return client, nil
+// clientOf returns the client that a token was given to; no other could use
+// it. It comes with the token, because a registration may have been replaced
+// since.
+func (c *Client) clientOf(r *record) (Credentials, bool) {
+	if client, ok := c.opts.PreRegistered[r.Issuer]; ok && client.ClientID == r.ClientID {
+		return client, true
 	}
-	if r.ClientID == c.opts.ClientMetadataURL {
-		return Credentials{ClientID: r.ClientID, AuthMethod: AuthNone}, nil
+	if r.Client != nil {
+		return r.Client.registration().Credentials, r.Client.usable("")
 	}
-	s, err := c.storedRegistration(ctx, r.Issuer)
-	if err != nil {
-		return Credentials{}, err
-	}
-	if s.ClientID != r.ClientID || !s.usable("") {
-		return Credentials{}, fmt.Errorf("%w: the client that it was given to is no longer registered", errCannotRenew)
-	}
-	return s.registration().Credentials, nil
+	return Credentials{ClientID: r.ClientID, AuthMethod: AuthNone}, r.ClientID != "" && r.ClientID == c.opts.ClientMetadataURL
 }
 
 // bind gives an attempt a key, if its token is to be bound to one.

@@ -39,11 +39,10 @@ func covers(all, some []string) bool {
 // Spec: 2026-07-28 basic/authorization#scope-selection-strategy.
 // Spec: 2026-07-28 basic/authorization#step-up-authorization-flow (2).
 func (c *Client) selectScopes(demanded, supported, before []string) []string {
-	scopes := union(demanded, c.opts.Scopes)
-	if len(scopes) == 0 {
-		scopes = union(supported)
+	if scopes := union(before, demanded, c.opts.Scopes); len(scopes) > 0 {
+		return scopes
 	}
-	return union(before, scopes)
+	return union(supported)
 }
 
 const offlineAccess = "offline_access"

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
@@ -103,10 +104,13 @@ func (r *tokenRequest) secrets() []string {
 func (a *attempt) accept(t *oauth2.Token, client string) (*credential, error) {
 	cred := &credential{record: record{
 		Issuer: a.server.Issuer, Resource: a.resource, ClientID: client,
-		Access: t.AccessToken, Type: t.TokenType, Refresh: t.RefreshToken, Expires: t.Expiry,
+		Access: t.AccessToken, Type: t.TokenType, Refresh: t.RefreshToken, Obtained: time.Now(), Expires: t.Expiry,
 		Requested: a.scopes, Granted: granted(t, a.scopes), Endpoints: a.server.endpoints(),
 	}, key: a.key}
-	return cred, cred.checkType()
+	if err := cred.checkType(); err != nil {
+		return nil, err
+	}
+	return cred, nil
 }
 
 // checkType refuses a token that is of another kind than asked for: one that is

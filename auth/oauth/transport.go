@@ -59,6 +59,9 @@ func (c *Client) ready(ctx context.Context) (*credential, error) {
 	if t == nil || !t.endsWithin(c.opts.Leeway) {
 		return t, ctx.Err()
 	}
+	if t.Refresh == "" && c.opts.Grant.interactive() && !t.endsWithin(0) {
+		return t, nil // it cannot be had earlier without the user
+	}
 	fresh, err := c.acquire(ctx, need{stale: t, renew: true, challenged: true})
 	switch {
 	case err == nil:
@@ -157,7 +160,7 @@ func (o *operation) judge(resp *http.Response) (*need, bool) {
 	if resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 		return nil, false
 	}
-	demand, ok := o.demand(resp)
+	demand, ok := demandOf(resp, o.token != nil && o.token.bound())
 	if !ok {
 		return nil, false
 	}
@@ -176,12 +179,12 @@ func (o *operation) judge(resp *http.Response) (*need, bool) {
 	return n, o.token != nil && demand.Get("error") == "insufficient_scope" && !o.futile(n)
 }
 
-// demand returns the challenge that a response holds. A 401 without any is one,
-// too: servers of 2025-03-26 send it so.
-func (o *operation) demand(resp *http.Response) (*challenge.Challenge, bool) {
+// demandOf returns the challenge that a response holds. A 401 without any is
+// one, too: servers of 2025-03-26 send it so.
+func demandOf(resp *http.Response, bound bool) (*challenge.Challenge, bool) {
 	all := challenge.Parse(resp.Header.Values("WWW-Authenticate"))
 	schemes := []string{"Bearer", "DPoP"}
-	if o.token != nil && o.token.bound() {
+	if bound {
 		slices.Reverse(schemes)
 	}
 	for _, scheme := range schemes {

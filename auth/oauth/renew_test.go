@@ -1,0 +1,224 @@
+package oauth_test
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+func age(t *testing.T, c *oauth.Client, by time.Duration) {
+	t.Helper()
+	if err := oauth.AgeForTest(t.Context(), c, by); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func lastForm(w *world) url.Values {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.forms[len(w.forms)-1]
+}
+
+// A token that is about to end is renewed first, by the same client and for the
+// same resource.
+func TestRefreshBeforeTheEnd(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	w.ok(c)
+	age(t, c, 3600*time.Second-10*time.Second)
+	w.ok(c)
+	w.ok(c)
+	w.wantCount("POST /mcp", 4)
+	w.wantCount("POST /token", 2)
+	w.wantCount("GET /authorize", 1)
+	f := lastForm(w)
+	if f.Get("grant_type") != "refresh_token" || f.Get("resource") != w.url || f.Get("client_id") != "client-1" {
+		t.Errorf("refreshed with %v", f)
+	}
+}
+
+// One that is refused is renewed, too, and rotates: each refresh token is used
+// once.
+func TestRefreshAfterRefusal(t *testing.T) {
+	w := newWorld(t)
+	store := oauth.NewMemoryStore()
+	with := func(o *oauth.Options) { o.Store = store }
+	first, second := w.client(nil, with), w.client(nil, with)
+	w.ok(first)
+	w.ok(second)
+	for range 3 {
+		w.revokeAll()
+		w.ok(first)
+		w.ok(second) // finds what the first has stored
+	}
+	w.wantCount("GET /authorize", 1)
+	w.wantCount("POST /token", 4)
+}
+
+func TestOneRefreshForAll(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	w.ok(c)
+	w.revokeAll()
+	results := make(chan error, 10)
+	for range cap(results) {
+		go func() { // ends with its request
+			_, err := w.send(t.Context(), c, "")
+			results <- err
+		}()
+	}
+	for range cap(results) {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+	w.wantCount("POST /token", 2)
+	w.wantCount("GET /authorize", 1)
+}
+
+// A refresh token that is no longer good means a new login, once.
+func TestRefreshRefused(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	w.ok(c)
+	w.set(func() { clear(w.valid); clear(w.refreshes) })
+	w.ok(c)
+	w.wantCount("GET /authorize", 2)
+	w.wantCount("POST /register", 1)
+	if got := w.asked[1].Get("scope"); got != "read" {
+		t.Errorf("asked for %q", got)
+	}
+}
+
+// An authorization server that is down is no reason to bother the user.
+func TestRefreshFails(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	w.ok(c)
+	down := true
+	w.token = func(url.Values) (int, doc) {
+		if down {
+			return http.StatusServiceUnavailable, doc{"error": "temporarily_unavailable"}
+		}
+		return 0, nil
+	}
+	age(t, c, 3600*time.Second-10*time.Second)
+	w.ok(c) // it is good for ten seconds yet
+	w.revokeAll()
+	if _, err := w.get(c); !errors.Is(err, mcp.ErrUnauthorized) || !strings.Contains(err.Error(), "temporarily_unavailable") {
+		t.Errorf("got %v", err)
+	}
+	w.wantCount("GET /authorize", 1)
+	w.set(func() { down = false })
+	w.ok(c)
+	w.wantCount("GET /authorize", 1)
+}
+
+// Without a refresh token the user logs in again when the token has ended.
+func TestNoRefreshToken(t *testing.T) {
+	w := newWorld(t)
+	w.noRefresh = true
+	c := w.client(nil)
+	w.ok(c)
+	age(t, c, 3600*time.Second-10*time.Second)
+	w.ok(c)
+	w.wantCount("GET /authorize", 1)
+	age(t, c, time.Minute)
+	w.ok(c)
+	w.wantCount("GET /authorize", 2)
+}
+
+// A token without an end is good until it is refused; one that ends in no time
+// is not renewed for each request.
+func TestLifetimes(t *testing.T) {
+	for _, lifetime := range []any{nil, "3600", 20} {
+		w := newWorld(t)
+		w.expiresIn = lifetime
+		c := w.client(nil)
+		w.ok(c)
+		w.ok(c)
+		w.wantCount("POST /token", 1)
+		if s := c.Status(t.Context()); s.Expires.IsZero() != (lifetime == nil) || !s.LoggedIn || !s.Renewable {
+			t.Errorf("%v: %+v", lifetime, s)
+		}
+	}
+}
+
+// The next process has the token.
+func TestStoredToken(t *testing.T) {
+	w := newWorld(t)
+	store, err := oauth.NewFileStore(t.TempDir() + "/tokens")
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(o *oauth.Options) { o.Store = store }
+	w.ok(w.client(nil, with))
+	c := w.client(nil, with)
+	w.ok(c)
+	w.wantCount("POST /mcp", 3)
+	w.wantCount("GET /authorize", 1)
+	tok, err := c.Token(t.Context())
+	if err != nil || tok.Type != "Bearer" || !strings.HasPrefix(string(tok.Access), "secret-access") || !slices.Equal(tok.Scopes, []string{"read"}) {
+		t.Errorf("%v, %v", tok, err)
+	}
+}
+
+func TestLogout(t *testing.T) {
+	w := newWorld(t)
+	store := oauth.NewMemoryStore()
+	c := w.client(nil, func(o *oauth.Options) { o.Store = store })
+	w.ok(c)
+	if err := c.Logout(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(w.revoked, []string{"refresh_token", "access_token"}) {
+		t.Errorf("revoked %q", w.revoked)
+	}
+	if s := c.Status(t.Context()); s.LoggedIn || s.Issuer != "" {
+		t.Errorf("status %+v", s)
+	}
+	if _, err := c.Token(t.Context()); !errors.Is(err, mcp.ErrUnauthorized) {
+		t.Errorf("token: %v", err)
+	}
+	if err := c.Logout(t.Context()); err != nil {
+		t.Errorf("again: %v", err)
+	}
+	w.ok(c)
+	w.wantCount("GET /authorize", 2)
+	w.wantCount("POST /register", 2)
+}
+
+// What cannot be revoked is forgotten all the same.
+func TestLogoutFails(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	w.ok(c)
+	w.asDocs["/revoke"] = func(rw http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		reply(rw, http.StatusServiceUnavailable, doc{"error": "server_error", "error_description": "no " + r.Form.Get("token")})
+	}
+	err := c.Logout(t.Context())
+	if err == nil || strings.Contains(err.Error(), "secret-") || c.Status(t.Context()).LoggedIn {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLoginForMore(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	if err := c.Login(t.Context(), "extra"); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.asked[0].Get("scope"); got != "read extra" {
+		t.Errorf("asked for %q", got)
+	}
+	w.ok(c)
+	w.wantCount("GET /authorize", 1)
+}
