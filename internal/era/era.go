@@ -72,6 +72,9 @@ var (
 	ErrCancelRequest = errors.New("request cancelled")
 	// ErrShutdown: the server is going away.
 	ErrShutdown = errors.New("the server is shutting down")
+	// ErrExpired: the authorization that the exchange was opened with has
+	// ended. The client comes again with a new one.
+	ErrExpired = errors.New("the authorization has expired")
 )
 
 // codeRequestCancelled answers $/cancelRequest, which clients took over from

@@ -56,8 +56,8 @@ func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err e
 		return
 	case errors.Is(cause, ErrCancelRequest):
 		result, err = nil, Cancelled()
-	case errors.Is(cause, ErrShutdown) && err != nil:
-		err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", ErrShutdown)
+	case err != nil && (errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrExpired)):
+		err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", cause)
 	}
 	frame, failed := l.encode(ctx, m, result, err)
 	l.mu.Lock()

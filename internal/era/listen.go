@@ -85,12 +85,13 @@ func (s *Stateless) tell(ctx context.Context, link *link, queue *changes, wake <
 // Spec: 2026-07-28 basic/patterns/subscriptions#graceful-closure.
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
 func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta mcp.Meta, desc *mcp.Description) (any, error) {
-	if !errors.Is(context.Cause(ctx), ErrShutdown) {
-		return nil, context.Cause(ctx)
+	cause := context.Cause(ctx)
+	if !errors.Is(cause, ErrShutdown) && !errors.Is(cause, ErrExpired) {
+		return nil, cause
 	}
 	link.ctx = context.WithoutCancel(ctx)
 	//nolint:contextcheck // ctx has ended, and the end is what there is to tell
-	err := link.notify(link.ctx, mcp.NoteCancelled, &mcp.CancelledParams{Meta: meta, RequestID: x.ID, Reason: ErrShutdown.Error()})
+	err := link.notify(link.ctx, mcp.NoteCancelled, &mcp.CancelledParams{Meta: meta, RequestID: x.ID, Reason: cause.Error()})
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	switch r.Method {
 	case http.MethodGet:
-		h.open(w, r, via.Principal)
+		h.open(w, r, via)
 	case http.MethodPost:
 		h.post(w, r, via) //nolint:contextcheck // a message belongs to its stream, not to the POST that brings it
 	default:
@@ -160,6 +160,8 @@ type conversation struct {
 	mu       sync.Mutex
 	ending   bool
 	requests sync.WaitGroup
+	until    time.Time   // when the newest authorization ends
+	expiry   *time.Timer // nil without an end
 }
 
 var _ era.Out = (*conversation)(nil)
@@ -175,8 +177,8 @@ func (c *conversation) Answer(ctx context.Context, frame []byte, _ *era.Failure)
 }
 
 // open serves a stream until its client leaves.
-func (h *Handler) open(w http.ResponseWriter, r *http.Request, principal string) {
-	c := h.begin(r, principal)
+func (h *Handler) open(w http.ResponseWriter, r *http.Request, via era.Via) {
+	c := h.begin(r, via.Principal)
 	if c == nil {
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "no more streams can be opened now", http.StatusServiceUnavailable)
@@ -186,6 +188,7 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, principal string)
 	c.pen = httpserve.NewPen(w, h.opts.WriteTimeout, h.opts.KeepAlive, func(error) { c.end(era.ErrCancelled) })
 	defer c.pen.Close()
 	c.session = era.NewSession(h.handler, h.opts.ServeOptions, c)
+	c.renew(via.Authorization)
 	endpoint := *r.URL
 	endpoint.Scheme, endpoint.Host, endpoint.RawQuery = "", "", "sessionId="+c.id
 	h.publish(c)
@@ -232,10 +235,29 @@ func (h *Handler) finish(c *conversation) {
 func (c *conversation) drain() {
 	c.mu.Lock()
 	c.ending = true
+	if c.expiry != nil {
+		c.expiry.Stop()
+	}
 	c.mu.Unlock()
 	c.inflight.CancelAll(context.Cause(c.ctx))
 	c.session.Close(jsonrpc.ErrClosed)
 	c.requests.Wait()
+}
+
+// renew lets the stream go on as long as an authorization of its client. The
+// client cannot open the stream anew without losing what is under way, but it
+// shows with each message that it has a token that is still good.
+func (c *conversation) renew(a *mcp.Authorization) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case a == nil || a.Expires.IsZero() || !a.Expires.After(c.until) || c.ending:
+	case c.expiry == nil:
+		c.until, c.expiry = a.Expires, time.AfterFunc(time.Until(a.Expires), func() { c.end(era.ErrExpired) })
+	default:
+		c.until = a.Expires
+		c.expiry.Reset(time.Until(a.Expires))
+	}
 }
 
 // post takes one message; its answer comes on the stream.
@@ -247,6 +269,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 		http.Error(w, "no such stream; open one with GET", http.StatusNotFound)
 		return
 	}
+	c.renew(via.Authorization)
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
 		return

@@ -254,7 +254,9 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, via era.Via) {
 	case err != nil:
 		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, err.Error())
 	default:
-		s.carry(r, st, p, left)
+		ctx, stop := httpserve.UntilExpiry(r.Context(), via.Authorization)
+		defer stop()
+		s.carry(r.WithContext(ctx), st, p, left)
 	}
 }
 

@@ -5,7 +5,9 @@ import (
 	"net/http"
 
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // serveStateless serves one request that stands alone, on the goroutine of
@@ -27,6 +29,11 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		h.stateless.Receive(ctx, m, nil, via)
 		w.WriteHeader(http.StatusAccepted)
 		return
+	}
+	if m.Method == mcp.MethodListen {
+		var stop context.CancelFunc
+		ctx, stop = httpserve.UntilExpiry(ctx, via.Authorization)
+		defer stop()
 	}
 	p := h.pen(w, func(error) { cancel(era.ErrCancelled) })
 	defer p.Close()
