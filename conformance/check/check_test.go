@@ -133,6 +133,21 @@ func TestAuthorizationServerNames(t *testing.T) {
 	}
 }
 
+// Extensions are wanted of requirement sets, and not scored.
+func TestExtensions(t *testing.T) {
+	want := &counts{Extensions: []string{"auth/dpop"}, Client: map[string]map[string]int{"2025-11-25": {"auth/dpop": 1, "initialize": 1}}}
+	for selection, failed := range map[string]int{"all": 0, "requirements": 1} {
+		runs, err := readRuns(results(t, "client-"+selection+"-2025-11-25", map[string]string{"initialize": "SUCCESS"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(runs, func(r *suiteRun) bool { return len(r.scenarios) > 0 })
+		if v := judgeRun(runs[i], want, nil); v.passed != 1 || len(v.failed) != failed || v.scored[1] != 1 {
+			t.Errorf("%s: %+v", selection, v)
+		}
+	}
+}
+
 // A client that hangs or fails after the checks have succeeded has not passed.
 func TestUndone(t *testing.T) {
 	dir := results(t, "client-all-2025-11-25", map[string]string{"sse-retry": "SUCCESS", "initialize": "SUCCESS"})

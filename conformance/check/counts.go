@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 )
@@ -13,6 +14,10 @@ type counts struct {
 	// Unscored are the scenarios that are in no requirement set, or not there
 	// to be scored; they have to succeed all the same.
 	Unscored []string `json:"unscored"`
+	// Extensions are the scenarios of extensions. They are not scored either;
+	// and where a revision selects, the suite leaves them out: its requirement
+	// sets have them.
+	Extensions []string `json:"extensions"`
 	// The roles say, by revision and scenario, how many checks have to succeed at
 	// least. A scenario that is missing must not run.
 	Server        map[string]map[string]int `json:"server"`
@@ -50,10 +55,16 @@ func readCounts(path string) (*counts, error) {
 
 // of returns what a run has to show.
 func (c *counts) of(r *suiteRun) map[string]int {
-	return (*c.role(r.role))[r.revision]
+	want := maps.Clone((*c.role(r.role))[r.revision])
+	if r.selection == "all" {
+		maps.DeleteFunc(want, func(name string, _ int) bool { return slices.Contains(c.Extensions, name) })
+	}
+	return want
 }
 
-func (c *counts) scored(scenario string) bool { return !slices.Contains(c.Unscored, scenario) }
+func (c *counts) scored(scenario string) bool {
+	return !slices.Contains(c.Unscored, scenario) && !slices.Contains(c.Extensions, scenario)
+}
 
 // learn replaces the numbers by those of the runs. A scenario that failed
 // teaches nothing and keeps its number.
