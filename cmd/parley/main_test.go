@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -19,7 +20,7 @@ import (
 // TestMain makes this test binary the program and, under another name, the
 // servers that the scripts need beside the reference server.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"parley": main, "fixture": fixture})
+	testscript.Main(m, map[string]func(){"parley": main, "fixture": fixture, "xdg-open": browse, "open": browse})
 }
 
 func TestScripts(t *testing.T) {
@@ -30,41 +31,54 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			// The race detector would have every process wait a second at its end.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			env.Setenv("PARLEY_CREDENTIALS", env.WorkDir+"/credentials")
+			env.Setenv("PARLEY_KEYRING", "off")
 			return nil
 		},
 	})
 }
 
-// serveHTTP starts the reference server over HTTP for the rest of a script, and
-// sets URL to where it is, and OLD to its older transport.
+// serveHTTP starts the reference server over HTTP for the rest of a script,
+// with further flags, and sets URL to where it is, and OLD to its older
+// transport.
 func serveHTTP(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) > 0 {
-		ts.Fatalf("usage: http")
+	if neg {
+		ts.Fatalf("usage: http [FLAG...]")
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	url, stop, err := startHTTP(args...)
+	ts.Check(err)
+	ts.Defer(func() {
+		if code := stop(); code != 0 {
+			ts.Logf("the server ended with %d", code)
+		}
+	})
+	ts.Setenv("URL", url)
+	ts.Setenv("OLD", strings.TrimSuffix(url, "/mcp")+"/sse")
+}
+
+// startHTTP starts the reference server over HTTP.
+func startHTTP(flags ...string) (url string, stop func() (code int), err error) {
+	ctx, cancel := context.WithCancel(context.Background())
 	log := &urlLog{found: make(chan string, 1)}
 	ended := make(chan int, 1)
-	go func() { // ends with stop, below; the script's end waits for it
+	go func() { // ends with cancel; stop waits for it
 		ended <- cli.Run(ctx, cli.IO{
 			In: strings.NewReader(""), Out: log, Err: log,
 			LookupEnv:  os.LookupEnv,
 			IsTerminal: func(any) bool { return false },
 			Executable: os.Executable,
-		}, []string{"serve", "--http", "127.0.0.1:0"})
+		}, append([]string{"serve", "--http", "127.0.0.1:0"}, flags...))
 	}()
-	ts.Defer(func() {
-		stop()
-		if code := <-ended; code != 0 {
-			ts.Logf("the server ended with %d", code)
-		}
-	})
+	stop = func() int {
+		cancel()
+		return <-ended
+	}
 	select {
 	case url := <-log.found:
-		ts.Setenv("URL", url)
-		ts.Setenv("OLD", strings.TrimSuffix(url, "/mcp")+"/sse")
+		return url, stop, nil
 	case code := <-ended:
-		ended <- code
-		ts.Fatalf("the server ended with %d: %s", code, log.text.String())
+		cancel()
+		return "", nil, fmt.Errorf("the server ended with %d: %s", code, log.text.String())
 	}
 }
 

@@ -32,6 +32,9 @@ func Run(ctx context.Context, streams IO, args []string) int {
 	root := a.root() //nolint:contextcheck // commands get their context when they run
 	root.SetArgs(args)
 	code := a.report(root.ExecuteContext(ctx))
+	for _, end := range a.atEnd {
+		_ = end() // the program ends anyway
+	}
 	if err := a.out.err; err != nil && code == exitOK {
 		code = a.report(&failure{code: exitConnection, err: err})
 	}
@@ -47,6 +50,7 @@ type app struct {
 
 	// screen is held by whoever asks the user something: a progress bar must
 	// not be drawn over a question.
+	atEnd  []func() error // what is still running
 	screen sync.Mutex
 	bar    *bar // guarded by screen
 }
@@ -99,7 +103,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.err)
 	a.flags.register(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "server", Title: "Talk to a server:"}, &cobra.Group{ID: "self", Title: "Be one:"})
-	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping()} {
+	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.login(), a.logout()} {
 		cmd.GroupID = "server"
 		root.AddCommand(cmd)
 	}

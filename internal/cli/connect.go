@@ -20,7 +20,7 @@ func (a *app) connect(ctx context.Context, t target) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport, err := a.transport(t)
+	transport, err := a.transport(ctx, t)
 	if err != nil {
 		return nil, err
 	}

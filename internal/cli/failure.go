@@ -3,12 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
+	"github.com/parley-mcp/parley/transport/streamable"
 )
 
 // The exit codes.
@@ -95,10 +97,15 @@ func hint(err error) string {
 	var (
 		undeclared *client.NotDeclaredError
 		rpc        *jsonrpc.Error
+		refused    *streamable.HTTPError
 	)
 	switch {
 	case errors.Is(err, client.ErrTimeout):
 		return "--timeout gives it longer, --trace shows what was said"
+	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
+		return "it does not accept the credentials; --token and --header name others"
+	case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
+		return `the credentials do not suffice; "parley login" can ask for more with --scope`
 	case errors.As(err, &undeclared):
 		return `"parley info" shows what it offers`
 	case errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability:

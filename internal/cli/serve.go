@@ -21,12 +21,18 @@ With --stdio, standard output is the channel of the protocol. With --http, the
 server is at /mcp, for clients of 2024-11-05 at /sse, and /healthz says that it
 is there. On a loopback address it takes only requests to loopback names, unless
 --allow-host says otherwise; pages of other origins need --allow-origin. Logs go
-to standard error.`
+to standard error.
+
+With --auth, clients have to log in. "dev" embeds an authorization server with the
+users of --user, for trying out the whole flow on one machine. A real one is named
+as issuer=URL,audience=NAME,scopes=A B: its tokens are verified by its published
+keys, have to be for this server's URL or for the audience, and need the scopes.`
 
 const serveExamples = `  parley serve --stdio
   parley serve --stdio --root ~/notes --log-level debug
   parley serve --http 127.0.0.1:7331
   parley serve --http 127.0.0.1:7331 --allow-host mcp.example.com   # behind a proxy
+  parley serve --http 127.0.0.1:7331 --auth dev --user ann:secret   # log in with a browser
   parley info -- parley serve --stdio`
 
 // serveFlags are the flags of serve, some of which mean something else to the
@@ -53,6 +59,10 @@ func (a *app) serve() *cobra.Command {
 	cmd.Flags().StringVar(&f.http.key, "tls-key", "", "the certificate's key, in `FILE`")
 	cmd.Flags().StringArrayVar(&f.http.hosts, "allow-host", nil, "accept only requests to this `HOST` (repeatable)")
 	cmd.Flags().StringArrayVar(&f.http.origins, "allow-origin", nil, "accept requests of pages of this `ORIGIN` (repeatable)")
+	cmd.Flags().StringVar(&f.http.auth.mode, "auth", "", "demand a login: `dev` embeds an authorization server; or issuer=URL,audience=NAME,scopes=A B")
+	cmd.Flags().StringArrayVar(&f.http.auth.users, "user", nil, "a user for --auth dev, as `NAME:PASSWORD` (repeatable)")
+	cmd.Flags().DurationVar(&f.http.auth.lifetime, "token-lifetime", 0, "how long the access tokens of --auth dev are good, for example 10s; 5 minutes by default")
+	cmd.Flags().StringVar(&f.http.auth.public, "public-url", "", "the `ORIGIN` that clients reach the server at, where that is not its address")
 	cmd.Flags().StringVar(&f.root, "root", "", "serve the files of the folder `DIR`")
 	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return failed(a.runServe(cmd.Context(), f)) }
@@ -65,6 +75,11 @@ func (a *app) runServe(ctx context.Context, f serveFlags) error {
 		return usagef("say how to serve: --stdio or --http, not both")
 	case f.http.addr == "" && !f.stdio:
 		return usagef("say how to serve: --stdio, or --http ADDR")
+	case f.stdio && f.http.auth.mode != "":
+		return usagef("--auth is for --http; who starts a command may use it")
+	}
+	if err := f.http.auth.check(); err != nil {
+		return err
 	}
 	logger, err := a.serverLogger(f.logLevel)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/server"
 	"github.com/parley-mcp/parley/transport/sse"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
@@ -19,6 +20,7 @@ type httpFlags struct {
 	cert, key string
 	hosts     []string
 	origins   []string
+	auth      authFlags
 }
 
 // closeTimeout is how long requests may take to end when the server does.
@@ -26,7 +28,7 @@ const closeTimeout = 10 * time.Second
 
 // serveHTTP serves Streamable HTTP at /mcp, HTTP+SSE of 2024-11-05 at /sse, and
 // a health check, until ctx ends.
-func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logger *slog.Logger) error {
+func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv *server.Server, logger *slog.Logger) error {
 	if (f.cert == "") != (f.key == "") {
 		return usagef("--tls-cert and --tls-key go together")
 	}
@@ -43,8 +45,12 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logge
 	if err != nil {
 		return usagef("cannot listen on %q: %v", f.addr, err)
 	}
-	server := &http.Server{
-		Handler:           accessLog(logger, routes(streams, old)),
+	gates, err := a.openGates(&f, listener, srv, logger)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	web := &http.Server{
+		Handler:           accessLog(logger, routes(streams, old, gates)),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
@@ -52,13 +58,27 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logge
 	}
 	a.announce(logger, listener.Addr(), f)
 	ended := make(chan error, 1)
-	go func() { ended <- listen(server, listener, f) }() // ends with Shutdown, below
+	go func() { ended <- listen(web, listener, f) }() // ends with Shutdown, below
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 	}
-	return stopHTTP(ctx, server, streams, old)
+	return stopHTTP(ctx, web, streams, old)
+}
+
+// openGates protects the server as the flags say. The origin of clients is
+// known once there is an address.
+func (a *app) openGates(f *httpFlags, l net.Listener, srv *server.Server, logger *slog.Logger) (*gates, error) {
+	origin, err := f.origin(l.Addr().String())
+	if err != nil {
+		return nil, err
+	}
+	g, err := a.gates(&f.auth, origin, logger)
+	if err == nil {
+		g.enforce(srv)
+	}
+	return g, err
 }
 
 func listen(server *http.Server, l net.Listener, f httpFlags) error {
@@ -68,10 +88,9 @@ func listen(server *http.Server, l net.Listener, f httpFlags) error {
 	return server.Serve(l)
 }
 
-func routes(streams, old http.Handler) http.Handler {
+func routes(streams, old http.Handler, g *gates) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", streams)
-	mux.Handle("/sse", old)
+	g.mount(mux, streams, old)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = w.Write([]byte("ok\n")) // a prober that is gone does not matter
@@ -87,12 +106,8 @@ func stopHTTP(ctx context.Context, server *http.Server, streams *streamable.Hand
 }
 
 func (a *app) announce(logger *slog.Logger, addr net.Addr, f httpFlags) {
-	scheme := "http"
-	if f.cert != "" {
-		scheme = "https"
-	}
-	logger.Info("serving", "url", scheme+"://"+addr.String()+"/mcp")
-	if tcp, ok := addr.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+	logger.Info("serving", "url", f.scheme()+"://"+addr.String()+"/mcp")
+	if tcp, ok := addr.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && f.auth.mode == "" {
 		logger.Warn("this address can be reached from other machines, and the reference server asks nobody who they are")
 	}
 }

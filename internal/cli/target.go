@@ -68,7 +68,7 @@ func isURL(s string) bool {
 
 // transport chooses the way to a target. This is the only place that knows
 // which ways there are.
-func (a *app) transport(t target) (mcp.Transport, error) {
+func (a *app) transport(ctx context.Context, t target) (mcp.Transport, error) {
 	if t.url != "" {
 		header, err := a.flags.header()
 		if err != nil {
@@ -81,7 +81,11 @@ func (a *app) transport(t target) (mcp.Transport, error) {
 		if token != "" {
 			header.Set("Authorization", "Bearer "+token)
 		}
-		return &streamable.Client{URL: t.url, Header: header, Logger: a.logger()}, nil
+		c := &streamable.Client{URL: t.url, Header: header, Logger: a.logger()}
+		if header.Get("Authorization") == "" {
+			c.HTTP, err = a.authorized(ctx, t.url)
+		}
+		return c, err
 	}
 	if a.flags.token != "" {
 		return nil, usagef("--token is for a server at a URL; give a command its secrets with --env")

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// registration is how the user has this program registered with a server's
+// authorization server, remembered from one login to the next.
+type registration struct {
+	Issuer      string `json:"issuer,omitzero"`
+	ClientID    string `json:"client_id,omitzero"`
+	SecretText  string `json:"client_secret,omitzero"`
+	MetadataURL string `json:"client_metadata,omitzero"`
+	DPoP        bool   `json:"dpop,omitzero"`
+}
+
+func registrationKey(url string) string { return "registration " + url }
+
+// preRegistered returns the client that the user has, by its issuer.
+func (r *registration) preRegistered() map[string]oauth.Credentials {
+	if r.ClientID == "" {
+		return nil
+	}
+	issuer := r.Issuer
+	if issuer == "" {
+		issuer = oauth.AnyIssuer
+	}
+	return map[string]oauth.Credentials{issuer: {ClientID: r.ClientID, Secret: oauth.Secret(r.SecretText)}}
+}
+
+// remember keeps the registration for later runs.
+func (r *registration) remember(ctx context.Context, s oauth.Store, url string) error {
+	doc, err := wire.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return s.Update(ctx, registrationKey(url), func(context.Context, []byte) ([]byte, error) { return doc, nil })
+}
+
+// recall returns the registration that was remembered, or none.
+func recall(ctx context.Context, s oauth.Store, url string) (*registration, error) {
+	r := new(registration)
+	doc, err := s.Load(ctx, registrationKey(url))
+	if err != nil || doc == nil {
+		return r, err
+	}
+	return r, wire.Unmarshal(doc, r)
+}
+
+// authorizer returns what logs in to a server at a URL. It lives as long as
+// the program.
+func (a *app) authorizer(url string, r *registration, store oauth.Store, receiver oauth.Receiver) (*oauth.Client, error) {
+	c, err := oauth.New(oauth.Options{
+		URL:               url,
+		Store:             store,
+		Grant:             &oauth.AuthorizationCode{Receiver: receiver},
+		PreRegistered:     r.preRegistered(),
+		ClientMetadataURL: r.MetadataURL,
+		Metadata:          oauth.Metadata{Name: "Parley", SoftwareID: "parley", SoftwareVersion: buildVersion()},
+		DPoP:              r.DPoP,
+		Logger:            a.logger(),
+	})
+	if err == nil {
+		a.atEnd = append(a.atEnd, c.Close)
+	}
+	return c, err
+}
+
+// authorized returns a client for HTTP that logs in to a server at a URL when
+// that demands it.
+func (a *app) authorized(ctx context.Context, url string) (*http.Client, error) {
+	v, err := a.vault()
+	if err != nil {
+		return nil, err
+	}
+	r, err := recall(ctx, v, url)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.authorizer(url, r, v, a.receiver(url))
+	if err != nil {
+		return nil, err
+	}
+	return &http.Client{Transport: c.Transport(nil)}, nil
+}
+
+// receiver is how the user is asked to log in, if there is one.
+func (a *app) receiver(url string) oauth.Receiver {
+	if !a.interactive() {
+		return nobody{url}
+	}
+	return a.browser()
+}
+
+// browser opens the user's browser, and shows the page for those that do not
+// open.
+func (a *app) browser() oauth.Receiver {
+	return &oauth.Loopback{Show: func(r oauth.AuthorizationRequest) {
+		a.note("Log in with your browser, at %s. If no page opens, go to\n  %s", harmless(r.Issuer), harmless(r.URL))
+	}}
+}
+
+// nobody is the receiver where there is nobody to ask.
+type nobody struct{ url string }
+
+var errNobody = errors.New("the server demands a login, and there is nobody here to ask")
+
+// Listen implements oauth.Receiver.
+func (n nobody) Listen(context.Context, []string) (oauth.Reception, error) {
+	return nil, &failure{code: exitConnection, err: errors.Join(errNobody, mcp.ErrUnauthorized), hint: "run: parley login " + n.url}
+}

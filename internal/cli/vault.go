@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/zalando/go-keyring"
+
+	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+// What the vault's key has in the keyring of the operating system.
+const (
+	keyringService = "parley"
+	keyringUser    = "credentials"
+)
+
+// The variables of the environment about credentials.
+const (
+	storeVariable   = "PARLEY_CREDENTIALS"
+	keyringVariable = "PARLEY_KEYRING"
+)
+
+// vault is where credentials are kept from one run to the next: in files of the
+// user's, encrypted with a key in the keyring of the operating system where
+// there is one. Keyrings themselves take only short texts. It is opened when
+// there is something in it to be read or written, as the user may be asked.
+type vault struct {
+	files oauth.Store
+	dir   string
+	// sealer encrypts; it is nil where there is no keyring.
+	sealer func() (cipher.AEAD, error)
+}
+
+var _ oauth.Store = (*vault)(nil)
+
+// where says it to the user.
+func (v *vault) where() string {
+	if sealer, err := v.sealer(); err == nil && sealer != nil {
+		return v.dir + ", encrypted with a key in the keyring"
+	}
+	return v.dir + ", readable for you only; there is no keyring to encrypt it with"
+}
+
+func (a *app) vault() (*vault, error) {
+	dir, ok := a.io.LookupEnv(storeVariable)
+	if !ok || dir == "" {
+		config, err := os.UserConfigDir()
+		if err != nil {
+			return nil, usagef("there is no place for credentials: %v; name a folder in %s", err, storeVariable)
+		}
+		dir = filepath.Join(config, "parley", "credentials")
+	}
+	files, err := oauth.NewFileStore(dir)
+	if err != nil {
+		return nil, fmt.Errorf("credentials: %w", err)
+	}
+	return &vault{files, dir, sync.OnceValues(a.sealer)}, nil
+}
+
+func (a *app) sealer() (cipher.AEAD, error) {
+	if !a.hasKeyring() {
+		return nil, nil //nolint:nilnil // there is none, and that is fine
+	}
+	key, err := keyringKey()
+	if err != nil {
+		return nil, &failure{code: exitConnection, err: fmt.Errorf("the keyring: %w", err), hint: keyringVariable + "=off does without"}
+	}
+	return newSealer(key)
+}
+
+// hasKeyring reports whether there may be a keyring. Where it is reached by
+// D-Bus, looking for it without a session's address would start one.
+func (a *app) hasKeyring() bool {
+	if wish, _ := a.io.LookupEnv(keyringVariable); wish == "off" {
+		return false
+	}
+	switch runtime.GOOS {
+	case "windows", "darwin":
+		return true
+	}
+	address, _ := a.io.LookupEnv("DBUS_SESSION_BUS_ADDRESS")
+	if address == "" {
+		return false
+	}
+	_, err := keyring.Get(keyringService, keyringUser)
+	return err == nil || errors.Is(err, keyring.ErrNotFound)
+}
+
+// keyringKey returns the vault's key, made when there is none.
+func keyringKey() ([]byte, error) {
+	text, err := keyring.Get(keyringService, keyringUser)
+	if err == nil {
+		return base64.StdEncoding.DecodeString(text)
+	}
+	if !errors.Is(err, keyring.ErrNotFound) {
+		return nil, err
+	}
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // it never fails
+	return key, keyring.Set(keyringService, keyringUser, base64.StdEncoding.EncodeToString(key))
+}
+
+func newSealer(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, errors.New("the key of the credentials in the keyring is damaged")
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// Load implements oauth.Store.
+func (v *vault) Load(ctx context.Context, key string) ([]byte, error) {
+	doc, err := v.files.Load(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return v.open(key, doc)
+}
+
+// Update implements oauth.Store.
+func (v *vault) Update(ctx context.Context, key string, change func(context.Context, []byte) ([]byte, error)) error {
+	return v.files.Update(ctx, key, func(ctx context.Context, doc []byte) ([]byte, error) {
+		value, err := v.open(key, doc)
+		if err != nil {
+			return nil, err
+		}
+		if value, err = change(ctx, value); err != nil || value == nil {
+			return nil, err
+		}
+		return v.seal(key, value)
+	})
+}
+
+// seal encrypts a document, bound to its key. It becomes a JSON string.
+func (v *vault) seal(key string, value []byte) ([]byte, error) {
+	sealer, err := v.sealer()
+	if err != nil || sealer == nil {
+		return value, err
+	}
+	return wire.Marshal(sealer.Seal(nil, nil, value, []byte(key))) //nolint:gosec // this AEAD makes its nonces itself
+}
+
+// open decrypts a document. One from before there was a keyring is as it is,
+// until it is next written.
+func (v *vault) open(key string, doc []byte) ([]byte, error) {
+	if len(doc) == 0 || doc[0] != '"' {
+		return doc, nil
+	}
+	sealer, err := v.sealer()
+	if err != nil {
+		return nil, err
+	}
+	if sealer == nil {
+		return nil, fmt.Errorf("the credentials in %s are encrypted, and their key is in a keyring that is not there now; %s names another folder", v.dir, storeVariable)
+	}
+	var box []byte
+	if err := wire.Unmarshal(doc, &box); err != nil {
+		return nil, fmt.Errorf("a credential in %s is damaged", v.dir)
+	}
+	value, err := sealer.Open(nil, nil, box, []byte(key))
+	if err != nil {
+		return nil, fmt.Errorf("a credential in %s cannot be decrypted with the key in the keyring; remove the folder and log in again", v.dir)
+	}
+	return value, nil
+}
