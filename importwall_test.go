@@ -21,6 +21,7 @@ var walls = map[string][]string{
 	"internal/revision": {module + "server", module + "client", module + "transport", module + "internal/era", "net/http"},
 	"internal/era":      {module + "server", module + "client", module + "transport", "net/http"},
 	"server":            {module + "internal/era", module + "internal/revision", module + "internal/stream", module + "transport", module + "client", "net/http"},
+	"auth/oauth":        {module + "server", module + "client", module + "transport", module + "internal/era"},
 	"client":            {module + "server", module + "transport", "net/http"},
 	"transport":         {module + "server", module + "client"},
 }
