@@ -26,13 +26,14 @@ type fetcher struct {
 	// issuer is who is asked; what it names has to be https, too, or be on the
 	// loopback with it.
 	issuer *url.URL
+	own    bool // whether nobody else uses http
 }
 
 // newFetcher returns a fetcher with a client of the user's, or one that goes
 // only to the issuer and to public addresses.
 func newFetcher(c *http.Client, issuer *url.URL) *fetcher {
 	if c == nil {
-		return &fetcher{safehttp.New(safehttp.Options{NamedBy: issuer, MaxBytes: maxDocument, Timeout: fetchTimeout}), issuer}
+		return &fetcher{safehttp.New(safehttp.Options{NamedBy: issuer, MaxBytes: maxDocument, Timeout: fetchTimeout}), issuer, true}
 	}
 	own := *c
 	own.CheckRedirect = safehttp.CheckRedirect
@@ -40,7 +41,14 @@ func newFetcher(c *http.Client, issuer *url.URL) *fetcher {
 	if own.Timeout == 0 {
 		own.Timeout = fetchTimeout
 	}
-	return &fetcher{&own, issuer}
+	return &fetcher{&own, issuer, false}
+}
+
+// rest lets go of connections that will not be used for a while.
+func (f *fetcher) rest() {
+	if f.own {
+		f.http.CloseIdleConnections()
+	}
 }
 
 // checkURL refuses URLs that would send requests, and trust, through the clear.

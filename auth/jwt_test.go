@@ -288,3 +288,21 @@ func FuzzClaims(f *testing.F) {
 		}
 	})
 }
+
+// Keys of any form are taken or left out.
+func FuzzKeys(f *testing.F) {
+	i := newIssuer(f)
+	f.Add(string(keySet(f, jose.JSONWebKey{Key: i.key.Public(), KeyID: "k1"})))
+	f.Add(`{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},{"kty":"oct","k":"AAAA"},{"kty":"OKP","crv":"Ed25519","x":"AA"},null,1]}`)
+	token := i.token(f, nil)
+	f.Fuzz(func(t *testing.T, doc string) {
+		v, err := auth.NewJWT(auth.JWTOptions{Issuer: issuerURL, Keys: []byte(doc)})
+		if err != nil {
+			return
+		}
+		var bad *auth.TokenError
+		if _, err := v.Verify(context.Background(), token); err != nil && !errors.As(err, &bad) {
+			t.Errorf("%s: %v is no *TokenError", doc, err)
+		}
+	})
+}

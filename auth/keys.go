@@ -120,6 +120,7 @@ func (k *remoteKeys) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 		fetching, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 		defer cancel()
 		k.take(k.load(fetching))
+		k.fetch.rest()
 		return nil, nil //nolint:nilnil // what came is in k
 	})
 	select {

@@ -40,10 +40,13 @@ type rules struct {
 	resources               []resourceRule
 }
 
+// resourceRule is about URIs that are as the key says: the same as any of its
+// forms, or beginning with one.
 type resourceRule struct {
-	exact, prefix string
-	template      *regexp.Regexp
-	scopes        []string
+	forms    []string
+	prefix   bool
+	template *regexp.Regexp
+	scopes   []string
 }
 
 // unreached are the methods that middleware does not see: transports answer
@@ -79,7 +82,7 @@ func newRules(r *Rules) (*rules, error) {
 }
 
 func newResourceRule(key string) (resourceRule, error) {
-	switch prefix, isPrefix := strings.CutSuffix(key, "*"); {
+	switch start, prefix := strings.CutSuffix(key, "*"); {
 	case !strings.Contains(key, ":"):
 		return resourceRule{}, errors.New("it has no scheme")
 	case strings.Contains(key, "{"):
@@ -87,11 +90,10 @@ func newResourceRule(key string) (resourceRule, error) {
 		if err != nil {
 			return resourceRule{}, err
 		}
-		return resourceRule{exact: key, template: t.Regexp()}, nil
-	case isPrefix:
-		return resourceRule{prefix: prefix}, nil
+		return resourceRule{forms: []string{key}, template: t.Regexp()}, nil
+	default:
+		return resourceRule{forms: []string{start, normalURI(start)}, prefix: prefix}, nil
 	}
-	return resourceRule{exact: key}, nil
 }
 
 // resource returns the scopes that a resource, or a template by its text, needs.
@@ -110,11 +112,10 @@ func (r *rules) resource(uri string) []string {
 }
 
 func (r *resourceRule) covers(uri string) bool {
-	switch {
-	case r.prefix != "":
-		return strings.HasPrefix(uri, r.prefix)
-	case uri == r.exact:
-		return true
+	for _, form := range r.forms {
+		if uri == form || r.prefix && strings.HasPrefix(uri, form) {
+			return true
+		}
 	}
 	return r.template != nil && r.template.MatchString(uri)
 }

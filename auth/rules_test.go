@@ -43,6 +43,7 @@ func TestRules(t *testing.T) {
 			Prompts: map[string][]string{"p": {"prompt"}},
 			Resources: map[string][]string{
 				"file:///a": {"exact"}, "file:///home/*": {"home"}, "file:///home/{user}/{+path}": {"user"}, "db://{table}{?q}": {"db"}, "mem:x*": {"mem"},
+				"file:///%7Eann/*": {"ann"}, "file:///b%2Fc": {"bc"},
 			},
 		}
 	})
@@ -69,6 +70,9 @@ func TestRules(t *testing.T) {
 		{"resources/read", `{"uri":"mem:xyz"}`, "mem"},
 		{"resources/read", `{"uri":"mem:%78yz"}`, "mem"},
 		{"resources/read", `{"uri":"mem:y"}`, ""},
+		{"resources/read", `{"uri":"file:///~ann/x"}`, "ann"},
+		{"resources/read", `{"uri":"file:///%7eann/x"}`, "ann"},
+		{"resources/read", `{"uri":"file:///b/c"}`, "bc"},
 	} {
 		if got := lacks(t, g, &mcp.Authorization{Subject: "a"}, tt.method, tt.params); got != tt.want {
 			t.Errorf("%s %s: needs %q, want %q", tt.method, tt.params, got, tt.want)
