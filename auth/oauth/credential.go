@@ -17,6 +17,7 @@ import (
 type record struct {
 	Issuer     string          `json:"issuer"`
 	Resource   string          `json:"resource"`
+	Metadata   string          `json:"metadata,omitempty"` // where the server has said that there is some
 	ClientID   string          `json:"clientId,omitempty"`
 	Client     *dynamicClient  `json:"client,omitempty"` // if it was registered for this
 	Access     string          `json:"accessToken"`

@@ -77,6 +77,20 @@ func TestDiscoveryOrder(t *testing.T) {
 	}
 }
 
+// Where the metadata is need not be said with each challenge.
+func TestMetadataIsRemembered(t *testing.T) {
+	w := newWorld(t)
+	w.perRequest = true
+	w.mcpDocs = map[string]any{"/meta": w.resourceDoc()}
+	w.challenge = `Bearer resource_metadata="` + w.mcp.URL + `/meta", scope="read"`
+	c := w.client(nil)
+	w.ok(c)
+	w.ok(c, "need=write")
+	if got := w.metadataRequests(); !slices.Equal(got, []string{"/meta", serverAt, "/meta", serverAt}) {
+		t.Errorf("got %q", got)
+	}
+}
+
 // The resource identifier is sent as it was named.
 func TestResource(t *testing.T) {
 	for _, suffix := range []string{"", "/", "/mcp", "/mcp/"} {

@@ -149,8 +149,8 @@ func (c *Client) obtain(ctx context.Context, f *flight) (*credential, error) {
 	if !c.opts.Grant.interactive() {
 		return c.authorize(ctx, f)
 	}
-	if old := c.token(ctx); old != nil && !n.login && !n.stepUp {
-		t, err := c.renewed(ctx, old, n)
+	if !n.login {
+		t, err := c.renewed(ctx, c.token(ctx), n)
 		if t != nil || err != nil && (n.renew || !isFinal(err) && !errors.Is(err, errCannotRenew)) {
 			return t, err
 		}
@@ -165,6 +165,9 @@ func (c *Client) obtain(ctx context.Context, f *flight) (*credential, error) {
 // grant.
 func (c *Client) authorize(ctx context.Context, f *flight) (*credential, error) {
 	n := f.need
+	if old := c.token(ctx); old != nil && n.metadata == "" && (n.stepUp || n.renew) {
+		n.metadata = old.Metadata // said once, it need not be said with each challenge
+	}
 	found, err := c.discover(ctx, n.metadata, n.challenged)
 	if err != nil {
 		return nil, err
@@ -181,7 +184,7 @@ func (c *Client) authorize(ctx context.Context, f *flight) (*credential, error) 
 	if err != nil {
 		return nil, err
 	}
-	t.Authorized = time.Now()
+	t.Authorized, t.Metadata = time.Now(), n.metadata
 	t.unproven.Store(true)
 	c.opts.Logger.InfoContext(ctx, "got a token", "issuer", t.Issuer, "resource", t.Resource, "scopes", t.Granted)
 	if err := c.keep(ctx, t); err != nil {

@@ -16,18 +16,20 @@ import (
 // errCannotRenew says that a new token takes a new authorization.
 var errCannotRenew = errors.New("the token cannot be renewed without a new authorization")
 
-// renewed returns a token in place of one that was refused or is about to end:
-// the one that another process has stored meanwhile, or one for the refresh
-// token. One that was new when it was refused is not renewed again.
+// renewed returns a token without asking the user: the one that another process
+// has stored meanwhile, or one for the refresh token. old is what this process
+// has, or nil. One that was new when it was refused is not renewed again, and
+// more scopes take more than a refresh.
 func (c *Client) renewed(ctx context.Context, old *credential, n need) (*credential, error) {
-	if old.refreshed && old.unproven.Load() {
-		return nil, errCannotRenew
+	other := c.stored(ctx)
+	if other != nil && (old == nil || other.Access != old.Access) {
+		if !other.endsWithin(c.opts.Leeway) && (!n.stepUp || covers(other.Granted, n.scopes)) {
+			c.use(other)
+			return other, nil
+		}
+		old = other
 	}
-	if other := c.stored(ctx); other != nil && other.Access != old.Access && !other.endsWithin(c.opts.Leeway) && covers(other.Requested, n.scopes) {
-		c.use(other)
-		return other, nil
-	}
-	if old.Refresh == "" {
+	if old == nil || n.stepUp || old.Refresh == "" || old.refreshed && old.unproven.Load() {
 		return nil, errCannotRenew
 	}
 	return c.refresh(ctx, old)

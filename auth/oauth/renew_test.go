@@ -83,6 +83,30 @@ func TestOneRefreshForAll(t *testing.T) {
 	w.wantCount("GET /authorize", 1)
 }
 
+// Who is not logged in finds the login of another process, and who lacks scopes
+// those that another has got.
+func TestLoginElsewhere(t *testing.T) {
+	w := newWorld(t)
+	w.perRequest = true
+	store := oauth.NewMemoryStore()
+	with := func(o *oauth.Options) { o.Store = store }
+	first, second := w.client(nil, with), w.client(nil, with)
+	if _, err := second.Token(t.Context()); !errors.Is(err, mcp.ErrUnauthorized) {
+		t.Fatal(err)
+	}
+	w.ok(first)
+	w.ok(second)
+	w.wantCount("GET /authorize", 1)
+	w.ok(first, "need=write")
+	w.ok(second, "need=write")
+	w.wantCount("GET /authorize", 2)
+	// One that has ended meanwhile is renewed.
+	age(t, first, 2*time.Hour)
+	w.revokeAll()
+	w.ok(w.client(nil, with))
+	w.wantCount("GET /authorize", 2)
+}
+
 // A refresh token that is no longer good means a new login, once.
 func TestRefreshRefused(t *testing.T) {
 	w := newWorld(t)
