@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // endpoint is where an issuer is asked about tokens.
 type endpoint struct {
 	fetch  *fetcher
 	issuer string
+	flight singleflight.Group
 
 	mu     sync.Mutex
 	url    string // "" until it is known
@@ -31,10 +34,15 @@ func (e *endpoint) get(ctx context.Context) (string, error) {
 	case failed != nil && !again:
 		return "", failed
 	}
-	at, err := e.discover(ctx)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.url, e.failed, e.tried = at, err, time.Now()
+	// ctx is not of one client's request, so one may look for all.
+	found, err, _ := e.flight.Do("", func() (any, error) {
+		at, err := e.discover(ctx)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.url, e.failed, e.tried = at, err, time.Now()
+		return at, err
+	})
+	at, _ = found.(string)
 	return at, err
 }
 

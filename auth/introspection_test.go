@@ -243,6 +243,35 @@ func TestIntrospectionIsCached(t *testing.T) {
 	})
 }
 
+// Many tokens at once do not make many look for the endpoint.
+func TestIntrospectionEndpointIsFoundOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const metadata = issuerURL + "/.well-known/oauth-authorization-server"
+		i, gate := newIssuer(t), make(chan struct{})
+		reply := i.replies[metadata]
+		i.serve(metadata, func(r *http.Request) (int, string) {
+			<-gate
+			return reply(r)
+		})
+		i.introspects(t, active(""))
+		v := i.introspection(t, nil)
+		var wg sync.WaitGroup
+		for n := range 50 {
+			wg.Go(func() {
+				if err := verify(t, v, fmt.Sprint("t", n)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		close(gate)
+		wg.Wait()
+		if n := i.count(metadata); n != 1 {
+			t.Errorf("looked for %d times", n)
+		}
+	})
+}
+
 // A revoked token is good for no longer than answers are kept.
 func TestRevoked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
