@@ -22,8 +22,8 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-CGO_ENABLED=0 go build -o "$tmp/authserver" ./authserver
-"$tmp/authserver" -http 127.0.0.1:0 2>"$tmp/logs/authserver.log" &
+CGO_ENABLED=0 go build -o "$tmp/parley" ../cmd/parley
+"$tmp/parley" serve --http 127.0.0.1:0 --auth dev --user ada:lovelace 2>"$tmp/logs/authserver.log" &
 server=$!
 url=
 for _ in $(seq 100); do

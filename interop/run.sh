@@ -44,17 +44,34 @@ install_nginx() {
   fi
 }
 
+# Google's own build and the packages of other systems have other names.
+install_chromium() {
+  local name
+  if [ -n "${CHROMIUM:-}" ]; then return; fi
+  for name in chromium chromium-browser google-chrome; do
+    if command -v "$name" >/dev/null; then return; fi
+  done
+  if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null
+  fi
+}
+
 install() {
   case $1 in
   typescript | servers) install_npm "$1" ;;
   python) install_python ;;
   nginx) install_nginx ;;
+  auth)
+    install_npm auth
+    install_python
+    install_chromium
+    ;;
   esac
 }
 
 passed=0
 failed=0
-for suite in typescript servers python nginx; do
+for suite in typescript servers python nginx auth; do
   # Not in a condition: that would switch off the end at the first error inside.
   install "$suite"
   printf '\n== %s\n\n' "$suite"

@@ -124,7 +124,7 @@ func TestAccessToken(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, c[name], want)
 		}
 	}
-	if c["exp"].(float64)-c["iat"].(float64) != 300 || w.srv.Revoked(c["jti"].(string)) {
+	if lifetime := c["exp"].(float64) - c["iat"].(float64); lifetime < 300 || lifetime > 301 || w.srv.Revoked(c["jti"].(string)) {
 		t.Errorf("claims: %v", c)
 	}
 	keys := w.get("/jwks.json").json()["keys"].([]any)

@@ -37,7 +37,8 @@ type Options struct {
 	// Clients are those that need no registration.
 	Clients []Client
 
-	// AccessLifetime is how long an access token is good. 0 means 5 minutes.
+	// AccessLifetime is how long an access token is good, in whole seconds. 0
+	// means 5 minutes.
 	AccessLifetime time.Duration
 	// RefreshLifetime is how long a refresh token is good. Each is good once,
 	// and its use gives a new one. 0 means 24 hours.
@@ -108,7 +109,7 @@ func (o *Options) complete() error {
 }
 
 func (o *Options) defaults() {
-	o.AccessLifetime = orDefault(o.AccessLifetime, 5*time.Minute)
+	o.AccessLifetime = max(orDefault(o.AccessLifetime, 5*time.Minute).Truncate(time.Second), time.Second)
 	o.RefreshLifetime = orDefault(o.RefreshLifetime, 24*time.Hour)
 	o.CodeLifetime = orDefault(o.CodeLifetime, time.Minute)
 	o.LoginLifetime = orDefault(o.LoginLifetime, 12*time.Hour)

@@ -76,12 +76,12 @@ func (s *Server) issue(d *demand, g *grant, scopes []string, refresh bool) (*tok
 	now := time.Now()
 	c := &claims{
 		Issuer: s.opts.Issuer, Subject: g.user, Audience: g.resource, Client: g.client, Scope: strings.Join(scopes, " "),
-		Issued: now.Unix(), Expires: now.Add(s.opts.AccessLifetime).Unix(), ID: g.id + "." + rand.Text(),
+		Issued: now.Unix(), Expires: wholeSeconds(now.Add(s.opts.AccessLifetime)), ID: g.id + "." + rand.Text(),
 	}
 	if g.user == "" {
 		c.Subject = g.client // RFC 9068, section 2.2
 	}
-	got := &tokens{Type: "Bearer", Expires: c.Expires - c.Issued, Scope: c.Scope}
+	got := &tokens{Type: "Bearer", Expires: int64(s.opts.AccessLifetime / time.Second), Scope: c.Scope}
 	if d.proofKey != "" {
 		c.Confirm, got.Type = &confirmation{d.proofKey}, "DPoP"
 	}
@@ -95,6 +95,10 @@ func (s *Server) issue(d *demand, g *grant, scopes []string, refresh bool) (*tok
 	}
 	return got, nil
 }
+
+// wholeSeconds rounds up: a client counts from when it gets the token, and must
+// not take it for good any longer than it is.
+func wholeSeconds(t time.Time) int64 { return t.Add(time.Second - 1).Unix() }
 
 // serveItself is the grant client_credentials.
 func (s *Server) serveItself(d *demand) (*tokens, *oauthError) {

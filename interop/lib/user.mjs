@@ -51,26 +51,24 @@ export class User {
 
   /**
    * authorize goes from an authorization URL to the client's redirect URI with
-   * its answer, which it returns without following it. `seen` takes the pages
-   * in between.
+   * its answer, which it does not follow. It returns that, and what happened in
+   * between: whether it had to log in, and the scopes that it was asked for.
    */
-  async authorize(url, { deny = false, seen = [] } = {}) {
+  async authorize(url, { deny = false } = {}) {
     let page = await this.page(await this.request(url));
-    if (page.body.includes('type="password"')) {
-      seen.push(page.body);
-      page = await this.submit(page, "login", { name: this.name, password: this.password });
-    }
-    if (!page.location) {
-      seen.push(page.body);
-      page = await this.submit(page, deny ? "deny" : "allow");
-    }
+    const loggedIn = page.body.includes('type="password"');
+    if (loggedIn) page = await this.submit(page, "login", { name: this.name, password: this.password });
+    const consent = page.location ? "" : page.body;
+    if (consent) page = await this.submit(page, deny ? "deny" : "allow");
     assert(page.location, `the authorization server did not go back to the client (${page.status}): ${page.body}`);
-    return page.location;
+    const asked = [...consent.matchAll(/name="scope" value="([^"]*)"/g)].map(([, name]) => text(name));
+    return { location: page.location, loggedIn, asked, consent: text(consent.replace(/<[^>]*>/g, "")) };
   }
 
   /** visit is authorize, and then the client's redirect URI. */
   async visit(url, options) {
-    const response = await fetch(await this.authorize(url, options), { signal: AbortSignal.timeout(10_000) });
+    const { location } = await this.authorize(url, options);
+    const response = await fetch(location, { signal: AbortSignal.timeout(10_000) });
     await response.arrayBuffer();
     return response.status;
   }
