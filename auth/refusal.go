@@ -75,7 +75,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	body, err := jsonrpc.AppendNoID(nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s", no.reason))
 	w.WriteHeader(no.status)
 	if err == nil {
-		_, _ = w.Write(body) //nolint:gosec // it is JSON, and says so; a client that is gone does not matter
+		_, _ = w.Write(body) //nolint:gosec,nolintlint // it is JSON, and says so; gosec does not always see this. A client that is gone does not matter
 	}
 }
 
