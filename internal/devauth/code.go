@@ -90,12 +90,7 @@ func (c *code) good(d *demand) bool {
 
 // found makes a grant of a code.
 func (s *Server) found(d *demand, c *code) (*tokens, *oauthError) {
-	g := &grant{client: d.client.id, user: c.user, resource: c.request.resource, scopes: c.scopes}
-	lifetime := s.opts.AccessLifetime
-	if c.offline {
-		lifetime = max(lifetime, s.opts.RefreshLifetime)
-	}
-	g.until = time.Now().Add(lifetime)
+	g := &grant{client: d.client.id, user: c.user, resource: c.request.resource, scopes: c.scopes, until: s.until(time.Now(), c.offline)}
 	if d.client.public() {
 		g.proofKey = d.proofKey
 	}

@@ -70,9 +70,6 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Issuer identifies the server: its origin.
-func (s *Server) Issuer() string { return s.opts.Issuer }
-
 // Keys returns the public keys that access tokens are signed with, for a
 // resource server in the same process. It has to ask Revoked, too.
 func (s *Server) Keys() jose.JSONWebKeySet { return s.signer.keys() }
@@ -113,5 +110,6 @@ const (
 
 func (s *Server) at(path string) string { return s.opts.Issuer + path }
 
-// limiters of what anybody may have the server do.
+// newLimiter bounds what anybody may have the server do: 60 times at once, and
+// then once a second.
 func newLimiter() *rate.Limiter { return rate.NewLimiter(1, 60) }

@@ -57,7 +57,7 @@ func (s *Server) refresh(d *demand) (*tokens, *oauthError) {
 	if e != nil {
 		return nil, e
 	}
-	next, ok := s.grants.turn(id, generation, time.Now().Add(max(s.opts.RefreshLifetime, s.opts.AccessLifetime)))
+	next, ok := s.grants.turn(id, generation, s.until(time.Now(), true))
 	if !ok { // somebody was faster
 		s.replayed(&g)
 		return nil, bad

@@ -74,7 +74,7 @@ func (s *Server) logOut(r *http.Request) {
 	}
 }
 
-// token returns what a form has to hold, so that it can only have come from a
+// formToken returns what a form has to hold, so that it can only have come from a
 // page that the server made for this browser and for exactly this request.
 func (s *Server) formToken(visitor string, q url.Values) string {
 	mac := hmac.New(sha256.New, s.secret)

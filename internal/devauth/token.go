@@ -76,7 +76,7 @@ func (s *Server) issue(d *demand, g *grant, scopes []string, refresh bool) (*tok
 	now := time.Now()
 	c := &claims{
 		Issuer: s.opts.Issuer, Subject: g.user, Audience: g.resource, Client: g.client, Scope: strings.Join(scopes, " "),
-		Issued: now.Unix(), Expires: wholeSeconds(now.Add(s.opts.AccessLifetime)), ID: g.id + "." + rand.Text(),
+		Issued: now.Unix(), Expires: s.until(now, false).Unix(), ID: g.id + "." + rand.Text(),
 	}
 	if g.user == "" {
 		c.Subject = g.client // RFC 9068, section 2.2
@@ -96,9 +96,16 @@ func (s *Server) issue(d *demand, g *grant, scopes []string, refresh bool) (*tok
 	return got, nil
 }
 
-// wholeSeconds rounds up: a client counts from when it gets the token, and must
-// not take it for good any longer than it is.
-func wholeSeconds(t time.Time) int64 { return t.Add(time.Second - 1).Unix() }
+// until is when the tokens that are issued now end, all of them or the access
+// token. Seconds are rounded up: a client counts from when it gets the token, and
+// must not take it for good any longer than it is.
+func (s *Server) until(now time.Time, refresh bool) time.Time {
+	lifetime := s.opts.AccessLifetime
+	if refresh {
+		lifetime = max(lifetime, s.opts.RefreshLifetime)
+	}
+	return time.Unix(now.Add(lifetime+time.Second-1).Unix(), 0)
+}
 
 // serveItself is the grant client_credentials.
 func (s *Server) serveItself(d *demand) (*tokens, *oauthError) {
@@ -116,7 +123,7 @@ func (s *Server) serveItself(d *demand) (*tokens, *oauthError) {
 	if len(without(scopes, d.client.own)) > 0 {
 		return nil, fail("invalid_scope", "this client can have for itself only: "+strings.Join(d.client.own, " "))
 	}
-	g := &grant{client: d.client.id, resource: resource, scopes: scopes, until: time.Now().Add(s.opts.AccessLifetime)}
+	g := &grant{client: d.client.id, resource: resource, scopes: scopes, until: s.until(time.Now(), false)}
 	if !s.grants.add(g) {
 		return nil, full()
 	}
