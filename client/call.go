@@ -249,6 +249,9 @@ func get[T any](ctx context.Context, c *Client, method string, params any, opts 
 	if err != nil {
 		return nil, err
 	}
+	if len(raw) == 0 || raw[0] != '{' { // null would decode, too
+		return nil, fmt.Errorf("%s: the server sent a malformed result: it must be an object", method)
+	}
 	result := new(T)
 	if err := wire.Unmarshal(raw, result); err != nil {
 		return nil, fmt.Errorf("%s: the server sent a malformed result: %w", method, err)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/parley-mcp/parley/mcp"
@@ -13,13 +14,15 @@ type cursor struct {
 }
 
 // pages iterates over a list page by page. An empty cursor is a cursor; only
-// a missing one is the end.
+// a missing one is the end. A list that leads back to where it was is an error:
+// it would never end.
 //
 // Spec: 2026-07-28 server/utilities/pagination#implementation-guidelines.
 func pages[R, T any](ctx context.Context, c *Client, method string, opts []CallOption, items func(*R) ([]T, *string)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var at cursor
-		for {
+		var mark *string // a cursor that was sent before; it moves on less and less often
+		for n := 1; ; n++ {
 			page, err := get[R](ctx, c, method, at, opts)
 			if err != nil {
 				var none T
@@ -34,6 +37,14 @@ func pages[R, T any](ctx context.Context, c *Client, method string, opts []CallO
 			}
 			if next == nil {
 				return
+			}
+			if mark != nil && *next == *mark {
+				var none T
+				yield(none, fmt.Errorf("%s: the server leads to the same page again and again", method))
+				return
+			}
+			if n&(n-1) == 0 {
+				mark = next
 			}
 			at.Cursor = next
 		}

@@ -149,6 +149,9 @@ func (c *StatelessClient) known(method string, kind *string) error {
 	return fmt.Errorf("%s: the server sent a result of the unknown type %q", method, *kind)
 }
 
+// maxQuestions bounds the questions of one round, which are all put at once.
+const maxQuestions = 256
+
 // retry answers the questions and returns the params to ask again with. The
 // state is echoed as it came, or left out if there was none.
 func (c *StatelessClient) retry(ctx context.Context, o *Outgoing, questions map[string]json.RawMessage, state *string) (json.RawMessage, error) {
@@ -157,6 +160,9 @@ func (c *StatelessClient) retry(ctx context.Context, o *Outgoing, questions map[
 	}
 	if questions == nil && state == nil {
 		return nil, fmt.Errorf("%s: the server asked for input without saying what for", o.Method)
+	}
+	if len(questions) > maxQuestions {
+		return nil, fmt.Errorf("%s: the server asked %d questions at once; this client answers at most %d", o.Method, len(questions), maxQuestions)
 	}
 	params := orEmpty(bytes.Clone(o.Params))
 	if questions != nil {

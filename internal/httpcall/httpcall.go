@@ -31,7 +31,8 @@ func Guarded(c *http.Client) *http.Client {
 		g = *c
 	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		own := t.Clone()
-		own.MaxIdleConnsPerHost = 16 // calls that run at a time are the normal case
+		own.MaxIdleConnsPerHost = 16         // calls that run at a time are the normal case
+		own.MaxResponseHeaderBytes = 1 << 20 // the default is ten times as much
 		g.Transport = own
 	}
 	g.CheckRedirect = checkRedirect

@@ -20,6 +20,7 @@ func Lines(r io.Reader, w io.Writer, limit int, closer func() error) Frames {
 type lines struct {
 	r      *bufio.Reader
 	limit  int
+	rest   bool // what comes next is the rest of a line that was too long
 	out    *writer
 	closer func() error
 	once   sync.Once
@@ -41,11 +42,16 @@ func (l *lines) Read() ([]byte, error) {
 // line returns the next line without its end, in memory of its own. The last
 // line of a stream may lack its newline.
 func (l *lines) line() ([]byte, error) {
+	if err := l.skip(); err != nil {
+		return nil, err
+	}
 	var line []byte
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if len(line)+len(part) > l.limit+2 { // the line's end does not count
-			return nil, l.skip(err)
+			// Said at once: the rest may never come to an end.
+			l.rest = errors.Is(err, bufio.ErrBufferFull)
+			return nil, &TooLongError{l.limit}
 		}
 		line = append(line, part...)
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -58,15 +64,15 @@ func (l *lines) line() ([]byte, error) {
 	}
 }
 
-// skip reads past the rest of a line that is too long, without keeping it.
-func (l *lines) skip(err error) error {
-	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = l.r.ReadSlice('\n')
+// skip reads past the rest of a line that was too long, without keeping it.
+func (l *lines) skip() error {
+	for l.rest {
+		_, err := l.r.ReadSlice('\n')
+		if l.rest = errors.Is(err, bufio.ErrBufferFull); err != nil && !l.rest {
+			return err
+		}
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	return &TooLongError{l.limit}
+	return nil
 }
 
 func (l *lines) Write(frame []byte) error { return l.out.write(frame) }

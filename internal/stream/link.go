@@ -254,7 +254,7 @@ func (l *Link) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrp
 		call.Forget()
 		return nil, err
 	}
-	if err := l.frames.Write(frame); err != nil {
+	if err := l.writeWithin(ctx, frame); err != nil {
 		call.Forget()
 		return nil, l.broken(err)
 	}
@@ -268,6 +268,26 @@ func (l *Link) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrp
 		return nil, reason.(error) //nolint:forcetypeassert // the map holds nothing else
 	}
 	return response, err
+}
+
+// writeWithin writes a frame for a caller who does not wait for ever. A server
+// that has stopped reading, for so long that nothing more can be written, is
+// given up: a part of a frame may be out already, and nothing can follow it.
+func (l *Link) writeWithin(ctx context.Context, frame []byte) error {
+	written := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { // ends with the write, which it ends
+		timer := time.NewTimer(farewell)
+		defer timer.Stop()
+		select {
+		case <-written:
+		case <-timer.C:
+			_ = l.frames.Close() // the write then says what became of it
+		}
+	})
+	err := l.frames.Write(frame)
+	close(written)
+	stop()
+	return err
 }
 
 // broken prefers what ended the connection to what a write says of it. A peer
@@ -304,16 +324,17 @@ func (l *Link) withdraw(request *jsonrpc.Message, why error) {
 }
 
 // farewell is how long Close lets withdrawals go out before it ends the
-// connection: a server that hears of them stops work that nobody wants.
+// connection: a server that hears of them stops work that nobody wants. A
+// write whose caller has gone has as long.
 const farewell = 500 * time.Millisecond
 
 // Send implements mcp.Conn.
-func (l *Link) Send(_ context.Context, notification *jsonrpc.Message) error {
+func (l *Link) Send(ctx context.Context, notification *jsonrpc.Message) error {
 	frame, err := jsonrpc.Append(nil, notification)
 	if err != nil {
 		return err
 	}
-	if err := l.frames.Write(frame); err != nil {
+	if err := l.writeWithin(ctx, frame); err != nil {
 		return l.broken(err)
 	}
 	return nil
