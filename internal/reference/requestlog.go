@@ -150,7 +150,8 @@ func refusal(err error) bool {
 		params     *mcp.InvalidParamsError
 		method     *mcp.MethodNotFoundError
 		capability *mcp.MissingCapabilityError
+		forbidden  *mcp.ForbiddenError
 	)
-	return errors.Is(err, mcp.ErrResourceNotFound) || errors.As(err, &coded) || errors.As(err, &params) ||
+	return errors.Is(err, mcp.ErrResourceNotFound) || errors.As(err, &forbidden) || errors.As(err, &coded) || errors.As(err, &params) ||
 		errors.As(err, &method) || errors.As(err, &capability)
 }
