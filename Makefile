@@ -13,10 +13,10 @@ FUZZTIME ?= 50000x
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint fuzz conform interop api dead tidy bench clean
+.PHONY: help run build test check lint fuzz conform interop api dead tidy bench bench-peers clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## build the program and take the tour: a client walks through the reference server in every revision
 	@$(TMP)/parley tour
@@ -76,6 +76,9 @@ tidy: ## go.mod and generated code are up to date
 
 bench: ## benchmarks, compared with main
 	./tools/bench.sh
+
+bench-peers: ## measure servers and clients of other people beside ours, and write docs/performance.md; flags in ARGS
+	cd bench && $(GO) run . -out ../docs/performance.md $(ARGS)
 
 clean: ## remove what was built
 	rm -rf $(TMP)

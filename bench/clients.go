@@ -94,7 +94,7 @@ func measureDrivers(r *results, w *workload, start func(*subject) (*driver, erro
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", w.name, s.label, err)
 		} else if d == nil {
-			c.lacks = "not measured"
+			c.lacks = "there is nothing to measure"
 			continue
 		}
 		d.cell = c

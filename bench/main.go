@@ -48,9 +48,9 @@ func parse() (options, error) {
 	peers := flag.String("peers", "", "measure only these, separated by commas; the floor is always there")
 	quick := flag.Bool("quick", false, "one short round, and a tenth of the sessions and streams: to see that everything works")
 	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each workload")
-	flag.DurationVar(&o.time, "time", 300*time.Millisecond, "time of one server in one round")
+	flag.DurationVar(&o.time, "time", 250*time.Millisecond, "time of one server in one round")
 	flag.IntVar(&o.scale, "scale", 10_000, "number of idle sessions and of open streams")
-	flag.StringVar(&o.out, "out", "", "file to put the results into, between its markers; standard output if empty")
+	flag.StringVar(&o.out, "out", "", "file to put the results of a complete run into, between its markers; all others go to standard output")
 	flag.BoolVar(&o.list, "list", false, "list the workloads and the peers")
 	flag.Parse()
 	if *quick {
@@ -58,6 +58,9 @@ func parse() (options, error) {
 	}
 	if *peers != "" {
 		o.peers = strings.Split(*peers, ",")
+	}
+	if *quick || *only != "" || *peers != "" {
+		o.out = ""
 	}
 	var err error
 	o.only, err = regexp.Compile(*only)

@@ -59,16 +59,23 @@ func measure(r *results, w *workload) (*row, error) {
 		}
 	}()
 	for _, s := range r.subjects {
-		c := &cell{lacks: s.lacking(w)}
+		c := &cell{lacks: s.lacks[w.needs]}
 		row.cells = append(row.cells, c)
 		if c.lacks != "" {
 			continue
 		}
-		b, err := newBench(s, w, c)
+		p, err := s.start(w)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.label, err)
 		}
-		all = append(all, b)
+		all = append(all, &bench{process: p, subject: s, cell: c})
+	}
+	// Some take long to start: the others would give up on connections that
+	// say nothing meanwhile.
+	for _, b := range all {
+		if err := b.warmUp(w, r.time); err != nil {
+			return nil, b.Explain(fmt.Errorf("%s: %w", b.subject.label, err))
+		}
 	}
 	for round := range r.rounds {
 		for i := range all { // another one goes first in each round
@@ -81,31 +88,24 @@ func measure(r *results, w *workload) (*row, error) {
 	return row, nil
 }
 
-// lacking says why a subject cannot be measured in a workload.
-func (s *subject) lacking(w *workload) string {
-	for _, f := range []feature{w.needs, feature(w.era) + " " + w.needs} {
-		if why := s.lacks[f]; why != "" {
-			return why
-		}
+func (s *subject) start(w *workload) (*process, error) {
+	if w.pipe {
+		return s.startPipe(w.era, w.tools)
 	}
-	return ""
+	return s.startHTTP(w.era, w.tools)
 }
 
-func newBench(s *subject, w *workload, c *cell) (*bench, error) {
-	start := s.startHTTP
-	if w.pipe {
-		start = s.startPipe
-	}
-	p, err := start(w.era, w.tools)
-	if err != nil {
-		return nil, err
-	}
-	b := &bench{process: p, subject: s, cell: c}
+// warmUp lets a server run before its first round; a program that is compiled
+// while it runs needs longer.
+func (b *bench) warmUp(w *workload, d time.Duration) error {
 	if err := b.connect(w); err != nil {
-		b.stop()
-		return nil, p.Explain(err)
+		return err
 	}
-	return b, nil
+	if !b.subject.slow {
+		d /= 4
+	}
+	_, err := load.Loop(2*d, b.ops)
+	return err
 }
 
 func (b *bench) connect(w *workload) error {
@@ -137,21 +137,7 @@ func (b *bench) stop() {
 	b.Stop()
 }
 
-// warmth is how long a server runs before its first round; a program that is
-// compiled while it runs needs longer.
-func (s *subject) warmth(d time.Duration) time.Duration {
-	if s.slow {
-		return 2 * d
-	}
-	return d / 2
-}
-
 func (b *bench) round(d time.Duration) error {
-	if len(b.cell.cpu) == 0 {
-		if _, err := load.Loop(b.subject.warmth(d), b.ops); err != nil {
-			return err
-		}
-	}
 	before, err := b.CPU()
 	if err != nil {
 		return err

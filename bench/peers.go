@@ -17,9 +17,7 @@ const (
 	piped     feature = "stdio"
 	listening feature = "subscriptions/listen"
 	asking    feature = "elicitation"
-	askingNow feature = "elicitation in a session"
 	notifying feature = "progress"
-	stateless feature = "2026-07-28"
 	sessions  feature = "sessions"
 )
 
@@ -59,7 +57,9 @@ var peers = []*peer{
 	}},
 	{name: "rust", label: "Rust rmcp 3.9.0", build: rustServer},
 	{name: "typescript", label: "TypeScript SDK 2.4.0", build: nodeServer, slow: true},
-	{name: "python", label: "Python SDK 2.3.0", build: pythonServer, slow: true},
+	{name: "python", label: "Python SDK 2.3.0", build: pythonServer, slow: true, lacks: map[feature]string{
+		listening: "its server holds 1,024 subscriptions at most",
+	}},
 }
 
 // build builds the peers that were asked for, all if none was. It returns

@@ -1,6 +1,11 @@
 package main
 
-import "github.com/parley-mcp/parley/bench/internal/stats"
+import (
+	"fmt"
+	"os"
+
+	"github.com/parley-mcp/parley/bench/internal/report"
+)
 
 // results are what a run has measured.
 type results struct {
@@ -9,32 +14,37 @@ type results struct {
 	// skipped says which peers could not be built, and why.
 	skipped []string
 
+	// rows are the servers under load.
 	rows []*row
 	// memory are client and server in one process, clients those that call our
 	// server, against are the servers that our client calls.
 	memory, clients, against []*row
+	// sessions and listeners have an entry for each subject.
+	sessions, listeners []*held
+	startups            []*startup
 }
 
-var otherWorkloads []string
+var otherWorkloads = []string{
+	"small call, client and server in memory, 2026-07-28", "small call, client and server in memory, 2025-11-25",
+	"small call of the client, Parley's server, HTTP 2026-07-28", "small call of the client, Parley's server, HTTP 2025-11-25",
+	"small call of Parley's client, each server, HTTP 2026-07-28", "small call of Parley's client, each server, HTTP 2025-11-25",
+	sessionsName, listenersName, startupName,
+}
 
-func measureSessions(*results) error  { return nil }
-func measureListeners(*results) error { return nil }
-func measureFootprint(*results) error { return nil }
-
+// write writes the results to where they were wanted.
 func (r *results) write() error {
-	for _, row := range append(append(append(r.rows, r.memory...), r.clients...), r.against...) {
-		print(row.name, ": ")
-		for i, c := range row.cells {
-			if c.lacks != "" {
-				print("- ")
-				continue
-			}
-			_ = i
-			sp := statsOf(c.cpu)
-			print(int(sp*10)/10, "us/", int(sp/statsOf(row.cells[0].cpu)*100), "% ")
-		}
-		println()
+	text := r.markdown()
+	if r.out == "" {
+		_, err := fmt.Fprint(os.Stdout, text)
+		return err
 	}
-	return nil
+	page, err := os.ReadFile(r.out)
+	if err != nil {
+		return err
+	}
+	page, err = report.Replace(page, text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.out, err)
+	}
+	return os.WriteFile(r.out, page, 0o644)
 }
-func statsOf(v []float64) float64 { return stats.Of(v).Median }

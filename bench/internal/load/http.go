@@ -47,7 +47,7 @@ func DialHTTP(addr, source string, era payload.Era) (*HTTP, error) {
 	}
 	return &HTTP{
 		Era: era, addr: addr, conn: conn, id: payload.FirstID,
-		in: bufio.NewReaderSize(conn, 8<<10), body: bufio.NewReaderSize(nil, 8<<10),
+		in: bufio.NewReaderSize(conn, 4<<10), body: bufio.NewReaderSize(nil, 4<<10),
 	}, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"log"
 	"net/http"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-mcp/parley/bench/payload"
@@ -39,6 +41,12 @@ func (c Config) Padding() []string {
 	}
 	return names
 }
+
+// Changing returns a description that was not there before, for the tool that
+// "change" replaces.
+func Changing() string { return "Change " + strconv.FormatInt(changes.Add(1), 10) }
+
+var changes atomic.Int64
 
 // Serve serves HTTP until the process is killed.
 func (c Config) Serve(h http.Handler) {

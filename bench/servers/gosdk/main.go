@@ -36,7 +36,7 @@ func newServer(c config.Config) *mcp.Server {
 		mcp.AddTool(s, tool("ask"), askInPlace)
 	}
 	mcp.AddTool(s, tool("change"), func(_ context.Context, _ *mcp.CallToolRequest, in payload.Echo) (*mcp.CallToolResult, payload.Echo, error) {
-		mcp.AddTool(s, tool("changing"), echo)
+		mcp.AddTool(s, &mcp.Tool{Name: "changing", Description: config.Changing()}, echo)
 		return nil, in, nil
 	})
 	for _, name := range c.Padding() {

@@ -34,7 +34,9 @@ func newServer(c config.Config) *server.MCPServer {
 	s.AddTool(tool("progress"), mcp.NewStructuredToolHandler(progress(s)))
 	s.AddTool(tool("ask"), ask)
 	s.AddTool(tool("change"), mcp.NewStructuredToolHandler(func(_ context.Context, _ mcp.CallToolRequest, in payload.Echo) (payload.Echo, error) {
-		s.AddTool(tool("changing"), echoes)
+		t := tool("changing")
+		t.Description = config.Changing()
+		s.AddTool(t, echoes)
 		return in, nil
 	}))
 	var padding []server.ServerTool

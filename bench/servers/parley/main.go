@@ -43,7 +43,7 @@ func newServer(c config.Config) *server.Server {
 	server.AddTool(s, mcp.Tool{Name: "progress", Description: payload.PaddingText}, progress)
 	server.AddTool(s, mcp.Tool{Name: "ask", Description: payload.PaddingText}, ask)
 	server.AddTool(s, mcp.Tool{Name: "change", Description: payload.PaddingText}, func(_ context.Context, _ *server.Call, in payload.Echo) (payload.Echo, error) {
-		server.AddTool(s, mcp.Tool{Name: "changing", Description: payload.PaddingText}, echo)
+		server.AddTool(s, mcp.Tool{Name: "changing", Description: config.Changing()}, echo)
 		return in, nil
 	})
 	for _, name := range c.Padding() {

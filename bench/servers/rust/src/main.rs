@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use axum::serve::ListenerExt;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use rmcp::{
     ErrorData, Json, Peer, RoleServer, ServerHandler, ServiceExt,
@@ -219,6 +220,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let service: StreamableHttpService<Bench, LocalSessionManager> =
         StreamableHttpService::new(move || Ok(bench.clone()), Default::default(), StreamableHttpServerConfig::default());
     let app = axum::Router::new().nest_service("/mcp", service);
-    axum::serve(tokio::net::TcpListener::bind(addr).await?, app).await?;
+    // As the servers in the other languages have it by default: without it an
+    // answer in two writes waits for the client's delayed acknowledgement.
+    let listener = tokio::net::TcpListener::bind(addr).await?.tap_io(|tcp| {
+        let _ = tcp.set_nodelay(true);
+    });
+    axum::serve(listener, app).await?;
     Ok(())
 }
