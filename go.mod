@@ -25,6 +25,7 @@ require (
 	golang.org/x/text v0.14.0
 	golang.org/x/time v0.16.0
 	modernc.org/sqlite v1.61.1
+	pgregory.net/rapid v1.3.0
 )
 
 require (

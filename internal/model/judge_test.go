@@ -1,0 +1,200 @@
+package model_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// frame is what of a message is looked at.
+type frame struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Name          string                     `json:"name"`
+		Tag           string                     `json:"tag"`
+		N             int                        `json:"n"`
+		Message       string                     `json:"message"`
+		ProgressToken string                     `json:"progressToken"`
+		Progress      float64                    `json:"progress"`
+		RequestID     json.RawMessage            `json:"requestId"`
+		Meta          map[string]json.RawMessage `json:"_meta"`
+	} `json:"params"`
+	Result *struct {
+		Content []struct {
+			Text string `json:"text"`
+		} `json:"content"`
+	} `json:"result"`
+	Error *struct{ Message string } `json:"error"`
+}
+
+func decoded(text string) (f frame) {
+	_ = json.Unmarshal([]byte(text), &f) // what cannot be read is seen as nothing, and missed
+	return f
+}
+
+// request is one that a client has sent.
+type request struct {
+	tag, id, kind string
+	via           string // on whose response it is answered: its own, or a batch's
+	cancelled     bool
+	answers       int
+	notes         int
+	progress      float64
+}
+
+// judge goes through what a connection was told, and returns the rules that
+// were broken.
+func (c *client) judge() (broken []string) {
+	complain := func(format string, args ...any) {
+		broken = append(broken, fmt.Sprintf("client %d (%s): ", c.number, c.revision)+fmt.Sprintf(format, args...))
+	}
+	c.answers = map[string]int{}
+	for _, r := range c.peer.heard() {
+		frames := []string{r.frame}
+		if strings.HasPrefix(r.frame, "[") {
+			frames = elements(r.frame)
+		}
+		for _, text := range frames {
+			c.hears(r.via, text, complain)
+		}
+	}
+	for _, q := range c.requests {
+		c.settled(q.id, complain)
+	}
+	return broken
+}
+
+func elements(array string) (list []string) {
+	var raw []json.RawMessage
+	_ = json.Unmarshal([]byte(array), &raw) // see decoded
+	for _, r := range raw {
+		list = append(list, string(r))
+	}
+	return list
+}
+
+// hears judges one message.
+func (c *client) hears(via, text string, complain func(string, ...any)) {
+	f := decoded(text)
+	switch {
+	case f.Method == "" && f.ID != nil:
+		c.answered(via, f, text, complain)
+	case f.Method == noteMethod:
+		c.belongs(via, f.Params.Tag, text, complain, func(q *request) {
+			if q.notes++; q.notes != f.Params.N {
+				complain("out of order: %s", text)
+			}
+		})
+	case f.Method == "notifications/progress":
+		c.belongs(via, f.Params.ProgressToken, text, complain, func(q *request) {
+			if f.Params.Progress <= q.progress {
+				complain("progress does not increase: %s", text)
+			}
+			q.progress = f.Params.Progress
+		})
+	case f.Method == "elicitation/create":
+		c.belongs(via, f.Params.Message, text, complain, func(*request) {})
+	case strings.HasSuffix(f.Method, "list_changed"), f.Method == "notifications/resources/updated":
+		c.changed(via, f, text, complain)
+	case f.Method == "" && f.Error != nil: // about nonsense that had no ID
+	case f.Method == "notifications/subscriptions/acknowledged", f.Method == "notifications/cancelled":
+	default:
+		complain("what is this? %s", text)
+	}
+}
+
+// belongs checks that a message belongs to a request of this client that has
+// no answer yet, and came on its response.
+func (c *client) belongs(via, tag, text string, complain func(string, ...any), then func(*request)) {
+	for _, q := range c.requests {
+		if q.tag != tag {
+			continue
+		}
+		switch {
+		case q.answers > 0:
+			complain("after the answer: %s", text)
+		case via != "" && via != q.via:
+			complain("on the response of %s: %s", via, text)
+		}
+		then(q)
+		return
+	}
+	complain("of somebody else: %s", text)
+}
+
+// answered takes an answer. It says which request it is for by the tag in it,
+// or else by an ID that was used once; where an ID was used again while it was
+// in use, answers without a tag are only counted.
+func (c *client) answered(via string, f frame, text string, complain func(string, ...any)) {
+	var tag string
+	if f.Result != nil && len(f.Result.Content) > 0 {
+		tag = f.Result.Content[0].Text
+	}
+	var of *request
+	candidates := 0
+	for _, q := range c.requests {
+		if q.id != string(f.ID) || via != "" && via != q.via {
+			continue
+		}
+		if candidates++; q.tag == tag || candidates == 1 && of == nil {
+			of = q
+		}
+	}
+	c.answers[string(f.ID)]++
+	switch {
+	case of == nil:
+		complain("an answer to nothing: %s", text)
+	case strings.HasPrefix(tag, "t") && tag != of.tag:
+		complain("the answer of somebody else: %s", text)
+	case candidates > 1 && tag != of.tag:
+	default:
+		if of.answers++; of.answers > 1 {
+			complain("a second answer: %s", text)
+		}
+	}
+}
+
+// settled checks at the end that the requests with an ID have their answers,
+// and no more.
+func (c *client) settled(id string, complain func(string, ...any)) {
+	least, most := 0, 0
+	for _, q := range c.requests {
+		if q.id != id {
+			continue
+		}
+		most++
+		if !q.cancelled && !c.left && q.kind != "listen" {
+			least++
+		}
+	}
+	if n := c.answers[id]; n < least || n > most {
+		complain("%d answers to the requests with id %s, want %d to %d", n, id, least, most)
+	}
+}
+
+// changed checks that a change was asked for.
+func (c *client) changed(via string, f frame, text string, complain func(string, ...any)) {
+	if c.revision != "2026-07-28" {
+		if via != "" {
+			complain("on the response of %s: %s", via, text)
+		}
+		if f.Method == "notifications/resources/updated" && !c.everWatched {
+			complain("not asked for: %s", text)
+		}
+		return
+	}
+	id := string(f.Params.Meta["io.modelcontextprotocol/subscriptionId"])
+	for _, q := range c.requests {
+		if q.kind == "listen" && q.id == id {
+			if q.answers > 0 {
+				complain("after its end: %s", text)
+			}
+			if via != "" && via != q.via {
+				complain("on the response of %s: %s", via, text)
+			}
+			return
+		}
+	}
+	complain("not asked for: %s", text)
+}
