@@ -100,6 +100,10 @@ func (v *Introspection) Verify(ctx context.Context, token string) (*Token, error
 		return known.token, known.err
 	}
 	done := v.flight.DoChan(string(key[:]), func() (any, error) { // ends after fetchTimeout at the latest
+		// Somebody may have had the answer since this call has looked.
+		if known, ok := v.cache.get(key, time.Now()); ok {
+			return known.token, known.err
+		}
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 		defer cancel()
 		t, err := v.ask(asking, token)
