@@ -26,6 +26,9 @@ func (g *Guard) checkBinding(r *http.Request, c *credentials, t *Token) *refusal
 	switch {
 	case errors.Is(err, dpop.ErrNonce):
 		return &refusal{status: http.StatusUnauthorized, code: codeUseNonce, reason: err.Error()}
+	case errors.Is(err, dpop.ErrBusy):
+		g.log.WarnContext(r.Context(), "proof not verified", "error", err)
+		return trouble // another token or login would not help
 	case err != nil:
 		return badProof(err.Error())
 	}

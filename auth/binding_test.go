@@ -130,6 +130,22 @@ func TestDPoPNonces(t *testing.T) {
 	}
 }
 
+// When there are more proofs than can be remembered, that is no fault of the
+// client: a 401 would send its user to log in.
+func TestTooManyProofs(t *testing.T) {
+	i := newIssuer(t)
+	k := proofKey(t)
+	token := i.token(t, bound(k))
+	g, _ := i.guard(t, func(o *auth.Options) { o.DPoP = auth.DPoPAccepted })
+	auth.BoundProofsForTest(g, 1)
+	for n, want := range []int{200, 503} {
+		w, _ := try(t, g, "/mcp", "Authorization", "DPoP "+token, "DPoP", prove(t, k, "POST", resource, token, ""))
+		if w.Code != want || want == 503 && (w.Header().Get("WWW-Authenticate") != "" || w.Header().Get("Retry-After") == "") {
+			t.Errorf("request %d: %d %v, want %d", n, w.Code, w.Header(), want)
+		}
+	}
+}
+
 // Where a prefix is stripped on the way, the URL that proofs are about is told.
 func TestURLOfAProof(t *testing.T) {
 	i := newIssuer(t)

@@ -121,6 +121,8 @@ func (s *Server) proof(w http.ResponseWriter, r *http.Request) (string, *oauthEr
 	switch {
 	case errors.Is(err, dpop.ErrNonce):
 		return "", fail("use_dpop_nonce", err.Error())
+	case errors.Is(err, dpop.ErrBusy):
+		return "", &oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", err.Error()}
 	case err != nil:
 		return "", fail("invalid_dpop_proof", err.Error())
 	}

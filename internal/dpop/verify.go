@@ -1,6 +1,7 @@
 package dpop
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/url"
@@ -36,14 +37,19 @@ func Algorithms() []string {
 // come again with a fresh one.
 var ErrNonce = errors.New("the DPoP proof needs a nonce of this server")
 
+// ErrBusy says that a proof may be good, but that there are more at this time
+// than can be remembered. The client is not at fault.
+var ErrBusy = errors.New("too many DPoP proofs; come again in a minute")
+
 // Options configure a Verifier. The zero value is safe.
 type Options struct {
 	// MaxAge is how old a proof may be, and how far in the future, as clocks
 	// differ. 0 means 1 minute.
 	MaxAge time.Duration
 	// MaxProofs bounds the proofs that are remembered to refuse their replay.
-	// When there are more within MaxAge, new ones are refused. 0 means
-	// 100,000.
+	// When there are more within four times MaxAge, new ones are refused with
+	// ErrBusy. Each takes some 50 bytes. 0 means 1,000,000: 4,000 requests a
+	// second.
 	MaxProofs int
 	// Nonces, if set, must be in every proof.
 	Nonces *Nonces
@@ -54,7 +60,7 @@ type Verifier struct {
 	opts Options
 
 	mu          sync.Mutex
-	now, before map[string]struct{} // proofs seen in this window and the last
+	now, before map[seen]struct{} // proofs seen in this window and the last
 	turned      time.Time
 }
 
@@ -64,9 +70,9 @@ func NewVerifier(o Options) *Verifier {
 		o.MaxAge = time.Minute
 	}
 	if o.MaxProofs <= 0 {
-		o.MaxProofs = 100_000
+		o.MaxProofs = 1_000_000
 	}
-	return &Verifier{opts: o, now: map[string]struct{}{}, turned: time.Now()}
+	return &Verifier{opts: o, now: map[seen]struct{}{}, turned: time.Now()}
 }
 
 // Request is what a proof has to be about.
@@ -96,7 +102,7 @@ func (v *Verifier) Verify(proof string, r Request) (thumbprint string, err error
 	if v.opts.Nonces != nil && !v.opts.Nonces.good(c.Nonce, time.Now()) {
 		return "", ErrNonce
 	}
-	return print, v.first(print + " " + c.ID)
+	return print, v.first(seenAs(print, c.ID))
 }
 
 // open checks what a proof says of itself.
@@ -150,24 +156,30 @@ func (v *Verifier) check(c *claims, r Request) error {
 	return nil
 }
 
+// seen stands for a proof. It is short, and as good as the proof's own names:
+// nobody finds two that have it in common.
+type seen [sha256.Size]byte
+
+func seenAs(thumbprint, id string) seen { return sha256.Sum256([]byte(thumbprint + " " + id)) }
+
 // first remembers a proof. It fails when it was there before. Two windows as
 // long as a proof lives, past and future, hold all that could come again.
-func (v *Verifier) first(id string) error {
+func (v *Verifier) first(id seen) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	window := 2 * v.opts.MaxAge
 	switch past := time.Since(v.turned); {
 	case past >= 2*window:
-		v.before, v.now, v.turned = nil, map[string]struct{}{}, time.Now()
+		v.before, v.now, v.turned = nil, map[seen]struct{}{}, time.Now()
 	case past >= window:
-		v.before, v.now, v.turned = v.now, map[string]struct{}{}, time.Now()
+		v.before, v.now, v.turned = v.now, map[seen]struct{}{}, time.Now()
 	}
 	_, again := v.now[id]
 	if _, earlier := v.before[id]; again || earlier {
 		return errors.New("the DPoP proof was used before")
 	}
 	if len(v.now)+len(v.before) >= v.opts.MaxProofs {
-		return errors.New("too many DPoP proofs; come again in a minute")
+		return ErrBusy
 	}
 	v.now[id] = struct{}{}
 	return nil
