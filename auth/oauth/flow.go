@@ -61,10 +61,11 @@ func (c *Client) acquire(ctx context.Context, n need) (*credential, error) {
 
 // serves reports whether a flight that has ended, and was somebody else's, is
 // the end for n, too: the user was not in the way of a success, and need not be
-// asked twice.
+// asked twice; nor has an authorization server that is down to be asked by
+// everybody in turn.
 func (f *flight) serves(n need) bool {
 	if f.need.renew {
-		return false
+		return n.renew && f.err != nil
 	}
 	return f.err != nil || n.login && !f.token.refreshed && covers(f.token.Requested, n.scopes)
 }

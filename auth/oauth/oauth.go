@@ -71,6 +71,12 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
+// String keeps the options, in which there may be secrets, out of logs.
+func (c *Client) String() string { return "OAuth client for " + c.server.Redacted() }
+
+// GoString implements fmt.GoStringer.
+func (c *Client) GoString() string { return c.String() }
+
 // httpClient returns what OAuth requests are made with.
 func httpClient(o Options, policy safehttp.Options) *http.Client {
 	if o.HTTP == nil {

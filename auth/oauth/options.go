@@ -26,7 +26,8 @@ type Options struct {
 	// it supports.
 	Scopes []string
 	// PreRegistered are clients that exist already, by the issuer identifier of
-	// the authorization server that knows them.
+	// the authorization server that knows them. One for AnyIssuer is used where
+	// there is none for the issuer itself; it must not have a secret.
 	PreRegistered map[string]Credentials
 	// ClientMetadataURL is where this program has its Client ID Metadata
 	// Document: an https URL with a path. "" means that it has none.
@@ -108,6 +109,9 @@ func (o Options) withDefaults() (Options, error) {
 		if client.ClientID == "" {
 			return o, fmt.Errorf("the client that is registered with %q has no ID", issuer)
 		}
+		if issuer == AnyIssuer && (client.Secret != "" || client.Key != nil) {
+			return o, errors.New("a client that is registered with any issuer must not have a secret or a key; say which issuer they are for")
+		}
 	}
 	setDefault(&o.MaxBytes, 1<<20)
 	setDefault(&o.RequestTimeout, 30*time.Second)
@@ -116,6 +120,15 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Cooldown, time.Minute)
 	setDefault(&o.MaxAttempts, 3)
 	return o, checkClientMetadataURL(o.ClientMetadataURL)
+}
+
+// preRegistered returns the client that exists already at an issuer.
+func (o *Options) preRegistered(issuer string) (Credentials, bool) {
+	client, ok := o.PreRegistered[issuer]
+	if !ok {
+		client, ok = o.PreRegistered[AnyIssuer]
+	}
+	return client, ok
 }
 
 func setDefault[T int | int64 | time.Duration](v *T, d T) {

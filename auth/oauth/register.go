@@ -43,7 +43,7 @@ func (s *dynamicClient) registration() registration {
 //
 // Spec: 2026-07-28 basic/authorization/client-registration (1, 2).
 func (c *Client) registered(ctx context.Context, m *serverMetadata) (registration, bool) {
-	if client, ok := c.opts.PreRegistered[m.Issuer]; ok {
+	if client, ok := c.opts.preRegistered(m.Issuer); ok {
 		return registration{Credentials: client}, true
 	}
 	if c.opts.ClientMetadataURL != "" && m.ClientIDMetadata {
@@ -77,6 +77,10 @@ func (c *Client) register(ctx context.Context, m *serverMetadata, redirect strin
 	}
 	if m.RegistrationEndpoint == "" {
 		return registration{}, c.cannotRegister(m)
+	}
+	// Spec: 2026-07-28 basic/authorization/client-registration#authorization-server-binding.
+	if len(c.opts.PreRegistered) > 0 {
+		c.opts.Logger.WarnContext(ctx, "no client ID is known for this authorization server; registering", "issuer", m.Issuer, "known", slices.Sorted(maps.Keys(c.opts.PreRegistered)))
 	}
 	var made dynamicClient
 	err := c.store.Update(ctx, clientKey(m.Issuer), func(ctx context.Context, value []byte) ([]byte, error) {

@@ -61,6 +61,45 @@ func TestRegistrationOrder(t *testing.T) {
 	}
 }
 
+// A client ID for which no issuer was named is better than a new registration.
+func TestRegistrationOfAnyIssuer(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil, func(o *oauth.Options) {
+		o.PreRegistered = map[string]oauth.Credentials{oauth.AnyIssuer: {ClientID: "known"}}
+	})
+	w.ok(c)
+	if got := w.asked[0].Get("client_id"); got != "known" {
+		t.Errorf("client %q, want the one that is known", got)
+	}
+	w.revokeAll()
+	w.ok(c)
+	w.wantCount("POST /register", 0)
+	w.wantCount("GET /authorize", 1)
+}
+
+// An authorization server that was started anew knows neither tokens nor
+// clients. It says so at the refresh, before the user is sent to it as a client
+// that it would not answer.
+func TestAuthorizationServerStartsAnew(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	w.ok(c)
+	w.set(func() {
+		clear(w.valid)
+		clear(w.refreshes)
+		w.token = func(f url.Values) (int, doc) {
+			if f.Get("client_id") == "client-1" {
+				return http.StatusUnauthorized, doc{"error": "invalid_client"}
+			}
+			return 0, nil
+		}
+	})
+	w.ok(c)
+	if got := w.asked[1].Get("client_id"); got != "client-2" {
+		t.Errorf("the user was sent there by %q", got)
+	}
+}
+
 // A client registers once, until its redirect URI or its secret is no longer
 // good.
 func TestRegistrationIsKept(t *testing.T) {
@@ -194,7 +233,10 @@ func TestOptions(t *testing.T) {
 		"metadata fragment": func(o *oauth.Options) { o.ClientMetadataURL = "https://app.example/a#b" },
 		"application type":  func(o *oauth.Options) { o.Metadata.ApplicationType = "desktop" },
 		"no client ID":      func(o *oauth.Options) { o.PreRegistered = map[string]oauth.Credentials{"https://as.example": {}} },
-		"grant":             func(o *oauth.Options) { o.Grant = &oauth.ClientCredentials{} },
+		"secret for all": func(o *oauth.Options) {
+			o.PreRegistered = map[string]oauth.Credentials{oauth.AnyIssuer: {ClientID: "c", Secret: "secret-c"}}
+		},
+		"grant": func(o *oauth.Options) { o.Grant = &oauth.ClientCredentials{} },
 		"no issuer": func(o *oauth.Options) {
 			o.Grant = &oauth.ClientCredentials{Client: oauth.Credentials{ClientID: "c", Secret: "s"}}
 		},

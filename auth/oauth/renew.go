@@ -40,6 +40,7 @@ func (c *Client) renewed(ctx context.Context, old *credential, n need) (*credent
 func (c *Client) refresh(ctx context.Context, old *credential) (*credential, error) {
 	var fresh *credential
 	var refused error
+	asked := false
 	storing := c.store.Update(ctx, tokenKey(old.Issuer, old.Resource), func(ctx context.Context, value []byte) ([]byte, error) {
 		if value == nil {
 			return nil, errCannotRenew // logged out
@@ -52,6 +53,7 @@ func (c *Client) refresh(ctx context.Context, old *credential) (*credential, err
 			fresh = now
 			return value, nil
 		}
+		asked = true
 		next, err := c.requestRefresh(ctx, now)
 		if isFinal(err) {
 			refused, now.Refresh = err, ""
@@ -63,7 +65,11 @@ func (c *Client) refresh(ctx context.Context, old *credential) (*credential, err
 		fresh = next
 		return fresh.encode()
 	})
-	if fresh == nil {
+	switch {
+	case fresh == nil && !asked: // the store is in the way; the user can log in again
+		return nil, fmt.Errorf("%w: %w", errCannotRenew, storing)
+	case fresh == nil:
+		c.disowned(ctx, old, refused)
 		return nil, errors.Join(refused, storing)
 	}
 	if storing != nil {
@@ -71,6 +77,16 @@ func (c *Client) refresh(ctx context.Context, old *credential) (*credential, err
 	}
 	c.use(fresh)
 	return fresh, nil
+}
+
+// disowned drops the registration that a token was given to if its refresh was
+// refused because the authorization server does not know the client any more.
+// The user would be sent there in vain: nobody answers a client that is unknown.
+func (c *Client) disowned(ctx context.Context, t *credential, refused error) {
+	var r *ResponseError
+	if t.Client != nil && errors.As(refused, &r) && r.Code == "invalid_client" {
+		c.forget(ctx, t.Issuer, t.ClientID)
+	}
 }
 
 // requestRefresh sends the refresh token to whom it is from.
@@ -111,7 +127,7 @@ func (c *credential) after(t *oauth2.Token) *credential {
 // it. It comes with the token, because a registration may have been replaced
 // since.
 func (c *Client) clientOf(r *record) (Credentials, bool) {
-	if client, ok := c.opts.PreRegistered[r.Issuer]; ok && client.ClientID == r.ClientID {
+	if client, ok := c.opts.preRegistered(r.Issuer); ok && client.ClientID == r.ClientID {
 		return client, true
 	}
 	if r.Client != nil {

@@ -145,6 +145,39 @@ func TestRefreshFails(t *testing.T) {
 	w.wantCount("GET /authorize", 1)
 }
 
+// Requests that come at a time wait for one answer of an authorization server
+// that is down, not each for its own.
+func TestOneFailedRefreshForAll(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	w.ok(c)
+	arrived, gate := make(chan struct{}, 100), make(chan struct{})
+	w.asDocs["/token"] = func(rw http.ResponseWriter, _ *http.Request) {
+		arrived <- struct{}{}
+		<-gate
+		reply(rw, http.StatusServiceUnavailable, doc{"error": "temporarily_unavailable"})
+	}
+	age(t, c, 3600*time.Second-10*time.Second)
+	results := make(chan error, 20)
+	for range cap(results) {
+		go func() { // ends with its token
+			_, err := c.Token(t.Context())
+			results <- err
+		}()
+	}
+	<-arrived
+	close(gate)
+	for range cap(results) {
+		if err := <-results; err != nil { // it is good for ten seconds yet
+			t.Error(err)
+		}
+	}
+	// Who comes when it is over tries again, but not everybody who was there.
+	if n := w.count("POST /token"); n > 5 {
+		t.Errorf("%d requests for tokens, want the login's and one or a few more", n)
+	}
+}
+
 // Without a refresh token the user logs in again when the token has ended.
 func TestNoRefreshToken(t *testing.T) {
 	w := newWorld(t)

@@ -26,6 +26,8 @@ func TestSecretsDoNotShow(t *testing.T) {
 		map[string]oauth.Credentials{"a": client},
 		oauth.ClientCredentials{Client: client},
 		c.Status(t.Context()), oauth.NewMemoryStore(),
+		w.client(nil, func(o *oauth.Options) { o.PreRegistered = map[string]oauth.Credentials{"a": client} }),
+		c.Transport(nil),
 	} {
 		var text, logged bytes.Buffer
 		fmt.Fprintf(&text, "%v %+v %#v %s %q %x", v, v, v, v, v, v)

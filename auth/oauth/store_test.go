@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/parley-mcp/parley/auth/oauth"
@@ -200,6 +201,34 @@ func TestBrokenStore(t *testing.T) {
 	if err := c.Login(t.Context()); err == nil || !strings.Contains(err.Error(), "disk on fire") {
 		t.Errorf("a login that is not stored: %v", err)
 	}
+}
+
+// A folder that can no longer be written to leaves the way by the user.
+func TestStoreBreaks(t *testing.T) {
+	w := newWorld(t)
+	store := &breakingStore{Store: oauth.NewMemoryStore()}
+	c := w.client(nil, func(o *oauth.Options) { o.Store = store })
+	w.ok(c)
+	store.broken.Store(true)
+	w.revokeAll()
+	w.ok(c)
+	w.wantCount("GET /authorize", 2)
+	w.revokeAll()
+	w.ok(c)
+}
+
+// breakingStore can be read only from some time on.
+type breakingStore struct {
+	oauth.Store
+
+	broken atomic.Bool
+}
+
+func (s *breakingStore) Update(ctx context.Context, key string, change func(context.Context, []byte) ([]byte, error)) error {
+	if s.broken.Load() {
+		return errors.New("read-only file system")
+	}
+	return s.Store.Update(ctx, key, change)
 }
 
 type brokenStore struct{}

@@ -64,3 +64,30 @@ func TestLogsInWhenChallenged(t *testing.T) {
 		})
 	}
 }
+
+// A server for development that was started anew has forgotten everything; a
+// client that was logged in registers and logs in once more.
+func TestLogsInAfterRestart(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the browser is opened by another program there")
+	}
+	url, stop, err := startHTTP("--auth", "dev", "--user", "ann:secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	credentials := t.TempDir() + "/credentials"
+	code, out, errs := onTerminal(t, credentials, "call", url, "calculate", "expression=1+1")
+	stop()
+	if code != 0 {
+		t.Fatalf("exit code %d, output %q\n%s", code, out, errs)
+	}
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")
+	if _, stop, err = startHTTP("--auth", "dev", "--user", "ann:secret", "--http", address); err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	code, out, errs = onTerminal(t, credentials, "call", url, "calculate", "expression=1+1", "--timeout", "20s")
+	if n := strings.Count(errs, "Log in with your browser"); code != 0 || n != 1 {
+		t.Errorf("exit code %d, output %q, the user was asked %d times\n%s", code, out, n, errs)
+	}
+}

@@ -105,10 +105,15 @@ func (a *app) runLogin(ctx context.Context, url string, f *loginFlags) error {
 	if err := c.Login(ctx, f.scopes...); err != nil {
 		return err
 	}
+	status := c.Status(ctx)
+	// Spec: 2026-07-28 basic/authorization/client-registration#authorization-server-binding.
+	if r.ClientID != "" && r.Issuer == "" {
+		r.Issuer = status.Issuer // it was used there, and is for no other from now on
+	}
 	if err := r.remember(ctx, v, url); err != nil {
 		return err
 	}
-	return a.showLogin(c.Status(ctx), v)
+	return a.showLogin(status, v)
 }
 
 func (a *app) showLogin(s oauth.Status, v *vault) error {
