@@ -8,12 +8,14 @@ LINT_VERSION := v2.15.0
 # A number of inputs: with a duration, Go 1.26 now and then reports its own
 # deadline as a failure (golang/go#75804).
 FUZZTIME ?= 50000x
+# How long everything may break.
+SOAK ?= 5m
 
 # The race detector needs a C compiler.
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint fuzz conform interop api dead tidy bench bench-peers clean
+.PHONY: help run build test check lint fuzz soak conform interop api dead tidy bench bench-peers clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +55,9 @@ fuzz: ## every fuzz target for FUZZTIME (50000 inputs)
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg; \
 	  done; done
+
+soak: ## random interleavings, and mixed load while everything around breaks, for SOAK (5m)
+	PARLEY_SOAK=$(SOAK) $(GO) test $(RACE) -count=1 -v -timeout 0 -run 'TestModel|TestSoak|TestClock' ./internal/model ./internal/soak
 
 conform: ## the official conformance suite, and every message against the official schemas (see PARLEY_SPEC_DIR)
 	PARLEY_TEST_ALL=1 $(GO) test -count=1 -v -run 'TestEveryMessage|TestChangelog' ./mcptest
