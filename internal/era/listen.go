@@ -9,6 +9,10 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
+// maxSubscriptions bounds the resources that one session, or one subscription
+// of the stateless era, can watch: each costs memory as long as it lasts.
+const maxSubscriptions = 10_000
+
 // listen is an exchange that runs until it is cancelled: it tells the client
 // of changes, each tagged with the ID of the request that asked.
 //
@@ -25,6 +29,9 @@ func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, desc *mcp.Descr
 	}
 	if p.Notifications == nil {
 		return nil, mcp.InvalidParams(`params must have "notifications"`)
+	}
+	if n := len(p.Notifications.ResourceSubscriptions); n > maxSubscriptions {
+		return nil, mcp.InvalidParams("resourceSubscriptions has %d entries, the limit is %d", n, maxSubscriptions)
 	}
 	// Spec: 2026-07-28 server/resources#security-considerations (1).
 	for _, uri := range p.Notifications.ResourceSubscriptions {

@@ -290,7 +290,9 @@ func (s *Session) subscribe(m *jsonrpc.Message) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.watch(at, mcp.SubscriptionFilter{ResourceSubscriptions: []string{at}})
+	if !s.watch(at, mcp.SubscriptionFilter{ResourceSubscriptions: []string{at}}) {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "too many subscriptions: the limit is %d in a session; unsubscribe from some", maxSubscriptions)
+	}
 	return struct{}{}, nil
 }
 
@@ -361,17 +363,19 @@ func (w *watch) end() {
 	}
 }
 
-// watch subscribes to the handler once for each key.
-func (s *Session) watch(key string, filter mcp.SubscriptionFilter) {
+// watch subscribes to the handler once for each key. It reports false when
+// there are too many keys.
+func (s *Session) watch(key string, filter mcp.SubscriptionFilter) bool {
 	s.mu.Lock()
 	_, already := s.watching[key]
+	full := !already && key != "" && len(s.watching) >= maxSubscriptions
 	own := new(watch)
-	if !already {
+	if !already && !full {
 		s.watching[key] = own // holds the place: Watch runs user code
 	}
 	s.mu.Unlock()
-	if already {
-		return
+	if already || full {
+		return !full
 	}
 	stop := s.handler.Watch(filter, s.queue.add)
 	s.mu.Lock()
@@ -383,6 +387,7 @@ func (s *Session) watch(key string, filter mcp.SubscriptionFilter) {
 	if !wanted {
 		stop()
 	}
+	return true
 }
 
 // watches reports whether the client still wants to hear of a change.
