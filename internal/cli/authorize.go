@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 
 	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/internal/httpcall"
+	"github.com/parley-mcp/parley/internal/safehttp"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -73,12 +76,13 @@ func (a *app) authorizer(url string, r *registration, store oauth.Store, receive
 }
 
 // authorized returns a client for HTTP that logs in to a server at a URL when
-// that demands it.
+// that demands it; nil where nobody can log in, because a token would travel in
+// the clear.
 func (a *app) authorized(ctx context.Context, url string) (*http.Client, error) {
-	v, err := a.vault()
-	if err != nil {
+	if u, err := httpcall.ParseURL(url); err != nil || u.Scheme == "http" && !safehttp.IsLoopback(u) {
 		return nil, err
 	}
+	v := a.credentials(ctx)
 	r, err := recall(ctx, v, url)
 	if err != nil {
 		return nil, err
@@ -88,6 +92,32 @@ func (a *app) authorized(ctx context.Context, url string) (*http.Client, error) 
 		return nil, err
 	}
 	return &http.Client{Transport: c.Transport(nil)}, nil
+}
+
+// credentials returns the vault, or where there is none, what lasts as long as
+// the program: most servers demand no login, and none needs to be kept for those.
+func (a *app) credentials(ctx context.Context) oauth.Store {
+	v, err := a.vault(ctx)
+	if err == nil {
+		return v
+	}
+	return &passing{oauth.NewMemoryStore(), sync.OnceFunc(func() {
+		a.logger().Warn("the login is for this command only", "error", err)
+	})}
+}
+
+// passing is a store that says, when something is to be kept, that it will not
+// last.
+type passing struct {
+	oauth.Store
+
+	warn func()
+}
+
+// Update implements oauth.Store.
+func (p *passing) Update(ctx context.Context, key string, change func(context.Context, []byte) ([]byte, error)) error {
+	p.warn()
+	return p.Store.Update(ctx, key, change)
 }
 
 // receiver is how the user is asked to log in, if there is one.

@@ -84,7 +84,7 @@ func (f *loginFlags) check(t target) error {
 }
 
 func (a *app) runLogin(ctx context.Context, url string, f *loginFlags) error {
-	v, err := a.vault()
+	v, err := a.vault(ctx)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (a *app) logout() *cobra.Command {
 }
 
 func (a *app) runLogout(ctx context.Context, url string) error {
-	v, err := a.vault()
+	v, err := a.vault(ctx)
 	if err != nil {
 		return err
 	}

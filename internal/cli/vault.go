@@ -52,7 +52,7 @@ func (v *vault) where() string {
 	return v.dir + ", readable for you only; there is no keyring to encrypt it with"
 }
 
-func (a *app) vault() (*vault, error) {
+func (a *app) vault(ctx context.Context) (*vault, error) {
 	dir, ok := a.io.LookupEnv(storeVariable)
 	if !ok || dir == "" {
 		config, err := os.UserConfigDir()
@@ -65,14 +65,14 @@ func (a *app) vault() (*vault, error) {
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
-	return &vault{files, dir, sync.OnceValues(a.sealer)}, nil
+	return &vault{files, dir, sync.OnceValues(func() (cipher.AEAD, error) { return a.sealer(ctx, files) })}, nil
 }
 
-func (a *app) sealer() (cipher.AEAD, error) {
+func (a *app) sealer(ctx context.Context, files oauth.Store) (cipher.AEAD, error) {
 	if !a.hasKeyring() {
 		return nil, nil //nolint:nilnil // there is none, and that is fine
 	}
-	key, err := keyringKey()
+	key, err := keyringKey(ctx, files)
 	if err != nil {
 		return nil, &failure{code: exitConnection, err: fmt.Errorf("the keyring: %w", err), hint: keyringVariable + "=off does without"}
 	}
@@ -97,18 +97,31 @@ func (a *app) hasKeyring() bool {
 	return err == nil || errors.Is(err, keyring.ErrNotFound)
 }
 
-// keyringKey returns the vault's key, made when there is none.
-func keyringKey() ([]byte, error) {
+// keyringKey returns the vault's key, made when there is none. One process at a
+// time makes it: what was encrypted with a key that another replaces is lost.
+func keyringKey(ctx context.Context, files oauth.Store) ([]byte, error) {
 	text, err := keyring.Get(keyringService, keyringUser)
-	if err == nil {
-		return base64.StdEncoding.DecodeString(text)
+	if errors.Is(err, keyring.ErrNotFound) {
+		err = files.Update(ctx, "key", func(_ context.Context, value []byte) ([]byte, error) {
+			var err error
+			if text, err = keyring.Get(keyringService, keyringUser); errors.Is(err, keyring.ErrNotFound) {
+				text, err = newKey()
+			}
+			return value, err
+		})
 	}
-	if !errors.Is(err, keyring.ErrNotFound) {
+	if err != nil {
 		return nil, err
 	}
+	return base64.StdEncoding.DecodeString(text)
+}
+
+// newKey makes a key and puts it into the keyring.
+func newKey() (string, error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // it never fails
-	return key, keyring.Set(keyringService, keyringUser, base64.StdEncoding.EncodeToString(key))
+	text := base64.StdEncoding.EncodeToString(key)
+	return text, keyring.Set(keyringService, keyringUser, text)
 }
 
 func newSealer(key []byte) (cipher.AEAD, error) {

@@ -24,9 +24,9 @@ func vaultAt(t *testing.T, dir string, sealed bool) *vault {
 		t.Fatal(err)
 	}
 	a, _ := newTestApp("", false)
-	v := &vault{files, dir, a.sealer}
+	v := &vault{files, dir, func() (cipher.AEAD, error) { return a.sealer(t.Context(), files) }}
 	if sealed {
-		key, err := keyringKey()
+		key, err := keyringKey(t.Context(), files)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,6 +90,36 @@ func TestVault(t *testing.T) {
 	if _, err := plain.Load(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "keyring") {
 		t.Errorf("without the keyring: %v", err)
 	}
+}
+
+// The key that another process makes at the same time is the one that counts.
+func TestVaultHasOneKey(t *testing.T) {
+	keyring.MockInit()
+	files, err := oauth.NewFileStore(filepath.Join(t.TempDir(), "credentials"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var theirs []byte
+	mine, err := keyringKey(t.Context(), crossing{files, func() {
+		if theirs, err = keyringKey(t.Context(), files); err != nil {
+			t.Fatal(err)
+		}
+	}})
+	if err != nil || !bytes.Equal(mine, theirs) {
+		t.Errorf("there are two keys, and one is lost: %v", err)
+	}
+}
+
+// crossing is a store in which somebody else is faster.
+type crossing struct {
+	oauth.Store
+
+	first func()
+}
+
+func (c crossing) Update(ctx context.Context, key string, change func(context.Context, []byte) ([]byte, error)) error {
+	c.first()
+	return c.Store.Update(ctx, key, change)
 }
 
 // A document is bound to its key: who can write to the folder cannot make one

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// A server that may not demand a login needs no place for one, nor https.
+func TestReachesServersWithoutCredentials(t *testing.T) {
+	for name, tt := range map[string]struct{ url, credentials string }{
+		"in the clear":    {"http://192.0.2.1/mcp", t.TempDir() + "/credentials"},
+		"no place":        {"https://mcp.example.com/mcp", "/dev/null/credentials"},
+		"on this machine": {"http://127.0.0.1:1/mcp", "/dev/null/credentials"},
+	} {
+		a, c := newTestApp("", false)
+		a.io.LookupEnv = func(name string) (string, bool) { return tt.credentials, name == storeVariable }
+		if _, err := a.transport(t.Context(), target{url: tt.url}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := c.err.String(); got != "" {
+			t.Errorf("%s: %q was said before it mattered", name, got)
+		}
+		for _, end := range a.atEnd {
+			if err := end(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// Who logs in without a place for it is told that it will not last.
+func TestPassingCredentials(t *testing.T) {
+	a, c := newTestApp("", false)
+	a.io.LookupEnv = func(name string) (string, bool) { return "/dev/null/credentials", name == storeVariable }
+	s := a.credentials(t.Context())
+	put(t, s, "a", "1")
+	put(t, s, "a", "2")
+	if got, err := s.Load(t.Context(), "a"); err != nil || string(got) != "2" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if n := strings.Count(c.err.String(), "for this command only"); n != 1 {
+		t.Errorf("said %d times: %q", n, c.err.String())
+	}
+}
