@@ -52,6 +52,12 @@ func New(o Options) (*Guard, error) {
 	return g, err
 }
 
+// String keeps out of logs what the Verifier may have of secrets.
+func (g *Guard) String() string { return "guard of " + g.opts.Resource }
+
+// GoString implements fmt.GoStringer.
+func (g *Guard) GoString() string { return g.String() }
+
 // Protect lets requests through to next that come with a good access token, and
 // answers all others: 401 with a challenge, 400 when the credentials are
 // malformed, 403 when the token lacks a scope of Options.Scopes, 503 when

@@ -26,11 +26,11 @@ type IntrospectionOptions struct {
 	ClientID string
 	// ClientSecret shows that it is this server: by HTTP Basic, or in the body
 	// if SecretInBody is set.
-	ClientSecret string
+	ClientSecret string `json:"-"`
 	SecretInBody bool
 	// Key shows it instead, by a signed assertion (private_key_jwt): an RSA,
 	// ECDSA or Ed25519 key, whose public half the issuer knows as KeyID.
-	Key   crypto.Signer
+	Key   crypto.Signer `json:"-"`
 	KeyID string
 	// DefaultAudience is whom tokens are for about which the issuer does not say
 	// it. "" refuses them. It may be the resource only if the issuer tells this
@@ -46,6 +46,14 @@ type IntrospectionOptions struct {
 	HTTP *http.Client
 }
 
+// String keeps the secret out of logs.
+func (o IntrospectionOptions) String() string {
+	return fmt.Sprintf("introspection of %s by %q", o.Issuer, o.ClientID)
+}
+
+// GoString implements fmt.GoStringer.
+func (o IntrospectionOptions) GoString() string { return o.String() }
+
 // Introspection verifies tokens of any form by asking their issuer (RFC 7662).
 // Requests with the same token wait for one answer. It keeps hashes of tokens,
 // not the tokens. Connections to the issuer are closed after 30 seconds without
@@ -60,6 +68,12 @@ type Introspection struct {
 }
 
 var _ Verifier = (*Introspection)(nil)
+
+// String keeps the secret out of logs.
+func (v *Introspection) String() string { return v.opts.String() }
+
+// GoString implements fmt.GoStringer.
+func (v *Introspection) GoString() string { return v.opts.String() }
 
 // NewIntrospection returns an Introspection, without any I/O yet. An error says
 // which option is wrong.

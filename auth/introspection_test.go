@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -346,5 +347,26 @@ func TestIntrospectionOptions(t *testing.T) {
 	i.reply(issuerURL+"/.well-known/oauth-authorization-server", `{"issuer":"`+issuerURL+`"}`)
 	if err := verify(t, i.introspection(t, nil), "a"); err == nil || !strings.Contains(err.Error(), "introspection_endpoint") {
 		t.Errorf("an issuer without the endpoint: %v", err)
+	}
+}
+
+// What shows this server to the issuer does not show itself.
+func TestIntrospectionSecretsDoNotShow(t *testing.T) {
+	o := auth.IntrospectionOptions{Issuer: issuerURL, ClientID: "mcp server", ClientSecret: "secret-x"}
+	v, err := auth.NewIntrospection(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := auth.New(auth.Options{Resource: resource, AuthorizationServers: []string{issuerURL}, Verifier: v})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []any{o, &o, v, g} {
+		var logged strings.Builder
+		slog.New(slog.NewJSONHandler(&logged, nil)).Info("x", "x", x)
+		slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "x", x)
+		if s := fmt.Sprintf("%v %+v %#v %s", x, x, x, x) + logged.String(); strings.Contains(s, "secret-") {
+			t.Errorf("%T shows %s", x, s)
+		}
 	}
 }

@@ -81,10 +81,17 @@ func (k *remoteKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	if fresh {
 		return keys, nil
 	}
-	if k.mayFetch() {
-		return k.refresh(ctx)
+	if !k.mayFetch() {
+		return k.stale(failed)
 	}
-	return k.stale(failed)
+	if failed != nil {
+		// An issuer that is down may take long to say nothing again.
+		if keys, err := k.stale(failed); err == nil {
+			k.begin(ctx)
+			return keys, nil
+		}
+	}
+	return k.refresh(ctx)
 }
 
 // stale returns the keys there are, or why there are none.
@@ -113,18 +120,8 @@ func (k *remoteKeys) mayFetch() bool {
 // refresh fetches the keys, or waits for whoever does. The fetch does not end
 // with the request that began it, because others wait for it, too.
 func (k *remoteKeys) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
-	done := k.flight.DoChan("", func() (any, error) { // ends after fetchTimeout at the latest
-		if !k.mayFetch() {
-			return nil, nil //nolint:nilnil // somebody has just done it
-		}
-		fetching, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
-		defer cancel()
-		k.take(k.load(fetching))
-		k.fetch.rest()
-		return nil, nil //nolint:nilnil // what came is in k
-	})
 	select {
-	case <-done:
+	case <-k.begin(ctx):
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -132,6 +129,20 @@ func (k *remoteKeys) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 	failed := k.failed
 	k.mu.Unlock()
 	return k.stale(failed)
+}
+
+// begin fetches the keys, unless somebody does already.
+func (k *remoteKeys) begin(ctx context.Context) <-chan singleflight.Result {
+	return k.flight.DoChan("", func() (any, error) { // ends after fetchTimeout at the latest
+		if !k.mayFetch() {
+			return nil, nil // somebody has just done it
+		}
+		fetching, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
+		defer cancel()
+		k.take(k.load(fetching))
+		k.fetch.rest()
+		return nil, nil // what came is in k
+	})
 }
 
 // take remembers the result of a fetch.

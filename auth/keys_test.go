@@ -152,6 +152,44 @@ func TestIssuerIsDown(t *testing.T) {
 	})
 }
 
+// While an issuer says nothing, nobody waits for it who has keys.
+func TestIssuerHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newIssuer(t)
+		i.header.Set("Cache-Control", "max-age=60")
+		v := i.jwt(t, nil)
+		if err := verify(t, v, i.token(t, nil)); err != nil {
+			t.Fatal(err)
+		}
+		reply := i.replies[keysURL]
+		i.serve(keysURL, func(r *http.Request) (int, string) {
+			wait(5 * time.Second)
+			return 500, "no"
+		})
+		wait(2 * time.Minute)
+		waited := time.Duration(0)
+		for range 10 {
+			began := time.Now()
+			if err := verify(t, v, i.token(t, nil)); err != nil {
+				t.Error(err)
+			}
+			waited += time.Since(began)
+			wait(31 * time.Second)
+		}
+		if waited > 6*time.Second { // the first finds out
+			t.Errorf("requests waited for %s", waited)
+		}
+		i.serve(keysURL, reply)
+		_ = verify(t, v, i.token(t, nil))
+		synctest.Wait()
+		before := i.count(keysURL)
+		if err := verify(t, v, i.token(t, nil)); err != nil || i.count(keysURL) != before {
+			t.Errorf("the keys were not fetched when the issuer was back: %v", err)
+		}
+		wait(time.Minute)
+	})
+}
+
 // Who waits for keys can give up; the others still get them.
 func TestOneFetchForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

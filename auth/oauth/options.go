@@ -67,6 +67,13 @@ type Options struct {
 	MaxAttempts int
 }
 
+// String keeps secrets out of logs: package fmt would show some of them, in spite
+// of their type, behind a pointer.
+func (o Options) String() string { return "OAuth options" }
+
+// GoString implements fmt.GoStringer.
+func (o Options) GoString() string { return o.String() }
+
 // Metadata says what a program is (RFC 7591, section 2).
 type Metadata struct {
 	// Name is what users see. "" means "MCP client".

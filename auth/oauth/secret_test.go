@@ -28,6 +28,7 @@ func TestSecretsDoNotShow(t *testing.T) {
 		c.Status(t.Context()), oauth.NewMemoryStore(),
 		w.client(nil, func(o *oauth.Options) { o.PreRegistered = map[string]oauth.Credentials{"a": client} }),
 		c.Transport(nil),
+		oauth.Options{URL: "https://mcp.example", Grant: &oauth.ClientCredentials{Client: client}},
 	} {
 		var text, logged bytes.Buffer
 		fmt.Fprintf(&text, "%v %+v %#v %s %q %x", v, v, v, v, v, v)
