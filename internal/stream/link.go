@@ -24,6 +24,7 @@ type Link struct {
 	listens   sync.Map        // of jsonrpc.ID: subscriptions in flight
 	bad       sync.Map        // jsonrpc.ID → error: why an answer could not be read
 	asked     era.InFlight    // requests of the server
+	refusals  serial.Queue    // of such requests; reading goes on while they are written
 	ctx       context.Context //nolint:containedctx // the connection's life: ended by its end
 	end       context.CancelCauseFunc
 	done      chan struct{}
@@ -175,7 +176,8 @@ func (l *Link) answer(m *jsonrpc.Message, bad error, to reply) {
 	}
 	ctx, err := l.asked.Add(l.ctx, m, maxAsked)
 	if err != nil {
-		_ = to(l.request(l.ctx, &jsonrpc.Message{Kind: jsonrpc.Request, ID: m.ID}, err))
+		refused := &jsonrpc.Message{Kind: jsonrpc.Request, ID: m.ID}
+		l.refusals.Add(func() { _ = to(l.request(l.ctx, refused, err)) }) // a connection that is gone shows in the next Read
 		return
 	}
 	l.work.Go(func() { // ends with the answer; Close waits for it
@@ -362,5 +364,6 @@ func (l *Link) Close() error {
 	l.end(jsonrpc.ErrClosed)
 	err := l.frames.Close()
 	l.work.Wait()
+	l.refusals.Wait()
 	return err
 }

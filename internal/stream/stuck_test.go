@@ -1,6 +1,7 @@
 package stream_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -44,6 +45,56 @@ func TestServerStopsReading(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// thinker answers when it is told to.
+type thinker struct {
+	deaf
+	tell chan struct{}
+}
+
+func (th thinker) Request(ctx context.Context, _ *jsonrpc.Message) (any, *jsonrpc.Error) {
+	select {
+	case <-th.tell:
+	case <-ctx.Done():
+	}
+	return struct{}{}, nil
+}
+
+// A server that has more to say before it reads is listened to, also while
+// what it hears next is a refusal.
+func TestRefusalsDoNotKeepFromReading(t *testing.T) {
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	th := thinker{tell: make(chan struct{})}
+	link := stream.Dial(stream.Lines(fromServer, toServer, 1<<20, func() error {
+		_ = toClient.Close() // closing a pipe does not fail
+		return toServer.Close()
+	}), th, 1<<20, nil)
+	stuck := time.AfterFunc(10*time.Second, func() {
+		t.Error("the client reads nothing while it refuses a question")
+		_ = toClient.Close()
+	})
+	for range 3 {
+		_, _ = io.WriteString(toClient, `{"jsonrpc":"2.0","id":"q","method":"ping"}`+"\n") // Error says it
+	}
+	stuck.Stop()
+	close(th.tell)
+	answers := bufio.NewReader(fromClient)
+	refused := 0
+	for range 3 {
+		line, err := answers.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused += strings.Count(line, `"error"`)
+	}
+	if refused != 2 {
+		t.Errorf("%d of three questions with one ID were refused, want 2", refused)
+	}
+	if err := link.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // A line that does not end is refused when it is too long, not at its end.
