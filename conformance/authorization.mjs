@@ -51,7 +51,8 @@ child.stdout.setEncoding("utf8").on("data", (chunk) => {
   process.stdout.write(chunk);
   said += chunk;
   const [, url] = /^(http\S+\/authorize\?\S+)\n/m.exec(said) ?? [];
-  if (!url || visited) return;
+  // It names the page before it listens for the answer.
+  if (!url || visited || !said.includes("Callback server started")) return;
   visited = true;
   new User().visit(url).catch((error) => {
     console.error(error);
