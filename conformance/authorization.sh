@@ -23,7 +23,8 @@ trap cleanup EXIT
 trap 'exit 130' INT TERM
 
 CGO_ENABLED=0 go build -o "$tmp/parley" ../cmd/parley
-"$tmp/parley" serve --http 127.0.0.1:0 --auth dev --user ada:lovelace 2>"$tmp/logs/authserver.log" &
+: >"$tmp/logs/authserver.log" # there before it is looked into
+"$tmp/parley" serve --http 127.0.0.1:0 --auth dev --user ada:lovelace 2>>"$tmp/logs/authserver.log" &
 server=$!
 url=
 for _ in $(seq 100); do

@@ -38,7 +38,8 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-"$tmp/server" -http localhost:0 2>"$tmp/logs/server.log" &
+: >"$tmp/logs/server.log" # there before it is looked into
+"$tmp/server" -http localhost:0 2>>"$tmp/logs/server.log" &
 server=$!
 url=
 for _ in $(seq 100); do
