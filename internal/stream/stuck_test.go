@@ -89,8 +89,10 @@ func TestRefusalsDoNotKeepFromReading(t *testing.T) {
 		}
 		refused += strings.Count(line, `"error"`)
 	}
-	if refused != 2 {
-		t.Errorf("%d of three questions with one ID were refused, want 2", refused)
+	// The last of them may be read only when the first is answered, and is
+	// then a question of its own.
+	if refused == 0 || refused == 3 {
+		t.Errorf("%d of three questions with one ID were refused, want 1 or 2", refused)
 	}
 	if err := link.Close(); err != nil {
 		t.Error(err)
