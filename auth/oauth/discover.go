@@ -60,21 +60,22 @@ func (c *Client) protectedResource(ctx context.Context, metadataURL string) (*pr
 	if metadataURL != "" {
 		places = []string{metadataURL}
 	}
+	failed := errAbsent
 	for _, place := range places {
 		var r protectedResource
 		err := c.fetch(ctx, place, "", &r)
-		if errors.Is(err, errAbsent) && metadataURL == "" {
-			continue
-		}
-		if errors.Is(err, errAbsent) {
+		switch {
+		case err == nil:
+			return &r, checkResource(r.Resource, c.server)
+		case errors.Is(err, errAbsent) && metadataURL != "":
 			return nil, errors.New("there is no metadata document where the server's challenge says")
-		}
-		if err != nil {
+		case unreachable(err):
 			return nil, fmt.Errorf("protected resource metadata: %w", err)
+		case !errors.Is(err, errAbsent): // some answer so where they have nothing
+			failed = fmt.Errorf("protected resource metadata: %w", err)
 		}
-		return &r, checkResource(r.Resource, c.server)
 	}
-	return nil, errAbsent
+	return nil, failed
 }
 
 // wellKnownResource returns where the metadata of a server may be, in the

@@ -380,3 +380,30 @@ func TestMigration(t *testing.T) {
 		t.Errorf("status %+v", s)
 	}
 }
+
+// A server that answers badly at one place may have its document at the next.
+func TestDiscoveryGoesOn(t *testing.T) {
+	for name, bad := range map[string]func(http.ResponseWriter, *http.Request){
+		"error": func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "no", http.StatusInternalServerError) },
+		"redirect": func(rw http.ResponseWriter, r *http.Request) {
+			http.Redirect(rw, r, "https://login.example/", http.StatusFound)
+		},
+		"junk": func(rw http.ResponseWriter, _ *http.Request) {
+			reply(rw, http.StatusOK, doc{"resource": 5, "issuer": 5})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.challenge = "Bearer"
+			w.mcpDocs = map[string]any{"/.well-known/oauth-protected-resource/mcp": bad, "/.well-known/oauth-protected-resource": w.resourceDoc()}
+			w.asDocs = map[string]any{"/.well-known/oauth-authorization-server": bad, "/.well-known/openid-configuration": w.serverDoc()}
+			w.ok(w.client(nil))
+			// Nothing is guessed about a server that has answered badly everywhere.
+			w.set(func() { w.mcpDocs["/.well-known/oauth-protected-resource"] = bad })
+			if _, err := w.get(w.client(nil)); !errors.Is(err, mcp.ErrUnauthorized) {
+				t.Errorf("got %v", err)
+			}
+			w.wantCount("GET /authorize", 1)
+		})
+	}
+}

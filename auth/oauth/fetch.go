@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 
@@ -55,6 +56,13 @@ func (c *Client) fetch(ctx context.Context, address, version string, v any) erro
 		return fmt.Errorf("the metadata document of %s is malformed", originOf(u))
 	}
 	return nil
+}
+
+// unreachable reports whether there was no answer at all, as there would be none
+// at another path of the same server.
+func unreachable(err error) bool {
+	var network net.Error
+	return errors.As(err, &network)
 }
 
 // read reads a body that is within the limit.

@@ -42,8 +42,10 @@ func (c *Client) serverMetadata(ctx context.Context, issuer string) (*serverMeta
 		m, fetching := c.metadataAt(ctx, place, "")
 		switch {
 		case errors.Is(fetching, errAbsent):
-		case fetching != nil:
+		case unreachable(fetching):
 			return nil, fetching
+		case fetching != nil:
+			err = fetching // some answer so where they have nothing
 		// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
 		case m.Issuer != issuer:
 			err = wrongIssuer(issuer, m.Issuer) // of another one; its own may be at the next place

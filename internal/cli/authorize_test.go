@@ -42,3 +42,11 @@ func TestPassingCredentials(t *testing.T) {
 		t.Errorf("said %d times: %q", n, c.err.String())
 	}
 }
+
+func TestNoLoginInTheClear(t *testing.T) {
+	for url, good := range map[string]bool{"http://192.0.2.1/mcp": false, "http://127.0.0.1/mcp": true, "https://mcp.example.com/mcp": true} {
+		if err := new(loginFlags).check(target{url: url}); (err == nil) != good {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/internal/httpcall"
+	"github.com/parley-mcp/parley/internal/safehttp"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -64,6 +66,9 @@ func (a *app) login() *cobra.Command {
 func (f *loginFlags) check(t target) error {
 	if t.url == "" {
 		return usagef("there is no login for a command; give it its secrets with --env")
+	}
+	if u, err := httpcall.ParseURL(t.url); err == nil && u.Scheme == "http" && !safehttp.IsLoopback(u) {
+		return usagef("there is no login without https: everybody on the way could read the token")
 	}
 	if f.secret == "" {
 		return nil

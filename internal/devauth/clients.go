@@ -104,7 +104,7 @@ func (c *Client) client() (*client, error) {
 	return made, nil
 }
 
-var errUnknownClient = errors.New("this authorization server does not know the client_id; a server that was started anew has forgotten who registered before")
+var errUnknownClient = errors.New("this authorization server does not know the client_id; a server that was started anew has forgotten who registered before: log out in the program, and in again")
 
 // find returns a client by its client_id. For one that is a URL, it fetches the
 // document there, unless it has it.
