@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"log"
 	"strconv"
@@ -21,7 +22,7 @@ func measureMemory(r *results) error {
 		}
 		row, err := measureDrivers(r, w, func(s *subject) (*driver, error) {
 			if s.clientProgram == "" {
-				return nil, nil
+				return nil, errNothing
 			}
 			return startDriver(s.clientProgram, w.era, nil)
 		})
@@ -58,7 +59,7 @@ func measureClients(r *results) error {
 		}
 		row, err := measureDrivers(r, w, func(s *subject) (*driver, error) {
 			if s.name == "floor" { // it does not speak the protocol
-				return nil, nil
+				return nil, errNothing
 			}
 			return connectDriver(r.subjects[ours].clientProgram, s, w.era)
 		})
@@ -76,8 +77,11 @@ func (r *results) wants(w *workload, transport string) bool {
 	return r.only.MatchString(w.name)
 }
 
+// errNothing is why a subject has no cell in a row of clients.
+var errNothing = errors.New("there is nothing to measure")
+
 // measureDrivers measures client programs as measure does servers. start
-// returns nil where there is nothing to measure.
+// returns errNothing where there is nothing to measure.
 func measureDrivers(r *results, w *workload, start func(*subject) (*driver, error)) (*row, error) {
 	log.Print(w.name)
 	row := &row{workload: w}
@@ -91,11 +95,11 @@ func measureDrivers(r *results, w *workload, start func(*subject) (*driver, erro
 		c := &cell{}
 		row.cells = append(row.cells, c)
 		d, err := start(s)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", w.name, s.label, err)
-		} else if d == nil {
-			c.lacks = "there is nothing to measure"
+		if errors.Is(err, errNothing) {
+			c.lacks = err.Error()
 			continue
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", w.name, s.label, err)
 		}
 		d.cell = c
 		all = append(all, d)
@@ -120,10 +124,10 @@ type driver struct {
 	calls  int
 }
 
-// connectDriver starts a server and a client of it; nil without a client.
+// connectDriver starts a server and a client of it.
 func connectDriver(program string, s *subject, era payload.Era) (*driver, error) {
 	if program == "" {
-		return nil, nil
+		return nil, errNothing
 	}
 	p, err := s.startHTTP(era, payload.BaseTools)
 	if err != nil {

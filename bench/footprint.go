@@ -33,8 +33,11 @@ func measureFootprint(r *results) error {
 	}
 	for _, tools := range []int{payload.BaseTools, 1_000, 10_000} {
 		rounds := r.rounds
-		if tools == 10_000 { // some take many seconds for these
+		if tools > quickTools { // some take many seconds for these
 			rounds = 1
+		}
+		if r.quick && tools > quickTools {
+			continue
 		}
 		log.Printf("%s, %d tools", startupName, tools)
 		s := &startup{tools: tools}

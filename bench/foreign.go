@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,14 +75,4 @@ func newer(file, other string) bool {
 	f, err := os.Stat(file)
 	o, err2 := os.Stat(other)
 	return err == nil && err2 == nil && !f.ModTime().Before(o.ModTime())
-}
-
-// freePort returns an address of the loopback at which nobody listens now.
-func freePort() (string, error) {
-	l, err := listenLoopback()
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String(), nil
 }

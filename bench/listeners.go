@@ -114,7 +114,7 @@ func (a *audience) leave() {
 
 // tellOften makes changes, and measures until the last listener knows.
 func (a *audience) tellOften() (reached, fanOut stats.Spread, err error) {
-	c, err := a.dial("")
+	c, err := a.dial()
 	if err != nil {
 		return reached, fanOut, err
 	}

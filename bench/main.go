@@ -25,10 +25,16 @@ type options struct {
 	rounds int
 	time   time.Duration
 	// scale is how many sessions and streams are held open.
-	scale int
-	out   string
-	list  bool
+	scale   int
+	out     string
+	list    bool
+	quick   bool
+	profile string
 }
+
+// quickTools is the most tools that a quick run has: with more, some servers
+// take long to start.
+const quickTools = 1_000
 
 func main() {
 	log.SetFlags(0)
@@ -46,20 +52,21 @@ func parse() (options, error) {
 	var o options
 	only := flag.String("only", "", "measure only the workloads that this pattern matches; see -list")
 	peers := flag.String("peers", "", "measure only these, separated by commas; the floor is always there")
-	quick := flag.Bool("quick", false, "one short round, and a tenth of the sessions and streams: to see that everything works")
+	flag.BoolVar(&o.quick, "quick", false, "one short round, at most 1,000 tools, and a tenth of the sessions and streams: to see that everything works")
 	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each workload")
 	flag.DurationVar(&o.time, "time", 250*time.Millisecond, "time of one server in one round")
 	flag.IntVar(&o.scale, "scale", 10_000, "number of idle sessions and of open streams")
 	flag.StringVar(&o.out, "out", "", "file to put the results of a complete run into, between its markers; all others go to standard output")
+	flag.StringVar(&o.profile, "profile", "", "folder to write profiles of our server into, instead of measuring")
 	flag.BoolVar(&o.list, "list", false, "list the workloads and the peers")
 	flag.Parse()
-	if *quick {
+	if o.quick {
 		o.rounds, o.time, o.scale = 1, 30*time.Millisecond, o.scale/10
 	}
 	if *peers != "" {
 		o.peers = strings.Split(*peers, ",")
 	}
-	if *quick || *only != "" || *peers != "" {
+	if o.quick || *only != "" || *peers != "" {
 		o.out = ""
 	}
 	var err error
@@ -73,6 +80,9 @@ func parse() (options, error) {
 func run(o options) error {
 	if o.list {
 		return list()
+	}
+	if o.profile != "" {
+		return profile(o)
 	}
 	subjects, skipped, err := build(o.peers)
 	if err != nil {

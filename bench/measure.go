@@ -28,7 +28,7 @@ type row struct {
 // measureCalls measures all servers under load.
 func measureCalls(r *results) error {
 	for _, w := range workloads() {
-		if !r.only.MatchString(w.name) {
+		if !r.only.MatchString(w.name) || r.quick && w.tools > quickTools {
 			continue
 		}
 		log.Print(w.name)
@@ -61,14 +61,12 @@ func measure(r *results, w *workload) (*row, error) {
 	for _, s := range r.subjects {
 		c := &cell{lacks: s.lacks[w.needs]}
 		row.cells = append(row.cells, c)
-		if c.lacks != "" {
-			continue
+		if c.lacks == "" {
+			all = append(all, &bench{subject: s, cell: c})
 		}
-		p, err := s.start(w)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.label, err)
-		}
-		all = append(all, &bench{process: p, subject: s, cell: c})
+	}
+	if err := startAll(w, all); err != nil {
+		return nil, err
 	}
 	// Some take long to start: the others would give up on connections that
 	// say nothing meanwhile.
@@ -86,6 +84,18 @@ func measure(r *results, w *workload) (*row, error) {
 		}
 	}
 	return row, nil
+}
+
+// startAll starts the servers side by side.
+func startAll(w *workload, all []*bench) error {
+	return inParallel(len(all), func(i int) error {
+		p, err := all[i].subject.start(w)
+		if err != nil {
+			return fmt.Errorf("%s: %w", all[i].subject.label, err)
+		}
+		all[i].process = p
+		return nil
+	})
 }
 
 func (s *subject) start(w *workload) (*process, error) {
@@ -120,7 +130,7 @@ func (b *bench) connect(w *workload) error {
 		return nil
 	}
 	for range w.width {
-		c, err := b.dial("")
+		c, err := b.dial()
 		if err != nil {
 			return err
 		}
@@ -134,7 +144,9 @@ func (b *bench) stop() {
 	for _, c := range b.conns {
 		_ = c.Close()
 	}
-	b.Stop()
+	if b.process != nil {
+		b.Stop()
+	}
 }
 
 func (b *bench) round(d time.Duration) error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-mcp/parley/bench/internal/child"
@@ -64,8 +65,8 @@ func (p *process) awaitPort(d time.Duration) error {
 }
 
 // dial opens a connection, and a session where there are sessions.
-func (p *process) dial(source string) (*load.HTTP, error) {
-	c, err := load.DialHTTP(p.addr, source, p.era)
+func (p *process) dial() (*load.HTTP, error) {
+	c, err := load.DialHTTP(p.addr, "", p.era)
 	if err != nil {
 		return nil, err
 	}
@@ -76,4 +77,24 @@ func (p *process) dial(source string) (*load.HTTP, error) {
 	return c, nil
 }
 
-func listenLoopback() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
+// Ports for servers are below those that the system gives to outgoing
+// connections, and none is used twice.
+const firstPort, lastPort = 20_000, 30_000
+
+var nextPort atomic.Int64
+
+// freePort returns an address of the loopback at which nobody listens now. It
+// does not try by listening: a program that is being started at the same time
+// holds such a listener for a moment longer.
+func freePort() (string, error) {
+	for range lastPort - firstPort {
+		port := firstPort + nextPort.Add(1)%(lastPort-firstPort)
+		addr := "127.0.0.1:" + strconv.FormatInt(port, 10)
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			return addr, nil
+		}
+		_ = conn.Close()
+	}
+	return "", fmt.Errorf("no port from %d to %d is free", firstPort, lastPort)
+}

@@ -62,7 +62,7 @@ func (r *results) holdSessions(s *subject) (*held, error) {
 		return nil, err
 	}
 	err = inParallel(r.scale, func(int) error {
-		c, err := p.dial("")
+		c, err := p.dial()
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (r *results) holdSessions(s *subject) (*held, error) {
 // over one connection, warmed up. The first calls also let the server make
 // what it makes once.
 func (p *process) smallCall(d time.Duration) (float64, error) {
-	c, err := p.dial("")
+	c, err := p.dial()
 	if err != nil {
 		return 0, err
 	}

@@ -34,7 +34,7 @@ const (
 	// BlobURI is the resource to read, and BlobSize its size in bytes.
 	BlobURI  = "bench://blob"
 	BlobSize = 1 << 20
-	// Answers of the generator to the questions of the tool "ask".
+	// AnswerName and AnswerSize answer the questions of the tool "ask".
 	AnswerName = "Ann"
 	AnswerSize = 42
 )

@@ -29,19 +29,19 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	switch {
-	case req.Method == "tools/call":
+	switch req.Method {
+	case "tools/call":
 		f.call(w, r, &req)
-	case req.Method == "subscriptions/listen":
+	case "subscriptions/listen":
 		f.listen(w, r, &req)
-	case req.Method == "tools/list":
+	case "tools/list":
 		reply(w, &req, map[string]any{"tools": f.tools})
-	case req.Method == "resources/read":
+	case "resources/read":
 		reply(w, &req, map[string]any{"contents": []blob{{payload.BlobURI, f.blob}}})
-	case req.Method == "initialize":
+	case "initialize":
 		w.Header().Set("Mcp-Session-Id", "floor")
 		reply(w, &req, map[string]any{"protocolVersion": payload.SessionRevision})
-	case req.Method == "":
+	case "":
 		f.answered(&req)
 		w.WriteHeader(http.StatusAccepted)
 	default:

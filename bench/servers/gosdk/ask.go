@@ -55,10 +55,10 @@ func finish(name, size any, in payload.Echo) (*mcp.CallToolResult, payload.Echo,
 // askInRounds asks by having the call repeated; the state is neither sealed
 // nor signed, as the SDK has nothing for that.
 func askInRounds(_ context.Context, req *mcp.CallToolRequest, in payload.Echo) (*mcp.CallToolResult, any, error) {
-	switch state := req.Params.RequestState; {
-	case state == "":
+	switch state := req.Params.RequestState; state {
+	case "":
 		return round[payload.Name]("name", "1")
-	case state == "1":
+	case "1":
 		return round[payload.Size]("size", "2"+fmt.Sprint(given(req, "name")))
 	default:
 		return finishAny(finish(state[1:], given(req, "size"), in))

@@ -17,10 +17,10 @@ func ask(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error
 	if err := req.BindArguments(&in); err != nil {
 		return nil, err
 	}
-	switch state := req.Params.RequestState; {
-	case state == "":
+	switch state := req.Params.RequestState; state {
+	case "":
 		return question("name", "string", "1"), nil
-	case state == "1":
+	case "1":
 		return question("size", "integer", "2"+fmt.Sprint(given(req, "name"))), nil
 	default:
 		size, ok := given(req, "size").(float64)
