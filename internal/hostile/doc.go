@@ -24,6 +24,8 @@
 //	method, header, drop, length   the parts of the HTTP request that differ
 //	raw     all of the HTTP request, with "\n" for CRLF
 //	revision, fresh                the session's revision; no session was opened
+//	asks    a tool is called that asks a question, whose ID is «q»; the messages
+//	        are about that
 //	id      the ID that the answer has; "none" for no such member
 //	endless what is written again and again, without a newline
 //	dies    the connection need not live on

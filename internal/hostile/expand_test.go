@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -70,18 +71,19 @@ func numbered(format string, i int) string {
 	return strings.ReplaceAll(format, "%d", strconv.Itoa(i))
 }
 
-var bombs = map[int]string{}
+var bombs sync.Map // by size: making one takes a while
 
-// compressed returns spaces. It is not called concurrently.
+// compressed returns spaces.
 func compressed(n int) string {
-	if bombs[n] == "" {
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		for range n / 1024 {
-			_, _ = fmt.Fprintf(w, "%1024s", "")
-		}
-		_ = w.Close()
-		bombs[n] = b.String()
+	if bomb, ok := bombs.Load(n); ok {
+		return bomb.(string)
 	}
-	return bombs[n]
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	for range n / 1024 {
+		_, _ = fmt.Fprintf(w, "%1024s", "")
+	}
+	_ = w.Close()
+	bombs.Store(n, b.String())
+	return b.String()
 }

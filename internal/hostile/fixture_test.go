@@ -26,8 +26,11 @@ type textIn struct {
 	Text string `json:"text"`
 }
 
-// target is the server that the corpus is sent to: one of everything.
-func target() *server.Server {
+// target is the server that all of the corpus is sent to.
+var target = newTarget()
+
+// newTarget returns a server with one of everything.
+func newTarget() *server.Server {
 	s := server.New(mcp.Implementation{Name: "target", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Subscriptions: true, Logging: true})
 	server.AddTool(s, mcp.Tool{Name: "echo"}, func(_ context.Context, _ *server.Call, in textIn) (string, error) { return in.Text, nil })
 	server.AddTool(s, mcp.Tool{Name: "ask"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {

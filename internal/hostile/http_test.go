@@ -149,6 +149,9 @@ func (p *httpPeer) send(e *entry) answered {
 		head, body, _ := strings.Cut(raw, "\n\n")
 		return p.exchange(strings.ReplaceAll(p.expand(head), "\n", "\r\n") + "\r\n\r\n" + p.expand(body))
 	}
+	if e.one("asks", p.route) != "" {
+		return p.reply(e)
+	}
 	messages := e.all("send", p.route)
 	if len(messages) == 0 {
 		messages = []string{""}
@@ -158,6 +161,41 @@ func (p *httpPeer) send(e *entry) answered {
 		got = p.exchange(p.request(e, p.expand(m)))
 	}
 	return got
+}
+
+// reply makes a call that asks something, answers over another connection as
+// the case wants, and returns what came of the call.
+func (p *httpPeer) reply(e *entry) answered {
+	p.t.Helper()
+	_ = p.conn.SetDeadline(time.Now().Add(patience))
+	_, _ = io.WriteString(p.conn, p.request(new(entry), question))
+	resp, err := http.ReadResponse(p.r, &http.Request{Method: http.MethodPost})
+	if err != nil {
+		p.t.Fatalf("the call has no response: %v", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	events := sse.NewReader(resp.Body, 1<<20)
+	asked, err := events.Next()
+	for err == nil && len(asked.Data) == 0 { // it only says how to come back
+		asked, err = events.Next()
+	}
+	q := questionID(p.t, string(asked.Data))
+	other := &httpPeer{t: p.t, route: p.route, web: p.web, session: p.session, version: p.version}
+	other.dial()
+	defer other.end()
+	for _, m := range e.all("send", p.route) {
+		other.exchange(other.request(e, p.expand(strings.ReplaceAll(m, "«q»", q))))
+	}
+	for {
+		event, err := events.Next()
+		if err != nil {
+			return answered{status: resp.StatusCode}
+		}
+		var m message
+		if json.Unmarshal(event.Data, &m) == nil && m.Method == "" {
+			return answered{status: resp.StatusCode, frame: string(event.Data)}
+		}
+	}
 }
 
 // exchange writes a request, and reads the response as far as the answer in

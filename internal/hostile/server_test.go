@@ -80,7 +80,7 @@ type arena struct {
 
 func newArena(t *testing.T) *arena {
 	t.Helper()
-	h, err := streamable.New(target(), &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes}, ReadTimeout: shortly})
+	h, err := streamable.New(target, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes}, ReadTimeout: shortly})
 	if err != nil {
 		t.Fatal(err)
 	}

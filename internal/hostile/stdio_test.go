@@ -33,7 +33,7 @@ func newStdioPeer(t *testing.T, r route, revision string, fresh bool) *stdioPeer
 	out, answers := io.Pipe()
 	p := &stdioPeer{t: t, route: r, w: w, lines: make(chan string, 4096), served: make(chan error, 1)}
 	go func() { // ends when w is closed; end waits for it
-		err := stdio.ServeOn(context.Background(), target(), in, answers, &mcp.ServeOptions{Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes})
+		err := stdio.ServeOn(context.Background(), target, in, answers, &mcp.ServeOptions{Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes})
 		_ = answers.Close() // ends the reader
 		_ = in.Close()      // what is still written has no reader
 		p.served <- err
@@ -106,6 +106,10 @@ func (p *stdioPeer) send(e *entry) answered {
 			p.next()
 		}
 	}
+	if e.one("asks", p.route) != "" {
+		p.write(question)
+		names["q"] = questionID(p.t, p.next())
+	}
 	for _, m := range e.all("send", p.route) {
 		p.write(expand(p.t, m, names))
 	}
@@ -117,6 +121,19 @@ func (p *stdioPeer) send(e *entry) answered {
 	}
 	line := p.response()
 	return answered{frame: line, closed: line == ""}
+}
+
+// question is a call that asks its client something.
+const question = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{}}}`
+
+// questionID returns the ID of what the server asks.
+func questionID(t *testing.T, frame string) string {
+	t.Helper()
+	var m message
+	if err := json.Unmarshal([]byte(frame), &m); err != nil || m.Method != mcp.MethodElicit {
+		t.Fatalf("the server did not ask: %.300s (%v)", frame, err)
+	}
+	return string(m.ID)
 }
 
 // flood writes a line that does not end, until enough is enough: then the
