@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -270,7 +271,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 		return
 	}
 	c.renew(via.Authorization)
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	types := r.Header.Values("Content-Type") // two are none, as over Streamable HTTP
+	if kind, _, err := mime.ParseMediaType(strings.Join(types, ",")); err != nil || kind != "application/json" || len(types) != 1 {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
 		return
 	}

@@ -107,3 +107,30 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// Two types of content are none: an intermediary may have read the other.
+func TestTwoContentTypes(t *testing.T) {
+	ts := start(t)
+	stream, err := ts.Client().Get(ts.URL + "/sse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	first, err := codec.NewReader(stream.Body, 1<<20).Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, ts.URL+string(first.Data), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header["Content-Type"] = []string{"application/json", "text/plain"}
+	resp, err := ts.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusUnsupportedMediaType {
+		t.Errorf("status %d", resp.StatusCode)
+	}
+}
