@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -111,9 +112,7 @@ func TestAssertions(t *testing.T) {
 	now := time.Now().Unix()
 	claims := func(change map[string]any) map[string]any {
 		c := map[string]any{"iss": "signer", "sub": "signer", "aud": issuer, "exp": now + 60, "iat": now, "jti": rand.Text()}
-		for k, v := range change {
-			c[k] = v
-		}
+		maps.Copy(c, change)
 		return c
 	}
 	post := func(token string) *page {

@@ -3,6 +3,7 @@ package hostile_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,9 +56,7 @@ func (e *entry) spoilt(t *testing.T, field, member, whole string) (cases []*entr
 			continue
 		}
 		c := &entry{file: e.file, name: fmt.Sprintf("%s: %s is %s", e.name, words[0], v.kind), fields: map[string][]string{}}
-		for k, values := range e.fields {
-			c.fields[k] = values
-		}
+		maps.Copy(c.fields, e.fields)
 		c.fields[member] = []string{replaced(t, whole, strings.Split(words[0], ">"), v.text)}
 		c.fields["want"] = []string{want}
 		if member == "result" && len(cases) > 0 {
