@@ -262,7 +262,8 @@ func (v *villain) raw(w http.ResponseWriter, raw string, m *asked) {
 	head, body, _ := strings.Cut(raw, "\n\n")
 	head = strings.TrimSuffix(head, "\n")
 	if !strings.Contains(head, "Upgrade") { // no other call should meet this connection
-		head = strings.Replace(head, "\n", "\nConnection: close\n", 1)
+		status, rest, _ := strings.Cut(head, "\n")
+		head = strings.TrimSuffix(status+"\nConnection: close\n"+rest, "\n")
 	}
 	_, _ = io.WriteString(conn, strings.ReplaceAll(v.expand(head, m), "\n", "\r\n")+"\r\n\r\n")
 	body = v.expand(body, m)
