@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/scope"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -114,7 +115,7 @@ func (c *claims) token(payload []byte, leeway time.Duration) (*Token, error) {
 		Audience: c.Audience,
 		Authorization: mcp.Authorization{
 			Issuer: c.Issuer, Subject: c.Subject, ClientID: c.client(),
-			Scopes: union(c.Scope, c.Scopes), Claims: json.RawMessage(slices.Clone(payload)),
+			Scopes: scope.Union(c.Scope, c.Scopes), Claims: json.RawMessage(slices.Clone(payload)),
 		},
 	}
 	// A client that acts for itself has its own identifier as the subject. It

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 
+	"github.com/parley-mcp/parley/internal/wellknown"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -18,28 +17,13 @@ type serverMetadata struct {
 	Introspection string `json:"introspection_endpoint"`
 }
 
-// discoveryURLs returns where an issuer's metadata may be.
-//
-// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
-func discoveryURLs(issuer *url.URL) []string {
-	origin, path := issuer.Scheme+"://"+issuer.Host, strings.TrimSuffix(issuer.EscapedPath(), "/")
-	list := []string{
-		origin + "/.well-known/oauth-authorization-server" + path,
-		origin + "/.well-known/openid-configuration" + path,
-	}
-	if path != "" {
-		list = append(list, origin+path+"/.well-known/openid-configuration")
-	}
-	return list
-}
-
 // discover finds the metadata of an issuer. A document of another issuer does
 // not count.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
 func (f *fetcher) discover(ctx context.Context, issuer string) (*serverMetadata, error) {
 	var failed []error
-	for _, at := range discoveryURLs(f.issuer) {
+	for _, at := range wellknown.Issuers(f.issuer) {
 		m, err := f.metadata(ctx, at, issuer)
 		if err == nil {
 			return m, nil

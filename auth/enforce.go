@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 
+	"github.com/parley-mcp/parley/internal/scope"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
@@ -37,7 +38,7 @@ func (g *Guard) Enforce(next mcp.ServeFunc) mcp.ServeFunc {
 //
 // Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
 func (g *Guard) Require(x *mcp.Exchange, scopes ...string) error {
-	needed := union(g.opts.Scopes, scopes)
+	needed := scope.Union(g.opts.Scopes, scopes)
 	a := x.Peer.Authorization
 	if a != nil && g.scopes.grantsAll(a.Scopes, needed) {
 		return nil
@@ -67,11 +68,11 @@ func (g *Guard) Visible(_ context.Context, x *mcp.Exchange, kind server.FeatureK
 func (r *rules) feature(kind server.FeatureKind, name string) []string {
 	switch kind {
 	case server.ToolFeature:
-		return union(r.methods[mcp.MethodCallTool], r.tools[name])
+		return scope.Union(r.methods[mcp.MethodCallTool], r.tools[name])
 	case server.PromptFeature:
-		return union(r.methods[mcp.MethodGetPrompt], r.prompts[name])
+		return scope.Union(r.methods[mcp.MethodGetPrompt], r.prompts[name])
 	case server.ResourceFeature, server.TemplateFeature:
-		return union(r.methods[mcp.MethodReadResource], r.resource(name))
+		return scope.Union(r.methods[mcp.MethodReadResource], r.resource(name))
 	}
 	return nil
 }
@@ -103,7 +104,7 @@ func (r *rules) exchange(x *mcp.Exchange) ([]string, error) {
 	if err := wire.Unmarshal(orEmpty(x.Params), &t); err != nil {
 		return nil, mcp.InvalidParams("params of %s: %v", x.Method, err)
 	}
-	return union(needed, r.target(x.Method, &t)), nil
+	return scope.Union(needed, r.target(x.Method, &t)), nil
 }
 
 func (r *rules) target(method string, t *target) []string {
@@ -115,7 +116,7 @@ func (r *rules) target(method string, t *target) []string {
 	case mcp.MethodReadResource:
 		return r.resource(t.URI)
 	}
-	return union(r.prompts[t.Ref.Name], r.resource(t.Ref.URI))
+	return scope.Union(r.prompts[t.Ref.Name], r.resource(t.Ref.URI))
 }
 
 func orEmpty(params []byte) []byte {

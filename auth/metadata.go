@@ -6,12 +6,9 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/dpop"
+	"github.com/parley-mcp/parley/internal/wellknown"
 	"github.com/parley-mcp/parley/internal/wire"
 )
-
-// wellKnown is where metadata is, before the path of the resource (RFC 9728,
-// section 3).
-const wellKnown = "/.well-known/oauth-protected-resource"
 
 // metadata is the document of RFC 9728, section 2.
 type metadata struct {
@@ -46,9 +43,9 @@ func newMetadata(o *Options) ([]byte, error) {
 // origin is no path.
 func metadataPath(resource *url.URL) string {
 	if resource.Path == "/" {
-		return wellKnown
+		return wellknown.Resource
 	}
-	return wellKnown + resource.EscapedPath()
+	return wellknown.Resource + resource.EscapedPath()
 }
 
 func metadataURL(resource *url.URL) string {
@@ -93,8 +90,8 @@ func (g *Guard) serveMetadata(w http.ResponseWriter, r *http.Request) {
 func (g *Guard) Mount(mux *http.ServeMux) {
 	own := metadataPath(g.resource)
 	mux.Handle(pattern(own), g.Metadata())
-	if _, taken := mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: wellKnown}}); !strings.HasSuffix(taken, wellKnown) {
-		mux.Handle(wellKnown, g.Metadata())
+	if _, taken := mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: wellknown.Resource}}); !strings.HasSuffix(taken, wellknown.Resource) {
+		mux.Handle(wellknown.Resource, g.Metadata())
 	}
 }
 

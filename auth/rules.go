@@ -10,6 +10,7 @@ import (
 
 	"github.com/yosida95/uritemplate/v3"
 
+	"github.com/parley-mcp/parley/internal/scope"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -105,7 +106,7 @@ func (r *rules) resource(uri string) []string {
 	var scopes []string
 	for _, rule := range r.resources {
 		if rule.covers(forms[0]) || rule.covers(forms[1]) {
-			scopes = union(scopes, rule.scopes)
+			scopes = scope.Union(scopes, rule.scopes)
 		}
 	}
 	return scopes

@@ -53,16 +53,3 @@ func (h hierarchy) grants(granted []string, scope string) bool {
 func (h hierarchy) grantsAll(granted, needed []string) bool {
 	return !slices.ContainsFunc(needed, func(s string) bool { return !h.grants(granted, s) })
 }
-
-// union returns the scopes of all lists in order, each once.
-func union(lists ...[]string) []string {
-	var all []string
-	for _, list := range lists {
-		for _, s := range list {
-			if !slices.Contains(all, s) {
-				all = append(all, s)
-			}
-		}
-	}
-	return all
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/httpcall"
+	"github.com/parley-mcp/parley/internal/wellknown"
 )
 
 // protectedResource is a protected resource's metadata (RFC 9728, section 2).
@@ -56,7 +57,7 @@ func (c *Client) discover(ctx context.Context, metadataURL string, challenged bo
 // protectedResource fetches the metadata of the server from where the
 // challenge says, or else from the well-known places, and checks whose it is.
 func (c *Client) protectedResource(ctx context.Context, metadataURL string) (*protectedResource, error) {
-	places := wellKnownResource(c.server)
+	places := wellknown.Resources(c.server)
 	if metadataURL != "" {
 		places = []string{metadataURL}
 	}
@@ -76,16 +77,6 @@ func (c *Client) protectedResource(ctx context.Context, metadataURL string) (*pr
 		}
 	}
 	return nil, failed
-}
-
-// wellKnownResource returns where the metadata of a server may be, in the
-// order in which to look.
-func wellKnownResource(server *url.URL) []string {
-	root := originOf(server) + "/.well-known/oauth-protected-resource"
-	if path := server.EscapedPath(); path != "" && path != "/" {
-		return []string{root + path, root}
-	}
-	return []string{root}
 }
 
 // checkResource refuses metadata that is of another resource than the server:

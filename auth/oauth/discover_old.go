@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/wellknown"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -18,7 +19,7 @@ func (c *Client) discoverOld(ctx context.Context, challenged bool) (*discovery, 
 	base := originOf(c.server)
 	found := &discovery{resource: canonical(c.server)}
 	// Spec: 2025-03-26 basic/authorization#server-metadata-discovery-headers.
-	m, err := c.metadataAt(ctx, base+"/.well-known/oauth-authorization-server", mcp.Revision20250326.String())
+	m, err := c.metadataAt(ctx, base+wellknown.OAuth, mcp.Revision20250326.String())
 	switch {
 	case errors.Is(err, errAbsent) && !challenged:
 		return nil, errNoAuthorization

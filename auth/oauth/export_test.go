@@ -17,7 +17,7 @@ func AgeForTest(ctx context.Context, c *Client, by time.Duration) error {
 // For the fuzz targets.
 var (
 	CheckResource = checkResource
-	WellKnown     = wellKnownServer
+	WellKnown     = issuerPlaces
 	Plain         = plain
 )
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/challenge"
+	"github.com/parley-mcp/parley/internal/scope"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -92,7 +93,7 @@ func (c *Client) Login(ctx context.Context, scopes ...string) error {
 		return err
 	}
 	_, err = c.acquire(ctx, need{
-		scopes: union(split(demand.Get("scope")), scopes), metadata: demand.Get("resource_metadata"), challenged: challenged, login: true,
+		scopes: scope.Union(split(demand.Get("scope")), scopes), metadata: demand.Get("resource_metadata"), challenged: challenged, login: true,
 	})
 	return err
 }

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
+
+	"github.com/parley-mcp/parley/internal/wellknown"
 )
 
 // serverMetadata is an authorization server's (RFC 8414, section 2).
@@ -33,7 +34,7 @@ func (m *serverMetadata) endpoints() endpoints {
 // serverMetadata fetches the metadata of an authorization server. It is
 // fetched for each authorization, because servers change.
 func (c *Client) serverMetadata(ctx context.Context, issuer string) (*serverMetadata, error) {
-	places, err := wellKnownServer(issuer)
+	places, err := issuerPlaces(issuer)
 	if err != nil {
 		return nil, err
 	}
@@ -68,21 +69,14 @@ func wrongIssuer(want, got string) error {
 	return fmt.Errorf("the metadata of the authorization server %q is that of another, %q; they have to be the same to the letter", want, plain(got))
 }
 
-// wellKnownServer returns where the metadata of an issuer may be, in the order
-// in which to look.
-//
-// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
-func wellKnownServer(issuer string) ([]string, error) {
-	const oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
+// issuerPlaces returns where the metadata of an issuer may be, in the order in
+// which to look.
+func issuerPlaces(issuer string) ([]string, error) {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return nil, fmt.Errorf("%q is no issuer identifier of an authorization server", plain(issuer))
 	}
-	base, path := originOf(u), strings.TrimSuffix(u.EscapedPath(), "/")
-	if path == "" {
-		return []string{base + oauth, base + openid}, nil
-	}
-	return []string{base + oauth + path, base + openid + path, base + path + openid}, nil
+	return wellknown.Issuers(u), nil
 }
 
 // checkEndpoints refuses endpoints that lead elsewhere than to a web server

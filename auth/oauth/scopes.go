@@ -3,24 +3,12 @@ package oauth
 import (
 	"slices"
 	"strings"
+
+	"github.com/parley-mcp/parley/internal/scope"
 )
 
 // split returns the scopes of a scope parameter, each once.
-func split(scope string) []string { return union(strings.Fields(scope)) }
-
-// union returns the scopes of several sets, in the order in which they come,
-// each once; nil if there are none.
-func union(sets ...[]string) []string {
-	var all []string
-	for _, set := range sets {
-		for _, s := range set {
-			if s != "" && !slices.Contains(all, s) {
-				all = append(all, s)
-			}
-		}
-	}
-	return all
-}
+func split(param string) []string { return scope.Union(strings.Fields(param)) }
 
 // covers reports whether all of some are in all.
 func covers(all, some []string) bool {
@@ -39,10 +27,10 @@ func covers(all, some []string) bool {
 // Spec: 2026-07-28 basic/authorization#scope-selection-strategy.
 // Spec: 2026-07-28 basic/authorization#step-up-authorization-flow (2).
 func (c *Client) selectScopes(demanded, supported, before []string) []string {
-	if scopes := union(before, demanded, c.opts.Scopes); len(scopes) > 0 {
+	if scopes := scope.Union(before, demanded, c.opts.Scopes); len(scopes) > 0 {
 		return scopes
 	}
-	return union(supported)
+	return scope.Union(supported)
 }
 
 const offlineAccess = "offline_access"
@@ -53,7 +41,7 @@ const offlineAccess = "offline_access"
 // Spec: 2026-07-28 basic/authorization#refresh-tokens.
 func withOfflineAccess(scopes []string, m *serverMetadata) []string {
 	if slices.Contains(m.ScopesSupported, offlineAccess) {
-		return union(scopes, []string{offlineAccess})
+		return scope.Union(scopes, []string{offlineAccess})
 	}
 	return scopes
 }

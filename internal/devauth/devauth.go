@@ -19,6 +19,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/parley-mcp/parley/internal/dpop"
+	"github.com/parley-mcp/parley/internal/wellknown"
 )
 
 // Server is an authorization server. It is safe for concurrent use, and keeps
@@ -87,8 +88,8 @@ func (s *Server) Handler() http.Handler { return s.mux }
 // Spec: 2025-03-26 basic/authorization#fallbacks-for-servers-without-metadata-discovery.
 func (s *Server) Mount(mux *http.ServeMux) {
 	metadata := public(http.MethodGet, s.metadata)
-	mux.Handle("/.well-known/oauth-authorization-server", metadata)
-	mux.Handle("/.well-known/openid-configuration", metadata)
+	mux.Handle(wellknown.OAuth, metadata)
+	mux.Handle(wellknown.OpenID, metadata)
 	mux.Handle(pathKeys, public(http.MethodGet, s.jwks))
 	mux.Handle(pathRegister, public(http.MethodPost, s.register))
 	mux.Handle(pathToken, public(http.MethodPost, s.token))
