@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -56,18 +57,23 @@ func serveHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("OLD", strings.TrimSuffix(url, "/mcp")+"/sse")
 }
 
+// piped is what the program has of the world where nobody sits at a terminal.
+func piped(out, err io.Writer) cli.IO {
+	return cli.IO{
+		In: strings.NewReader(""), Out: out, Err: err,
+		LookupEnv:  os.LookupEnv,
+		IsTerminal: func(any) bool { return false },
+		Executable: os.Executable,
+	}
+}
+
 // startHTTP starts the reference server over HTTP.
 func startHTTP(flags ...string) (url string, stop func() (code int), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	log := &urlLog{found: make(chan string, 1)}
 	ended := make(chan int, 1)
 	go func() { // ends with cancel; stop waits for it
-		ended <- cli.Run(ctx, cli.IO{
-			In: strings.NewReader(""), Out: log, Err: log,
-			LookupEnv:  os.LookupEnv,
-			IsTerminal: func(any) bool { return false },
-			Executable: os.Executable,
-		}, append([]string{"serve", "--http", "127.0.0.1:0"}, flags...))
+		ended <- cli.Run(ctx, piped(log, log), append([]string{"serve", "--http", "127.0.0.1:0"}, flags...))
 	}()
 	stop = func() int {
 		cancel()
@@ -117,14 +123,7 @@ func TestInterruptEndsWatch(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	var out bytes.Buffer
-	code := cli.Run(ctx, cli.IO{
-		In:         strings.NewReader(""),
-		Out:        &out,
-		Err:        onText{"watching tools", interrupt},
-		LookupEnv:  os.LookupEnv,
-		IsTerminal: func(any) bool { return false },
-		Executable: os.Executable,
-	}, []string{"watch", "--", "parley", "serve", "--stdio"})
+	code := cli.Run(ctx, piped(&out, onText{"watching tools", interrupt}), []string{"watch", "--", "parley", "serve", "--stdio"})
 	if code != 0 || out.Len() > 0 {
 		t.Errorf("exit code = %d, output %q", code, &out)
 	}
@@ -135,14 +134,7 @@ func TestInterruptEndsCall(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	var out bytes.Buffer
-	code := cli.Run(ctx, cli.IO{
-		In:         strings.NewReader(""),
-		Out:        &out,
-		Err:        onText{"notifications/progress", interrupt},
-		LookupEnv:  os.LookupEnv,
-		IsTerminal: func(any) bool { return false },
-		Executable: os.Executable,
-	}, []string{"call", "--trace", "count_slowly", "steps=10000", "delay_ms=100", "--", "parley", "serve", "--stdio"})
+	code := cli.Run(ctx, piped(&out, onText{"notifications/progress", interrupt}), []string{"call", "--trace", "count_slowly", "steps=10000", "delay_ms=100", "--", "parley", "serve", "--stdio"})
 	if code != 3 || out.Len() > 0 {
 		t.Errorf("exit code = %d, output %q", code, &out)
 	}

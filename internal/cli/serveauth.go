@@ -24,6 +24,10 @@ type authFlags struct {
 	public string
 	// lifetime of an access token for development; 0 is the usual.
 	lifetime time.Duration
+
+	// What check has read out of mode and users.
+	real      *realServer
+	passwords map[string]string
 }
 
 // realServer is what --auth says of an authorization server.
@@ -32,8 +36,9 @@ type realServer struct {
 	scopes                 []string
 }
 
-// check refuses what makes no sense, before anything starts.
-func (f *authFlags) check() error {
+// check reads the flags, and refuses what makes no sense before anything
+// starts.
+func (f *authFlags) check() (err error) {
 	switch {
 	case f.mode == "" && len(f.users) > 0:
 		return usagef("--user is for --auth dev")
@@ -42,12 +47,12 @@ func (f *authFlags) check() error {
 	case f.mode == "":
 		return nil
 	case f.mode == "dev":
-		_, err := f.passwords()
+		f.passwords, err = parseUsers(f.users)
 		return err
 	case len(f.users) > 0:
 		return usagef("--user is for --auth dev: the users are those of the authorization server")
 	}
-	_, err := parseRealServer(f.mode)
+	f.real, err = parseRealServer(f.mode)
 	return err
 }
 
@@ -75,11 +80,10 @@ func parseRealServer(s string) (*realServer, error) {
 	return r, nil
 }
 
-// passwords returns the users for development; one is made up when none was
-// named.
-func (f *authFlags) passwords() (map[string]string, error) {
-	users := make(map[string]string, len(f.users))
-	for _, u := range f.users {
+// parseUsers reads the users for development.
+func parseUsers(flags []string) (map[string]string, error) {
+	users := make(map[string]string, len(flags))
+	for _, u := range flags {
 		name, password, ok := strings.Cut(u, ":")
 		if !ok || name == "" || password == "" {
 			return nil, usagef("--user %q is not of the form NAME:PASSWORD", name)
@@ -103,10 +107,7 @@ func (a *app) gates(f *authFlags, origin string, logger *slog.Logger) (*gates, e
 	case "dev":
 		return a.devGates(f, origin, logger)
 	}
-	r, err := parseRealServer(f.mode)
-	if err != nil {
-		return nil, err
-	}
+	r := f.real
 	tokens, err := auth.NewJWT(auth.JWTOptions{Issuer: r.issuer, KeysURL: r.keys})
 	if err != nil {
 		return nil, usagef("--auth: %v", err)
@@ -120,10 +121,7 @@ func (a *app) gates(f *authFlags, origin string, logger *slog.Logger) (*gates, e
 
 // devGates embeds an authorization server for development.
 func (a *app) devGates(f *authFlags, origin string, logger *slog.Logger) (*gates, error) {
-	users, err := f.passwords()
-	if err != nil {
-		return nil, err
-	}
+	users := maps.Clone(f.passwords)
 	if len(users) == 0 {
 		users["dev"] = rand.Text()
 		a.err.printf("log in as %s with the password %s; --user names others\n", "dev", users["dev"])
@@ -176,18 +174,20 @@ func unrevoked(tokens *auth.JWT, s *devauth.Server) auth.VerifierFunc {
 	}
 }
 
+// newGates makes a guard for each endpoint: each is a resource of its own.
 func newGates(o auth.Options, origin string) (*gates, error) {
 	o.Name = "Parley reference server"
-	g := new(gates)
-	for path, guard := range map[string]**auth.Guard{"/mcp": &g.streams, "/sse": &g.old} {
-		o.Resource = origin + path
-		made, err := auth.New(o)
-		if err != nil {
-			return nil, usagef("--auth: %v", err)
-		}
-		*guard = made
+	o.Resource = origin + "/mcp"
+	streams, err := auth.New(o)
+	if err != nil {
+		return nil, usagef("--auth: %v", err)
 	}
-	return g, nil
+	o.Resource = origin + "/sse"
+	old, err := auth.New(o)
+	if err != nil {
+		return nil, usagef("--auth: %v", err)
+	}
+	return &gates{streams: streams, old: old}, nil
 }
 
 // enforce holds the tools of the server to their scopes.

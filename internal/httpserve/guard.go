@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/parley-mcp/parley/internal/httpcall"
 )
 
 // Guard refuses requests that a web page of somebody else made a browser
@@ -45,7 +47,7 @@ func (g *Guard) Check(r *http.Request) error {
 	switch {
 	case g.hosts != nil && !slices.Contains(g.hosts, host):
 		return fmt.Errorf("host %q is not among the allowed hosts", host)
-	case g.hosts == nil && onLoopback(r) && !isLoopback(host):
+	case g.hosts == nil && onLoopback(r) && !httpcall.IsLoopback(host):
 		return fmt.Errorf("host %q is not a name of the loopback, which this server listens on; allow it by name if a proxy passes it on", host)
 	}
 	return g.checkOrigin(r, host)
@@ -67,7 +69,7 @@ func (g *Guard) checkOrigin(r *http.Request, host string) error {
 		return fmt.Errorf("origin %q is not allowed", values[0])
 	}
 	switch own := strings.EqualFold(u.Host, r.Host); {
-	case own && g.known(r, host), isLoopback(host) && isLoopback(u.Hostname()) && onLoopback(r):
+	case own && g.known(r, host), httpcall.IsLoopback(host) && httpcall.IsLoopback(u.Hostname()) && onLoopback(r):
 		return nil
 	case own:
 		return fmt.Errorf("origin %q is not allowed; allow host %q by name if it is this server's", values[0], host)
@@ -80,7 +82,7 @@ func (g *Guard) checkOrigin(r *http.Request, host string) error {
 // certificate vouches for it.
 func (g *Guard) known(r *http.Request, host string) bool {
 	_, err := netip.ParseAddr(host)
-	return g.hosts != nil || r.TLS != nil || err == nil || isLoopback(host)
+	return g.hosts != nil || r.TLS != nil || err == nil || httpcall.IsLoopback(host)
 }
 
 // hostname returns a Host header without its port.
@@ -94,13 +96,5 @@ func hostname(host string) string {
 // onLoopback reports whether the request came in on a loopback address.
 func onLoopback(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return ok && isLoopback(hostname(addr.String()))
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
+	return ok && httpcall.IsLoopback(hostname(addr.String()))
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/parley-mcp/parley/internal/httpcall"
 )
 
 // Limits bounds what one client may do: how often it asks, and how much it has
@@ -52,7 +54,7 @@ func (l *Limits) Enter(r *http.Request, principal string) (leave func(), retryAf
 	key, bounded := "p "+principal, true
 	if principal == "" {
 		address := hostname(r.RemoteAddr)
-		key, bounded = "a "+network(address), l.loopback || !isLoopback(address)
+		key, bounded = "a "+network(address), l.loopback || !httpcall.IsLoopback(address)
 	}
 	now := time.Now()
 	l.mu.Lock()

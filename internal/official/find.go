@@ -3,6 +3,8 @@ package official
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // dirEnv names the environment variable that overrides the search of [Find].
@@ -11,7 +13,11 @@ const dirEnv = "PARLEY_SPEC_DIR"
 // Revisions returns the protocol revisions this package knows how to check,
 // oldest first.
 func Revisions() []string {
-	return []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
+	var names []string
+	for _, r := range mcp.Revisions() {
+		names = append(names, r.String())
+	}
+	return names
 }
 
 // Find returns the specification directory, or ok=false. The environment

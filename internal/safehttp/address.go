@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"strings"
 	"syscall"
 	"time"
 
@@ -44,12 +43,7 @@ func origin(u *url.URL) string {
 // IsLoopback reports whether a URL is on this machine, by its name or by its
 // address.
 func IsLoopback(u *url.URL) bool {
-	host := u.Hostname()
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
+	return httpcall.IsLoopback(u.Hostname())
 }
 
 // dial connects to an address that is allowed, or to the origin of NamedBy.
