@@ -68,9 +68,9 @@ func (l *Link) run(explain func(error) error) {
 	l.mu.Lock()
 	l.err = err
 	l.mu.Unlock()
-	l.calls.Close(err)
 	l.end(err)
-	close(l.done)
+	close(l.done) // before the calls fail: whoever sees that may look what is left
+	l.calls.Close(err)
 }
 
 func (l *Link) read() error {
@@ -300,7 +300,9 @@ func (l *Link) broken(err error) error {
 	defer timer.Stop()
 	select {
 	case <-l.done:
-		return l.calls.Err()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.err
 	case <-timer.C:
 		return err
 	}

@@ -122,3 +122,27 @@ func TestEndlessLine(t *testing.T) {
 	}
 	<-ended
 }
+
+// Who sees a call fail because the connection has ended sees that it has.
+func TestConnectionHasEndedWhenItsCallsFail(t *testing.T) {
+	for range 200 {
+		near, far := stream.Pipe()
+		link := stream.Dial(near, deaf{}, 1<<20, nil)
+		go func() { // ends with the request
+			_, _ = far.Read() // what is asked does not matter
+			_ = far.Close()   // closing a pipe does not fail
+		}()
+		_, err := link.RoundTrip(t.Context(), &jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "ping"})
+		if err == nil {
+			t.Fatal("a call without an answer succeeded")
+		}
+		select {
+		case <-link.Done():
+		default:
+			t.Fatal("the call has failed, and the connection has not ended")
+		}
+		if err := link.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
