@@ -8,6 +8,7 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
+. ./lib.sh
 tmp=$1
 mkdir -p "$tmp/results" "$tmp/logs"
 
@@ -23,22 +24,7 @@ trap cleanup EXIT
 trap 'exit 130' INT TERM
 
 CGO_ENABLED=0 go build -o "$tmp/parley" ../cmd/parley
-: >"$tmp/logs/authserver.log" # there before it is looked into
-"$tmp/parley" serve --http 127.0.0.1:0 --auth dev --user ada:lovelace 2>>"$tmp/logs/authserver.log" &
-server=$!
-url=
-for _ in $(seq 100); do
-  url=$(sed -n 's/.*msg=serving url=//p' "$tmp/logs/authserver.log")
-  if [ -n "$url" ] || ! kill -0 "$server" 2>/dev/null; then
-    break
-  fi
-  sleep 0.1
-done
-if [ -z "$url" ]; then
-  cat "$tmp/logs/authserver.log"
-  echo "the authorization server did not start"
-  exit 1
-fi
+start "the authorization server" "$tmp/logs/authserver.log" "$tmp/parley" serve --http 127.0.0.1:0 --auth dev --user ada:lovelace
 
 for revision in 2025-03-26 2025-06-18 2025-11-25 2026-07-28; do
   name=authorization-all-$revision

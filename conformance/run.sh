@@ -8,6 +8,7 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
+. ./lib.sh
 tmp=$(realpath -m ../.tmp/conformance)
 rm -rf "$tmp"
 mkdir -p "$tmp/results" "$tmp/logs"
@@ -38,20 +39,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-: >"$tmp/logs/server.log" # there before it is looked into
-"$tmp/server" -http localhost:0 2>>"$tmp/logs/server.log" &
-server=$!
-url=
-for _ in $(seq 100); do
-  url=$(sed -n 's/.*msg=serving url=//p' "$tmp/logs/server.log")
-  if [ -n "$url" ] || ! kill -0 "$server" 2>/dev/null; then
-    break
-  fi
-  sleep 0.1
-done
-if [ -z "$url" ]; then
-  cat "$tmp/logs/server.log"
-  echo "the server did not start"
+if ! start "the server" "$tmp/logs/server.log" "$tmp/server" -http localhost:0; then
   echo "0 passed, 1 failed"
   exit 1
 fi
