@@ -51,13 +51,16 @@ func (l *link) message(ctx context.Context, m *jsonrpc.Message) error {
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements.
 func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err error) {
 	switch cause := context.Cause(l.ctx); { //nolint:contextcheck // the reason for which the request ended
-	case errors.Is(cause, ErrCancelled):
-		l.drop()
-		return
+	case cause == nil:
 	case errors.Is(cause, ErrCancelRequest):
 		result, err = nil, Cancelled()
-	case err != nil && (errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrExpired)):
-		err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", cause)
+	case errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrExpired):
+		if err != nil {
+			err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", cause)
+		}
+	default: // ErrCancelled, or the client is gone
+		l.drop()
+		return
 	}
 	frame, failed := l.encode(ctx, m, result, err)
 	l.mu.Lock()

@@ -54,9 +54,9 @@ func (meta *requestMeta) revision() (string, error) {
 	if meta.version == nil || string(meta.version) == "null" {
 		return "", missingMeta(mcp.MetaProtocolVersion)
 	}
-	var named string
-	if err := wire.Unmarshal(meta.version, &named); err != nil {
-		return "", badMeta(mcp.MetaProtocolVersion, err)
+	named, ok := wire.Text(meta.version)
+	if !ok {
+		return "", mcp.InvalidParams("params._meta: %q must be a string", mcp.MetaProtocolVersion)
 	}
 	return named, nil
 }
@@ -94,17 +94,8 @@ func (meta *requestMeta) exchange(m *jsonrpc.Message) (*mcp.Exchange, error) {
 		x.ProgressToken = token
 	}
 	// Trace context is for observers: a broken one is no reason to refuse work.
-	x.Trace = mcp.Trace{Parent: text(meta.traceParent), State: text(meta.traceState), Baggage: text(meta.baggage)}
+	x.Trace.Parent, _ = wire.Text(meta.traceParent)
+	x.Trace.State, _ = wire.Text(meta.traceState)
+	x.Trace.Baggage, _ = wire.Text(meta.baggage)
 	return x, nil
-}
-
-func text(raw json.RawMessage) string {
-	if raw == nil {
-		return ""
-	}
-	var s string
-	if wire.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }

@@ -131,7 +131,7 @@ func (s *Session) serve(ctx context.Context, m *jsonrpc.Message, link *link, via
 // Spec: 2026-07-28 basic#meta.
 func (s *Session) unopened(m *jsonrpc.Message) error {
 	allowed := s.handler.Describe().Revisions
-	modern := m.Method == mcp.MethodDiscover || m.Method == mcp.MethodListen || has(m.Meta, mcp.MetaClientCapabilities)
+	modern := m.Method == mcp.MethodDiscover || m.Method == mcp.MethodListen || wire.Find(m.Meta, mcp.MetaClientCapabilities) != nil
 	switch {
 	case len(revision.Session(allowed)) == 0, modern && len(revision.Stateless(allowed)) > 0:
 		return missingMeta(mcp.MetaProtocolVersion)
@@ -224,12 +224,12 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, link *link, via V
 	x.Back = talk
 	for range s.opts.MaxRounds {
 		result, err := guard(ctx, s.handler, x, s.opts.Logger)
-		var ask *mcp.InputRequired
 		if err == nil {
 			talk.visitsOver(ctx)
 			return shape(result, link.facts), nil
 		}
-		if !errors.As(err, &ask) {
+		ask, asks := errors.AsType[*mcp.InputRequired](err)
+		if !asks {
 			return nil, err
 		}
 		if err := s.bridge(ctx, x, talk, ask); err != nil {

@@ -84,17 +84,15 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 	}
 	x.Back = round
 	result, err := guard(ctx, s.handler, x, s.opts.Logger)
-	if err == nil && round.asked != nil {
+	switch ask, asks := errors.AsType[*mcp.InputRequired](err); {
+	case asks:
+		return s.inputRequired(m, st, ask, x, desc)
+	case err != nil:
+		return nil, err
+	case round.asked != nil:
 		s.opts.Logger.ErrorContext(ctx, "a handler dropped the *mcp.InputRequired error that it has to return",
 			"method", m.Method, "questions", round.asked.Error())
 		return nil, errors.New("a question to the client was lost")
-	}
-	var ask *mcp.InputRequired
-	if errors.As(err, &ask) {
-		return s.inputRequired(m, st, ask, x, desc)
-	}
-	if err != nil {
-		return nil, err
 	}
 	return complete(result, s.name.brief(&desc.Info))
 }
@@ -172,7 +170,8 @@ func (s *Stateless) discover(desc *mcp.Description) any {
 		Capabilities:      desc.Capabilities,
 		Instructions:      desc.Instructions,
 	}
-	stamp(&r.ResultFields, encodeName(&desc.Info))
+	info := desc.Info // in full
+	stamp(&r.ResultFields, nameMeta(&info))
 	cacheable(&r.CacheFields)
 	return r
 }

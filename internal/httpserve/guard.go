@@ -95,6 +95,11 @@ func hostname(host string) string {
 
 // onLoopback reports whether the request came in on a loopback address.
 func onLoopback(r *http.Request) bool {
-	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return ok && httpcall.IsLoopback(hostname(addr.String()))
+	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		return addr.IP.IsLoopback()
+	case net.Addr:
+		return httpcall.IsLoopback(hostname(addr.String()))
+	}
+	return false
 }

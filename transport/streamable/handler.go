@@ -47,10 +47,11 @@ type Handler struct {
 	limits    *httpserve.Limits
 	sessions  *sessions
 
-	ctx  context.Context //nolint:containedctx // the handler's life: ended by Close
-	end  context.CancelCauseFunc
-	mu   sync.Mutex // guards adding to busy against Close
-	busy sync.WaitGroup
+	ctx      context.Context //nolint:containedctx // the handler's life: ended by Close
+	end      context.CancelCauseFunc
+	mu       sync.Mutex // guards adding to busy against Close, and requests
+	busy     sync.WaitGroup
+	requests map[*underway]struct{}
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -68,6 +69,7 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	}
 	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst)}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
+	s.requests = map[*underway]struct{}{}
 	s.sessions = newSessions(s)
 	return s, nil
 }
@@ -79,6 +81,9 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.end(era.ErrShutdown)
+	for r := range h.requests {
+		r.cancel(era.ErrShutdown)
+	}
 	h.mu.Unlock()
 	done := make(chan struct{})
 	go func() { // ends with the last request, all of which are cancelled
@@ -125,21 +130,23 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	via := httpserve.Sender(r, h.opts.Principal)
-	leave, retry := h.limits.Enter(r, via.Principal)
-	if leave == nil {
+	client, retry := h.limits.Enter(r, via.Principal)
+	if client == nil {
 		w.Header().Set("Retry-After", retry)
 		h.refuse(w, http.StatusTooManyRequests, jsonrpc.CodeInternalError, "too many requests; come back after "+retry+" s")
 		return
 	}
-	defer leave()
+	defer h.limits.Leave(client)
 	h.route(w, r, via) //nolint:contextcheck // what a session serves outlives the request that brings it
 }
 
 func (h *Handler) route(w http.ResponseWriter, r *http.Request, via era.Via) {
+	if r.Method == http.MethodPost {
+		h.post(w, r, via)
+		return
+	}
 	hasSessions := len(revision.Session(h.handler.Describe().Revisions)) > 0
 	switch {
-	case r.Method == http.MethodPost:
-		h.post(w, r, via)
 	case r.Method == http.MethodGet && hasSessions:
 		h.sessions.get(w, r, via)
 	case r.Method == http.MethodDelete && hasSessions:
@@ -203,7 +210,7 @@ func isSession(version string) bool {
 func acceptable(r *http.Request) (int, error) {
 	// Two types are no type: who reads the other one reads another message.
 	types := r.Header.Values("Content-Type")
-	if kind, _, err := mime.ParseMediaType(strings.Join(types, ",")); err != nil || kind != "application/json" || len(types) != 1 {
+	if len(types) != 1 || !isJSON(types[0]) {
 		return http.StatusUnsupportedMediaType, errors.New("Content-Type must be application/json")
 	}
 	if r.Header.Get("Content-Encoding") != "" {
@@ -213,6 +220,14 @@ func acceptable(r *http.Request) (int, error) {
 		return http.StatusNotAcceptable, errors.New("the Accept header must list application/json and text/event-stream")
 	}
 	return 0, nil
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && kind == "application/json"
 }
 
 func accepts(r *http.Request, want string) bool {
@@ -244,6 +259,7 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, err
 		// Past the body, a read waits for the client to go away. After an
 		// error the deadline stays: the rest of the body is not waited for.
 		_ = rc.SetReadDeadline(time.Time{})
+		r.Body = http.NoBody
 	}
 	var long *http.MaxBytesError
 	switch {

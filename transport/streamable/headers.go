@@ -20,16 +20,14 @@ func checkHeaders(r *http.Request, m *jsonrpc.Message) error {
 	if m.Kind != jsonrpc.Request {
 		return nil
 	}
-	var meta struct {
-		Version string `json:"io.modelcontextprotocol/protocolVersion"`
-	}
-	if m.Meta != nil && wire.Unmarshal(m.Meta, &meta) != nil || meta.Version == "" {
+	version, _ := wire.Text(wire.Find(m.Meta, mcp.MetaProtocolVersion))
+	if version == "" {
 		return nil // refused for that by the front
 	}
-	if err := checkHeader(r, headerVersion, meta.Version, false); err != nil {
+	if err := checkHeader(r, headerVersion, version, false); err != nil {
 		return err
 	}
-	if v, ok := mcp.ParseRevision(meta.Version); !ok || !era.StatelessRevision(v) {
+	if v, ok := mcp.ParseRevision(version); !ok || !era.StatelessRevision(v) {
 		return nil
 	}
 	if err := checkHeader(r, headerMethod, m.Method, false); err != nil {
@@ -71,22 +69,16 @@ func mismatch(format string, args ...any) *jsonrpc.Error {
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#standard-request-headers.
 func named(m *jsonrpc.Message) (name string, needed bool) {
-	var p struct {
-		Name string `json:"name"`
-		URI  string `json:"uri"`
-	}
+	member := "name"
 	switch m.Method {
-	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
+	case mcp.MethodCallTool, mcp.MethodGetPrompt:
+	case mcp.MethodReadResource:
+		member = "uri"
 	default:
 		return "", false
 	}
-	if m.Params == nil || wire.Unmarshal(m.Params, &p) != nil {
-		return "", false // refused for that by the handler
-	}
-	if m.Method == mcp.MethodReadResource {
-		return p.URI, p.URI != ""
-	}
-	return p.Name, p.Name != ""
+	name, _ = wire.Text(wire.Find(m.Params, member))
+	return name, name != "" // one that is none is refused by the handler
 }
 
 // mirrored gives an exchange the headers that mirror parameters.

@@ -22,8 +22,8 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		return
 	}
 	via.Mirrored = mirrored(r)
-	ctx, cancel := h.requestContext(r)
-	defer cancel(nil)
+	ctx, req := h.begin(r)
+	defer req.end()
 	if m.Kind == jsonrpc.Notification {
 		// Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (5).
 		h.stateless.Receive(ctx, m, nil, via)
@@ -35,22 +35,39 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		ctx, stop = httpserve.UntilExpiry(ctx, via.Authorization)
 		defer stop()
 	}
-	p := h.pen(w, func(error) { cancel(era.ErrCancelled) })
+	p := h.pen(w, req.broken)
 	defer p.Close()
 	h.stateless.Receive(ctx, m, reply{p}, via)
 }
 
-// requestContext ends when the client closes the response, which cancels the
-// request, and with the handler.
+// underway is a stateless request that is being served.
+type underway struct {
+	h      *Handler
+	cancel context.CancelCauseFunc
+}
+
+// begin returns a context that ends when the client closes the response, which
+// cancels the request, and with the handler.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#cancellation.
-func (h *Handler) requestContext(r *http.Request) (context.Context, context.CancelCauseFunc) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
-	stopClient := context.AfterFunc(r.Context(), func() { cancel(era.ErrCancelled) })
-	stopServer := context.AfterFunc(h.ctx, func() { cancel(era.ErrShutdown) })
-	return ctx, func(cause error) {
-		stopClient()
-		stopServer()
-		cancel(cause)
+func (h *Handler) begin(r *http.Request) (context.Context, *underway) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	u := &underway{h, cancel}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.requests[u] = struct{}{}
+	if h.ctx.Err() != nil {
+		cancel(era.ErrShutdown)
 	}
+	return ctx, u
+}
+
+// broken says that the client does not take the response.
+func (u *underway) broken(error) { u.cancel(era.ErrCancelled) }
+
+func (u *underway) end() {
+	u.h.mu.Lock()
+	delete(u.h.requests, u)
+	u.h.mu.Unlock()
+	u.cancel(nil)
 }
