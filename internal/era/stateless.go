@@ -53,8 +53,7 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, vi
 }
 
 func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, link *link, via Via) (any, error) {
-	desc := s.handler.Describe()
-	x, level, err := s.exchange(m, &desc, via)
+	x, level, err := s.exchange(m, via)
 	if err != nil {
 		link.malformed = true
 		return nil, err
@@ -62,17 +61,18 @@ func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, link *link, v
 	link.facts = revision.Of(x.Peer.Revision)
 	switch m.Method {
 	case mcp.MethodDiscover:
-		return s.discover(&desc), nil
+		return s.discover(), nil
 	case mcp.MethodListen:
-		return s.listen(ctx, x, &desc, link)
+		return s.listen(ctx, x, link)
 	case mcp.MethodInitialize, mcp.MethodPing, mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
 		return nil, fmt.Errorf("in %s: %w", x.Peer.Revision, &mcp.MethodNotFoundError{Method: m.Method})
 	}
-	return s.run(ctx, m, x, level, &desc, link)
+	return s.run(ctx, m, x, level, link)
 }
 
 // run serves an exchange of the handler: one round of it.
-func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, desc *mcp.Description, link *link) (any, error) {
+func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, link *link) (any, error) {
+	desc := s.handler.Describe()
 	st, err := s.resume(m, x.Peer.Principal, time.Now())
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 	result, err := guard(ctx, s.handler, x, s.opts.Logger)
 	switch ask, asks := errors.AsType[*mcp.InputRequired](err); {
 	case asks:
-		return s.inputRequired(m, st, ask, x, desc)
+		return s.inputRequired(m, st, ask, x, &desc)
 	case err != nil:
 		return nil, err
 	case round.asked != nil:
@@ -101,15 +101,15 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 // it wants log messages.
 //
 // Spec: 2026-07-28 basic#meta.
-func (s *Stateless) exchange(m *jsonrpc.Message, desc *mcp.Description, via Via) (*mcp.Exchange, mcp.LoggingLevel, error) {
+func (s *Stateless) exchange(m *jsonrpc.Message, via Via) (*mcp.Exchange, mcp.LoggingLevel, error) {
 	meta := readMeta(m)
 	named, err := meta.revision()
 	if err != nil {
 		return nil, "", err
 	}
 	r, ok := mcp.ParseRevision(named)
-	if !ok || !StatelessRevision(r) || !revision.Permits(desc.Revisions, r) {
-		return nil, "", unsupportedVersion(named, desc.Revisions)
+	if allowed := s.handler.Describe().Revisions; !ok || !StatelessRevision(r) || !revision.Permits(allowed, r) {
+		return nil, "", unsupportedVersion(named, allowed)
 	}
 	peer := mcp.Peer{Revision: r, Principal: via.Principal, Authorization: via.Authorization}
 	if err := s.client(&meta, &peer); err != nil {
@@ -163,15 +163,15 @@ func contains(list []mcp.Revision, r mcp.Revision) bool {
 // server speaks them when a client opens with initialize.
 //
 // Spec: 2026-07-28 server/discover#response.
-func (s *Stateless) discover(desc *mcp.Description) any {
+func (s *Stateless) discover() any {
+	desc := s.handler.Describe()
 	r := &mcp.DiscoverResult{
 		CacheFields:       desc.Cache,
 		SupportedVersions: names(revision.Newest(desc.Revisions)),
 		Capabilities:      desc.Capabilities,
 		Instructions:      desc.Instructions,
 	}
-	info := desc.Info // in full
-	stamp(&r.ResultFields, nameMeta(&info))
+	stamp(&r.ResultFields, nameMeta(&desc.Info)) // in full
 	cacheable(&r.CacheFields)
 	return r
 }

@@ -124,27 +124,37 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.busy.Done()
+	via, client := h.admit(w, r)
+	if client == nil {
+		return
+	}
+	defer h.limits.Leave(client)
+	if r.Method == http.MethodPost {
+		h.post(w, r, via) //nolint:contextcheck // what a session serves outlives the request that brings it
+		return
+	}
+	h.visit(w, r, via)
+}
+
+// admit says who sends a request, and counts it in. It returns nil, and has
+// answered the request, if that may not be.
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (era.Via, *httpserve.Client) {
 	if err := h.guard.Check(r); err != nil {
 		h.opts.Logger.WarnContext(r.Context(), "request refused", "reason", err, "remote", r.RemoteAddr)
 		h.refuse(w, http.StatusForbidden, jsonrpc.CodeInvalidRequest, err.Error())
-		return
+		return era.Via{}, nil
 	}
 	via := httpserve.Sender(r, h.opts.Principal)
 	client, retry := h.limits.Enter(r, via.Principal)
 	if client == nil {
 		w.Header().Set("Retry-After", retry)
 		h.refuse(w, http.StatusTooManyRequests, jsonrpc.CodeInternalError, "too many requests; come back after "+retry+" s")
-		return
 	}
-	defer h.limits.Leave(client)
-	h.route(w, r, via) //nolint:contextcheck // what a session serves outlives the request that brings it
+	return via, client
 }
 
-func (h *Handler) route(w http.ResponseWriter, r *http.Request, via era.Via) {
-	if r.Method == http.MethodPost {
-		h.post(w, r, via)
-		return
-	}
+// visit serves what brings no message: it is about a session.
+func (h *Handler) visit(w http.ResponseWriter, r *http.Request, via era.Via) {
 	hasSessions := len(revision.Session(h.handler.Describe().Revisions)) > 0
 	switch {
 	case r.Method == http.MethodGet && hasSessions:
