@@ -69,7 +69,7 @@ func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err e
 		return
 	}
 	l.done = true
-	if err := l.out.Answer(context.WithoutCancel(ctx), frame, failed); err != nil {
+	if err := l.out.Answer(ctx, frame, failed); err != nil {
 		l.log.DebugContext(ctx, "answer not delivered", "method", m.Method, "error", err)
 	}
 }
@@ -123,8 +123,8 @@ func (l *link) notify(ctx context.Context, method string, params any) error {
 // round is the Backchannel of a stateless exchange: it answers questions out
 // of what the request brought along, and remembers the ones that are open.
 type round struct {
-	*link
-	state  *state
+	link
+	state  state
 	peer   *mcp.Peer
 	method string
 	level  mcp.LoggingLevel

@@ -47,51 +47,49 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, vi
 		s.notice(ctx, m, via)
 		return
 	}
-	link := &link{ctx: ctx, out: out, facts: revision.Of(mcp.Revision20260728), log: s.opts.Logger}
-	result, err := s.serve(ctx, m, link, via)
-	link.answer(ctx, m, result, err)
+	r := &round{link: link{ctx: ctx, out: out, facts: revision.Of(mcp.Revision20260728), log: s.opts.Logger}, method: m.Method}
+	result, err := s.serve(ctx, m, r, via)
+	r.answer(ctx, m, result, err)
 }
 
-func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, link *link, via Via) (any, error) {
+func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, r *round, via Via) (any, error) {
 	x, level, err := s.exchange(m, via)
 	if err != nil {
-		link.malformed = true
+		r.malformed = true
 		return nil, err
 	}
-	link.facts = revision.Of(x.Peer.Revision)
+	r.facts, r.peer = revision.Of(x.Peer.Revision), &x.Peer
 	switch m.Method {
 	case mcp.MethodDiscover:
 		return s.discover(), nil
 	case mcp.MethodListen:
-		return s.listen(ctx, x, link)
+		return s.listen(ctx, x, &r.link)
 	case mcp.MethodInitialize, mcp.MethodPing, mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
 		return nil, fmt.Errorf("in %s: %w", x.Peer.Revision, &mcp.MethodNotFoundError{Method: m.Method})
 	}
-	return s.run(ctx, m, x, level, link)
+	return s.run(ctx, m, x, level, r)
 }
 
 // run serves an exchange of the handler: one round of it.
-func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, link *link) (any, error) {
+func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, r *round) (any, error) {
 	desc := s.handler.Describe()
-	st, err := s.resume(m, x.Peer.Principal, time.Now())
-	if err != nil {
+	if err := s.resume(&r.state, m, x.Peer.Principal, time.Now()); err != nil {
 		return nil, err
 	}
-	x.Answers, x.State = st.Answers, st.User
-	round := &round{link: link, state: st, peer: &x.Peer, method: m.Method}
+	x.Answers, x.State = r.state.Answers, r.state.User
 	if desc.Capabilities.Logging != nil {
-		round.level = level
+		r.level = level
 	}
-	x.Back = round
+	x.Back = r
 	result, err := guard(ctx, s.handler, x, s.opts.Logger)
 	switch ask, asks := errors.AsType[*mcp.InputRequired](err); {
 	case asks:
-		return s.inputRequired(m, st, ask, x, &desc)
+		return s.inputRequired(m, &r.state, ask, x, &desc)
 	case err != nil:
 		return nil, err
-	case round.asked != nil:
+	case r.asked != nil:
 		s.opts.Logger.ErrorContext(ctx, "a handler dropped the *mcp.InputRequired error that it has to return",
-			"method", m.Method, "questions", round.asked.Error())
+			"method", m.Method, "questions", r.asked.Error())
 		return nil, errors.New("a question to the client was lost")
 	}
 	return complete(result, s.name.brief(&desc.Info))

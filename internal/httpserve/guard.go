@@ -87,8 +87,10 @@ func (g *Guard) known(r *http.Request, host string) bool {
 
 // hostname returns a Host header without its port.
 func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
+	if strings.LastIndexByte(host, ':') > strings.LastIndexByte(host, ']') {
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
 	}
 	return strings.Trim(host, "[]")
 }

@@ -53,6 +53,11 @@ func Text(raw []byte) (string, bool) {
 	return string(unquote(raw)), true
 }
 
+// Is reports whether a value that is known to be valid is the string text.
+func Is(raw []byte, text string) bool {
+	return len(raw) > 1 && raw[0] == '"' && string(unquote(raw)) == text
+}
+
 // unquote decodes a name; nearly none has an escape.
 func unquote(name []byte) []byte {
 	if bytes.IndexByte(name, '\\') >= 0 {

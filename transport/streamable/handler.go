@@ -48,10 +48,10 @@ type Handler struct {
 	sessions  *sessions
 
 	ctx      context.Context //nolint:containedctx // the handler's life: ended by Close
-	end      context.CancelCauseFunc
+	down     context.CancelCauseFunc
 	mu       sync.Mutex // guards adding to busy against Close, and requests
 	busy     sync.WaitGroup
-	requests map[*underway]struct{}
+	requests map[context.Context]context.CancelCauseFunc // stateless ones that are being served
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -68,8 +68,8 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 		return nil, err
 	}
 	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst)}
-	s.ctx, s.end = context.WithCancelCause(context.Background())
-	s.requests = map[*underway]struct{}{}
+	s.ctx, s.down = context.WithCancelCause(context.Background())
+	s.requests = map[context.Context]context.CancelCauseFunc{}
 	s.sessions = newSessions(s)
 	return s, nil
 }
@@ -80,9 +80,9 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 // http.Server.RegisterOnShutdown.
 func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
-	h.end(era.ErrShutdown)
-	for r := range h.requests {
-		r.cancel(era.ErrShutdown)
+	h.down(era.ErrShutdown)
+	for _, cancel := range h.requests {
+		cancel(era.ErrShutdown)
 	}
 	h.mu.Unlock()
 	done := make(chan struct{})

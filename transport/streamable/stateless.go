@@ -22,8 +22,9 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		return
 	}
 	via.Mirrored = mirrored(r)
-	ctx, req := h.begin(r)
-	defer req.end()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	h.begin(ctx, cancel)
+	defer h.end(ctx, cancel)
 	if m.Kind == jsonrpc.Notification {
 		// Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (5).
 		h.stateless.Receive(ctx, m, nil, via)
@@ -35,39 +36,27 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		ctx, stop = httpserve.UntilExpiry(ctx, via.Authorization)
 		defer stop()
 	}
-	p := h.pen(w, req.broken)
+	p := h.pen(w, cancel)
 	defer p.Close()
 	h.stateless.Receive(ctx, m, reply{p}, via)
 }
 
-// underway is a stateless request that is being served.
-type underway struct {
-	h      *Handler
-	cancel context.CancelCauseFunc
-}
-
-// begin returns a context that ends when the client closes the response, which
-// cancels the request, and with the handler.
+// begin makes the context of a request end with the handler. That it ends when
+// the client closes the response, which cancels the request, is net/http's work.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#cancellation.
-func (h *Handler) begin(r *http.Request) (context.Context, *underway) {
-	ctx, cancel := context.WithCancelCause(r.Context())
-	u := &underway{h, cancel}
+func (h *Handler) begin(ctx context.Context, cancel context.CancelCauseFunc) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.requests[u] = struct{}{}
+	h.requests[ctx] = cancel
 	if h.ctx.Err() != nil {
 		cancel(era.ErrShutdown)
 	}
-	return ctx, u
 }
 
-// broken says that the client does not take the response.
-func (u *underway) broken(error) { u.cancel(era.ErrCancelled) }
-
-func (u *underway) end() {
-	u.h.mu.Lock()
-	delete(u.h.requests, u)
-	u.h.mu.Unlock()
-	u.cancel(nil)
+func (h *Handler) end(ctx context.Context, cancel context.CancelCauseFunc) {
+	h.mu.Lock()
+	delete(h.requests, ctx)
+	h.mu.Unlock()
+	cancel(nil)
 }
