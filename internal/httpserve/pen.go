@@ -3,6 +3,7 @@ package httpserve
 import (
 	"errors"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -112,22 +113,29 @@ func (p *Pen) Challenge(value string) {
 	}
 }
 
+// countedBytes is the size up to which net/http counts a response itself,
+// instead of sending it in chunks.
+const countedBytes = 2 << 10
+
 // Object writes the one JSON object of the response. It reports false when a
-// stream has begun, or the client is gone.
-func (p *Pen) Object(status int, frame []byte) bool {
+// stream has begun, or the client is gone; err is that of writing.
+func (p *Pen) Object(status int, frame []byte) (ok bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stream || p.closed {
-		return false
+		return false, nil
 	}
 	p.closed = true
 	p.w.Header().Set("Content-Type", "application/json")
+	if len(frame) > countedBytes {
+		p.w.Header().Set("Content-Length", strconv.Itoa(len(frame)))
+	}
 	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout)) // a writer without deadlines has none
 	p.w.WriteHeader(status)
-	if _, err := p.w.Write(frame); err != nil {
+	if _, err = p.w.Write(frame); err != nil {
 		p.broken(err)
 	}
-	return true
+	return true, err
 }
 
 // Close ends the use of the response writer, which must not outlive the

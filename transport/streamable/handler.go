@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -264,7 +263,7 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, err
 	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(h.opts.ReadTimeout)) // a writer without deadlines has none
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
 	if err == nil {
 		// Past the body, a read waits for the client to go away. After an
 		// error the deadline stays: the rest of the body is not waited for.

@@ -211,8 +211,8 @@ func (o *opening) Answer(_ context.Context, frame []byte, failed *era.Failure) e
 	if failed != nil {
 		o.w.Header().Del(headerSession)
 	}
-	o.pen.Object(sessionStatus(failed), frame)
-	return nil
+	_, err := o.pen.Object(sessionStatus(failed), frame)
+	return err
 }
 
 // sessionStatus: in a session an error is an answer like any other, unless

@@ -219,9 +219,11 @@ func (st *stream) answer(frame []byte, failed *era.Failure) error {
 	if st.pen != nil && failed != nil {
 		st.pen.Challenge(failed.Challenge)
 	}
-	if st.seq == 0 && !st.primed && st.pen != nil && st.pen.Object(sessionStatus(failed), frame) {
-		st.leaveLocked()
-		return nil
+	if st.seq == 0 && !st.primed && st.pen != nil {
+		if ok, err := st.pen.Object(sessionStatus(failed), frame); ok {
+			st.leaveLocked()
+			return err
+		}
 	}
 	err := st.sendLocked(frame)
 	st.leaveLocked()
