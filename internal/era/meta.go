@@ -3,6 +3,7 @@ package era
 import (
 	"encoding/json"
 
+	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -48,17 +49,22 @@ func readMeta(m *jsonrpc.Message) requestMeta {
 	return meta
 }
 
-// revision returns the revision that the request names. What the other members
-// look like is for that revision to say.
-func (meta *requestMeta) revision() (string, error) {
+// revision returns the revision that the request names, if it is one of those
+// allowed. What the other members look like is for that revision to say.
+func (meta *requestMeta) revision(allowed []mcp.Revision) (mcp.Revision, error) {
 	if meta.version == nil || string(meta.version) == "null" {
-		return "", missingMeta(mcp.MetaProtocolVersion)
+		return mcp.Revision{}, missingMeta(mcp.MetaProtocolVersion)
+	}
+	for _, r := range mcp.Revisions() {
+		if wire.Is(meta.version, r.String()) && StatelessRevision(r) && revision.Permits(allowed, r) {
+			return r, nil
+		}
 	}
 	named, ok := wire.Text(meta.version)
 	if !ok {
-		return "", mcp.InvalidParams("params._meta: %q must be a string", mcp.MetaProtocolVersion)
+		return mcp.Revision{}, mcp.InvalidParams("params._meta: %q must be a string", mcp.MetaProtocolVersion)
 	}
-	return named, nil
+	return mcp.Revision{}, unsupportedVersion(named, allowed)
 }
 
 // level returns the log level that the request asks for; "" is none.

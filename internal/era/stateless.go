@@ -101,13 +101,9 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 // Spec: 2026-07-28 basic#meta.
 func (s *Stateless) exchange(m *jsonrpc.Message, via Via) (*mcp.Exchange, mcp.LoggingLevel, error) {
 	meta := readMeta(m)
-	named, err := meta.revision()
+	r, err := meta.revision(s.handler.Describe().Revisions)
 	if err != nil {
 		return nil, "", err
-	}
-	r, ok := mcp.ParseRevision(named)
-	if allowed := s.handler.Describe().Revisions; !ok || !StatelessRevision(r) || !revision.Permits(allowed, r) {
-		return nil, "", unsupportedVersion(named, allowed)
 	}
 	peer := mcp.Peer{Revision: r, Principal: via.Principal, Authorization: via.Authorization}
 	if err := s.client(&meta, &peer); err != nil {

@@ -263,20 +263,17 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, err
 	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(h.opts.ReadTimeout)) // a writer without deadlines has none
-	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
-	if err == nil {
-		// Past the body, a read waits for the client to go away. After an
-		// error the deadline stays: the rest of the body is not waited for.
-		_ = rc.SetReadDeadline(time.Time{})
-		r.Body = http.NoBody
-	}
-	var long *http.MaxBytesError
+	body, err := readAll(r.Body, r.ContentLength, limit)
 	switch {
-	case errors.As(err, &long):
+	case errors.Is(err, errLong):
 		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
 	case err != nil:
 		return nil, http.StatusBadRequest, errors.New("the body did not arrive whole")
 	}
+	// Past the body, a read waits for the client to go away. After an error
+	// the deadline stays: the rest of the body is not waited for.
+	_ = rc.SetReadDeadline(time.Time{})
+	r.Body = http.NoBody
 	return body, 0, nil
 }
 
