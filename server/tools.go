@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/parley-mcp/parley/internal/schema"
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -25,6 +27,9 @@ type tool struct {
 	// headers are the parameters that HTTP headers mirror.
 	headers []schema.HeaderBinding
 	run     RawToolHandler
+	// decodes says that run decodes its arguments with all checks, so that
+	// they need not be parsed to be validated.
+	decodes bool
 	// checks says that run has validated its structured content.
 	checks bool
 }
@@ -50,7 +55,10 @@ func (s *Server) AddRawTool(t mcp.Tool, h RawToolHandler) { must(s.TryAddRawTool
 // TryAddRawTool is AddRawTool for tools that are made at run time: it returns
 // an error instead of panicking.
 func (s *Server) TryAddRawTool(t mcp.Tool, h RawToolHandler) error {
-	return s.addTool(&tool{tool: t, run: h}, h == nil)
+	run := func(ctx context.Context, call *Call, args json.RawMessage) (*mcp.CallToolResult, error) {
+		return h(ctx, call, bytes.Clone(args)) // its own: the params of the exchange stay as they were sent
+	}
+	return s.addTool(&tool{tool: t, run: run}, h == nil)
 }
 
 // addTool compiles what is not compiled yet.
@@ -99,8 +107,8 @@ func (s *Server) listTools(ctx context.Context, x *mcp.Exchange) (any, error) {
 //
 // Spec: 2026-07-28 server/tools#calling-tools.
 func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
-	var params mcp.CallToolParams
-	if err := decodeParams(x, &params); err != nil {
+	params, err := callParams(x)
+	if err != nil {
 		return nil, err
 	}
 	if params.Name == "" {
@@ -133,6 +141,23 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 	return s.completeTool(ctx, t, call, result)
 }
 
+// callParams returns the params of a call. The arguments are a part of those
+// of the exchange, which were decoded before, and not a copy.
+func callParams(x *mcp.Exchange) (mcp.CallToolParams, error) {
+	var p mcp.CallToolParams
+	for name, value := range wire.Each(x.Params) {
+		switch string(name) {
+		case "name":
+			if err := wire.Unmarshal(value, &p.Name); err != nil {
+				return p, decodeParams(x, &p) // in its words
+			}
+		case "arguments":
+			p.Arguments = value
+		}
+	}
+	return p, nil
+}
+
 // check validates arguments and fills in defaults. What is wrong goes to the
 // model, which can do better.
 //
@@ -142,10 +167,11 @@ func (t *tool) check(args json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.input.Validate(full); err != nil {
-		return nil, err
+	validate := t.input.Validate
+	if t.decodes {
+		validate = t.input.ValidateParsed
 	}
-	return full, nil
+	return full, validate(full)
 }
 
 // toolFailure is what a handler's error becomes.
@@ -196,12 +222,13 @@ func (t *tool) checkResult(result *mcp.CallToolResult) error {
 	if result.StructuredContent == nil {
 		return errors.New("no structured content, but the tool has an output schema")
 	}
-	return t.checkOutput(result.StructuredContent)
+	return nonconforming(t.output.Validate(result.StructuredContent))
 }
 
-func (t *tool) checkOutput(raw json.RawMessage) error {
-	if err := t.output.Validate(raw); err != nil {
-		return fmt.Errorf("structured content does not conform to the output schema: %w", err)
+// nonconforming says what did not conform to what, unless err is nil.
+func nonconforming(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("structured content does not conform to the output schema: %w", err)
 }
