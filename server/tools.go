@@ -107,7 +107,7 @@ func (s *Server) listTools(ctx context.Context, x *mcp.Exchange) (any, error) {
 //
 // Spec: 2026-07-28 server/tools#calling-tools.
 func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
-	params, err := callParams(x)
+	params, err := toolParams(x)
 	if err != nil {
 		return nil, err
 	}
@@ -141,21 +141,14 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 	return s.completeTool(ctx, t, call, result)
 }
 
-// callParams returns the params of a call. The arguments are a part of those
-// of the exchange, which were decoded before, and not a copy.
-func callParams(x *mcp.Exchange) (mcp.CallToolParams, error) {
-	var p mcp.CallToolParams
-	for name, value := range wire.Each(x.Params) {
-		switch string(name) {
-		case "name":
-			if err := wire.Unmarshal(value, &p.Name); err != nil {
-				return p, decodeParams(x, &p) // in its words
-			}
-		case "arguments":
-			p.Arguments = value
-		}
+// toolParams takes the arguments out of the message as they are there.
+func toolParams(x *mcp.Exchange) (params mcp.CallToolParams, err error) {
+	named, ok := wire.Find(x.Params, "name"), false
+	if params.Name, ok = wire.Text(named); named != nil && !ok {
+		err = decodeParams(x, &params) // which says what it is instead
 	}
-	return p, nil
+	params.Arguments = wire.Find(x.Params, "arguments")
+	return params, err
 }
 
 // check validates arguments and fills in defaults. What is wrong goes to the

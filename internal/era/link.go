@@ -52,13 +52,16 @@ func (l *link) message(ctx context.Context, m *jsonrpc.Message) error {
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements.
 func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err error) {
 	switch cause := context.Cause(l.ctx); { //nolint:contextcheck // the reason for which the request ended
-	case errors.Is(cause, ErrCancelled):
-		l.drop()
-		return
+	case cause == nil:
 	case errors.Is(cause, ErrCancelRequest):
 		result, err = nil, Cancelled()
-	case err != nil && (errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrExpired)):
-		err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", cause)
+	case errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrExpired):
+		if err != nil {
+			err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", cause)
+		}
+	default: // ErrCancelled, or the client is gone
+		l.drop()
+		return
 	}
 	buffer := wire.NewBuffer()
 	frame, failed := l.encode(ctx, buffer.Room(), m, result, err)
@@ -68,7 +71,7 @@ func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err e
 		return
 	}
 	l.done = true
-	if err := l.out.Answer(context.WithoutCancel(ctx), frame, failed); err != nil {
+	if err := l.out.Answer(ctx, frame, failed); err != nil {
 		l.log.DebugContext(ctx, "answer not delivered", "method", m.Method, "error", err)
 		return // with the frame: a write that was given up may still be reading it
 	}
@@ -125,8 +128,8 @@ func (l *link) notify(ctx context.Context, method string, params any) error {
 // round is the Backchannel of a stateless exchange: it answers questions out
 // of what the request brought along, and remembers the ones that are open.
 type round struct {
-	*link
-	state  *state
+	link
+	state  state
 	peer   *mcp.Peer
 	method string
 	level  mcp.LoggingLevel

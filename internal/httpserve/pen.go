@@ -18,7 +18,7 @@ var ErrGone = errors.New("the client is gone")
 // time is cut off.
 type Pen struct {
 	w       http.ResponseWriter
-	rc      *http.ResponseController
+	rc      http.ResponseController
 	timeout time.Duration
 	alive   time.Duration // between comments; not positive for none
 	broken  func(error)   // is told once that writing failed
@@ -33,7 +33,7 @@ type Pen struct {
 // message; alive is the time between the comments of a quiet stream, not
 // positive for none. broken is told once that writing failed.
 func NewPen(w http.ResponseWriter, timeout, alive time.Duration, broken func(error)) *Pen {
-	return &Pen{w: w, rc: http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken}
+	return &Pen{w: w, rc: *http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken}
 }
 
 // open begins an event stream.
@@ -143,10 +143,13 @@ func (p *Pen) Object(status int, frame []byte) (ok bool, err error) {
 func (p *Pen) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.closed = true
 	if p.ticking != nil {
 		p.ticking.Stop()
 	}
+	if p.closed {
+		return // an object, whose time runs already, or a failure
+	}
+	p.closed = true
 	// The server has yet to send what it buffers, and the end of a stream.
 	// After that it takes the deadline back itself.
 	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout))
@@ -156,7 +159,7 @@ func (p *Pen) Close() {
 // for the rest of a body that was not read: that of a refused request. On
 // HTTP/2 nothing is waited for.
 func LimitRest(w http.ResponseWriter, r *http.Request, timeout time.Duration) {
-	if r.ProtoMajor == 1 {
+	if r.ProtoMajor == 1 && r.Body != http.NoBody {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // a writer without deadlines has none
 	}
 }

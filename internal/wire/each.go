@@ -25,6 +25,31 @@ func Each(doc []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
+// Find returns the raw value of a member of an object, or nil. What Each says
+// of doc holds here.
+func Find(doc []byte, member string) []byte {
+	for name, value := range Each(doc) {
+		if string(name) == member {
+			return value
+		}
+	}
+	return nil
+}
+
+// Text decodes a value that is known to be valid, and reports whether it is a
+// string.
+func Text(raw []byte) (string, bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	return string(unquote(raw)), true
+}
+
+// Is reports whether a value that is known to be valid is the string text.
+func Is(raw []byte, text string) bool {
+	return len(raw) > 1 && raw[0] == '"' && string(unquote(raw)) == text
+}
+
 // unquote decodes a name; nearly none has an escape.
 func unquote(name []byte) []byte {
 	if bytes.IndexByte(name, '\\') >= 0 {
