@@ -142,5 +142,18 @@ func (t *tool) structured(ctx context.Context, call *Call, out any) (*mcp.CallTo
 		call.s.log.ErrorContext(ctx, "tool returned a bad result", "tool", t.tool.Name, "error", err)
 		return nil, errInternal()
 	}
-	return &mcp.CallToolResult{Content: mcp.Contents{mcp.Text(string(raw))}, StructuredContent: raw}, nil
+	return resultOf(raw), nil
+}
+
+// resultOf returns a result in both forms, made in one piece.
+func resultOf(raw json.RawMessage) *mcp.CallToolResult {
+	var r struct {
+		mcp.CallToolResult
+		text    mcp.TextContent
+		content [1]mcp.Content
+	}
+	r.text.Text = string(raw)
+	r.content[0] = &r.text
+	r.Content, r.StructuredContent = r.content[:], raw
+	return &r.CallToolResult
 }
