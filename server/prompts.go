@@ -152,11 +152,11 @@ func (s *Server) RemovePrompts(names ...string) {
 
 // Spec: 2026-07-28 server/prompts#listing-prompts.
 func (s *Server) listPrompts(ctx context.Context, x *mcp.Exchange) (any, error) {
-	list, next, err := page(ctx, s, &s.prompts, PromptFeature, x)
+	p, err := page(ctx, s, &s.prompts, PromptFeature, x)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListPromptsResult{CacheFields: s.cacheFields(x.Method), Prompts: list, NextCursor: next}, nil
+	return &mcp.ListPromptsResult{CacheFields: s.cacheFields(x.Method), Prompts: p.list, NextCursor: p.next, Prepared: p.Prepared}, nil
 }
 
 // getPrompt answers prompts/get.

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+
+	"github.com/parley-mcp/parley/internal/wire"
 )
 
 // plan is what a registry holds: a description for clients, with everything
@@ -29,15 +31,17 @@ type registry[D any, P plan[D]] struct {
 }
 
 type slot[P any] struct {
-	plan P
-	live bool
+	plan  P
+	entry *wire.Entry
+	live  bool
 }
 
 // snapshot is the content of a registry at one time.
 type snapshot[D any, P plan[D]] struct {
-	plans []P
-	descs []*D // of the plans
-	index map[string]int
+	plans   []P
+	descs   []*D          // of the plans
+	entries []*wire.Entry // of descs
+	index   map[string]int
 }
 
 func (s *snapshot[D, P]) get(key string) (P, bool) {
@@ -61,16 +65,17 @@ func (r *registry[D, P]) put(p P) (changed bool) {
 	defer r.mu.Unlock()
 	defer r.snap.Store(nil)
 	r.ever.Store(true)
+	now := slot[P]{p, wire.NewEntry(p.desc()), true}
 	if i, ok := r.index[p.key()]; ok {
 		old := r.slots[i].plan
-		r.slots[i].plan = p
+		r.slots[i] = now
 		return !reflect.DeepEqual(old.desc(), p.desc())
 	}
 	if r.index == nil {
 		r.index = map[string]int{}
 	}
 	r.index[p.key()] = len(r.slots)
-	r.slots = append(r.slots, slot[P]{p, true})
+	r.slots = append(r.slots, now)
 	return true
 }
 
@@ -106,12 +111,13 @@ func (r *registry[D, P]) freeze() *snapshot[D, P] {
 	}
 	r.compact()
 	s := &snapshot[D, P]{
-		plans: make([]P, len(r.slots)),
-		descs: make([]*D, len(r.slots)),
-		index: maps.Clone(r.index),
+		plans:   make([]P, len(r.slots)),
+		descs:   make([]*D, len(r.slots)),
+		entries: make([]*wire.Entry, len(r.slots)),
+		index:   maps.Clone(r.index),
 	}
 	for i, slot := range r.slots {
-		s.plans[i], s.descs[i] = slot.plan, slot.plan.desc()
+		s.plans[i], s.descs[i], s.entries[i] = slot.plan, slot.plan.desc(), slot.entry
 	}
 	r.snap.Store(s)
 	return s

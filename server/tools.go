@@ -88,11 +88,11 @@ func (s *Server) RemoveTools(names ...string) {
 
 // Spec: 2026-07-28 server/tools#listing-tools.
 func (s *Server) listTools(ctx context.Context, x *mcp.Exchange) (any, error) {
-	list, next, err := page(ctx, s, &s.tools, ToolFeature, x)
+	p, err := page(ctx, s, &s.tools, ToolFeature, x)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListToolsResult{CacheFields: s.cacheFields(x.Method), Tools: list, NextCursor: next}, nil
+	return &mcp.ListToolsResult{CacheFields: s.cacheFields(x.Method), Tools: p.list, NextCursor: p.next, Prepared: p.Prepared}, nil
 }
 
 // callTool answers tools/call.

@@ -96,7 +96,7 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 	if err != nil {
 		return nil, err
 	}
-	return complete(result, s.name.brief(&desc.Info))
+	return complete(result, s.name.brief(&desc.Info), link.facts)
 }
 
 // exchange reads who asks out of the request itself, and from which level on

@@ -37,6 +37,9 @@ func Marshal(v any) ([]byte, error) {
 // Append appends v as compact JSON on one line to dst. On an error dst comes
 // back as it was.
 func Append(dst []byte, v any) ([]byte, error) {
+	if w, ok := v.(Written); ok {
+		return appendWritten(dst, w)
+	}
 	b := bytes.NewBuffer(dst)
 	if err := json.MarshalWrite(b, v, encodeOptions); err != nil {
 		return dst, err
