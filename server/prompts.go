@@ -131,8 +131,12 @@ func (s *Server) addPrompt(p *prompt, noHandler bool, choices map[string][]strin
 		}
 		seen[a.Name] = true
 	}
+	var before []string
+	if old, ok := s.prompts.get(p.prompt.Name); ok {
+		before = old.argumentNames()
+	}
 	changed := s.prompts.put(p)
-	s.completeChoices(p.prompt.Name, choices)
+	s.completeChoices(p.prompt.Name, before, choices)
 	if changed {
 		s.hub.Publish(mcp.Change{Kind: mcp.PromptsChanged})
 	}

@@ -17,15 +17,18 @@ type plan[D any] interface {
 }
 
 // registry holds the features of one kind by key, in order of registration.
-// Readers use an immutable snapshot and take no lock, except for the first
-// one after a change, which makes the snapshot; adding many features one by
-// one is therefore linear. The zero value is empty.
+// Readers use an immutable snapshot and take no lock. After a change there is
+// none until somebody lists, or until enough have looked a feature up to be
+// worth the time that it takes to make one: neither adding many features one
+// by one nor changing one of many takes time in the number of all. The zero
+// value is empty.
 //
 // Spec: 2026-07-28 server/tools#capabilities.
 type registry[D any, P plan[D]] struct {
 	mu    sync.Mutex
 	index map[string]int // into slots
 	slots []slot[P]
+	found int // how many lookups there were without a snapshot
 	snap  atomic.Pointer[snapshot[D, P]] // nil after a change
 	ever  atomic.Bool
 }
@@ -56,14 +59,37 @@ func (s *snapshot[D, P]) get(key string) (P, bool) {
 // used reports whether anything was ever put in.
 func (r *registry[D, P]) used() bool { return r.ever.Load() }
 
-func (r *registry[D, P]) get(key string) (P, bool) { return r.load().get(key) }
+func (r *registry[D, P]) get(key string) (P, bool) {
+	if s := r.snap.Load(); s != nil {
+		return s.get(key)
+	}
+	return r.find(key)
+}
+
+// entriesPerLookup is how many entries go into a snapshot in about the time
+// that waiting for the lock can take.
+const entriesPerLookup = 64
+
+// find is get without a snapshot.
+func (r *registry[D, P]) find(key string) (P, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.found++; r.found*entriesPerLookup >= len(r.slots) {
+		return r.freeze().get(key)
+	}
+	if i, ok := r.index[key]; ok {
+		return r.slots[i].plan, true
+	}
+	var none P
+	return none, false
+}
 
 // put adds p, or replaces what has its key and keeps the place. It reports
 // whether clients see a difference.
 func (r *registry[D, P]) put(p P) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	defer r.snap.Store(nil)
+	defer r.thaw()
 	r.ever.Store(true)
 	now := slot[P]{p, wire.NewEntry(p.desc()), true}
 	if i, ok := r.index[p.key()]; ok {
@@ -91,21 +117,28 @@ func (r *registry[D, P]) remove(keys ...string) (changed bool) {
 		}
 	}
 	if changed {
-		r.snap.Store(nil)
+		r.thaw()
 	}
 	return changed
+}
+
+// thaw takes the snapshot back. r.mu is held.
+func (r *registry[D, P]) thaw() {
+	r.found = 0
+	r.snap.Store(nil)
 }
 
 func (r *registry[D, P]) load() *snapshot[D, P] {
 	if s := r.snap.Load(); s != nil {
 		return s
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.freeze()
 }
 
+// freeze makes a snapshot if there is none. r.mu is held.
 func (r *registry[D, P]) freeze() *snapshot[D, P] {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if s := r.snap.Load(); s != nil {
 		return s
 	}
