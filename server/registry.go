@@ -28,7 +28,7 @@ type registry[D any, P plan[D]] struct {
 	mu    sync.Mutex
 	index map[string]int // into slots
 	slots []slot[P]
-	found int // how many lookups there were without a snapshot
+	found int                            // how many lookups there were without a snapshot
 	snap  atomic.Pointer[snapshot[D, P]] // nil after a change
 	ever  atomic.Bool
 }
