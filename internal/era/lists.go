@@ -48,16 +48,19 @@ func promptList(r *mcp.ListPromptsResult, head heading, f *revision.Facts) wire.
 	return l.append
 }
 
-// room is about what surrounds the entries of a list, in bytes.
-const room = 128
-
 func (l *listing[T]) append(dst []byte) ([]byte, error) {
-	dst, err := wire.Append(slices.Grow(dst, l.size()+room), l.head)
+	head, err := wire.Marshal(l.head)
 	if err != nil {
 		return nil, err
 	}
-	dst = bytes.TrimSuffix(dst, []byte("}"))
-	if dst[len(dst)-1] != '{' {
+	tail, err := l.tail()
+	if err != nil {
+		return nil, err
+	}
+	const room = 64 // for the member's name, and what encloses the result
+	dst = slices.Grow(dst, len(head)+l.size()+len(tail)+room)
+	dst = append(dst, head[:len(head)-1]...)
+	if len(head) > len("{}") {
 		dst = append(dst, ',')
 	}
 	dst = append(append(append(dst, '"'), l.member...), `":[`...)
@@ -69,13 +72,16 @@ func (l *listing[T]) append(dst []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	dst = append(dst, ']')
-	if l.next != nil {
-		if dst, err = wire.Append(append(dst, `,"nextCursor":`...), *l.next); err != nil {
-			return nil, err
-		}
+	return append(dst, tail...), nil
+}
+
+// tail is what follows the entries.
+func (l *listing[T]) tail() ([]byte, error) {
+	if l.next == nil {
+		return []byte("]}"), nil
 	}
-	return append(dst, '}'), nil
+	next, err := wire.Append([]byte(`],"nextCursor":`), *l.next)
+	return append(next, '}'), err
 }
 
 // size is how many bytes the entries take that have been encoded already.
