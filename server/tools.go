@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/schema"
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -105,8 +106,8 @@ func (s *Server) listTools(ctx context.Context, x *mcp.Exchange) (any, error) {
 //
 // Spec: 2026-07-28 server/tools#calling-tools.
 func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
-	var params mcp.CallToolParams
-	if err := decodeParams(x, &params); err != nil {
+	params, err := toolParams(x)
+	if err != nil {
 		return nil, err
 	}
 	if params.Name == "" {
@@ -137,6 +138,16 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 		return toolFailure(ctx, err)
 	}
 	return s.completeTool(ctx, t, call, result)
+}
+
+// toolParams takes the arguments out of the message as they are there.
+func toolParams(x *mcp.Exchange) (params mcp.CallToolParams, err error) {
+	named, ok := wire.Find(x.Params, "name"), false
+	if params.Name, ok = wire.Text(named); named != nil && !ok {
+		err = decodeParams(x, &params) // which says what it is instead
+	}
+	params.Arguments = wire.Find(x.Params, "arguments")
+	return params, err
 }
 
 // check validates arguments and fills in defaults. What is wrong goes to the

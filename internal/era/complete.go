@@ -14,7 +14,7 @@ import (
 // handler's value is copied, not changed: it may be shared.
 //
 // Spec: 2026-07-28 basic#result-responses.
-func complete(result any, name json.RawMessage, f *revision.Facts) (any, error) {
+func complete(result any, name mcp.Meta, f *revision.Facts) (any, error) {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
 		c := *r
@@ -55,7 +55,7 @@ func complete(result any, name json.RawMessage, f *revision.Facts) (any, error) 
 
 // completeRaw does the same for a result of a custom method, or one that a
 // proxy passes on: what it has is kept, known or not.
-func completeRaw(result any, name json.RawMessage) (any, error) {
+func completeRaw(result any, name mcp.Meta) (any, error) {
 	doc, err := wire.Marshal(result)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func completeRaw(result any, name json.RawMessage) (any, error) {
 	return json.RawMessage(doc), err
 }
 
-func cacheableHeading(f mcp.ResultFields, c mcp.CacheFields, name json.RawMessage) heading {
+func cacheableHeading(f mcp.ResultFields, c mcp.CacheFields, name mcp.Meta) heading {
 	stamp(&f, name)
 	cacheable(&c)
 	return heading{f, c}
@@ -90,16 +90,16 @@ func cacheableHeading(f mcp.ResultFields, c mcp.CacheFields, name json.RawMessag
 
 // stamp says that a result is complete, unless the handler gave it the type
 // of an extension, and who made it.
-func stamp(f *mcp.ResultFields, name json.RawMessage) {
+func stamp(f *mcp.ResultFields, name mcp.Meta) {
 	if f.ResultType == "" {
 		f.ResultType = mcp.ResultComplete
 	}
-	if _, named := f.Meta[mcp.MetaServerInfo]; named {
+	if len(f.Meta) == 0 {
+		f.Meta = name
 		return
 	}
-	meta := make(mcp.Meta, len(f.Meta)+1)
+	meta := maps.Clone(name)
 	maps.Copy(meta, f.Meta)
-	meta[mcp.MetaServerInfo] = name
 	f.Meta = meta
 }
 
@@ -109,26 +109,27 @@ type naming struct{ last atomic.Pointer[named] }
 
 type named struct {
 	name, title, version string
-	text                 json.RawMessage
+	meta                 mcp.Meta
 }
 
 // brief is how a server names itself in every result; who wants its pictures
-// and descriptions asks server/discover.
-func (n *naming) brief(i *mcp.Implementation) json.RawMessage {
+// and descriptions asks server/discover. It is shared, and must not be changed.
+func (n *naming) brief(i *mcp.Implementation) mcp.Meta {
 	if l := n.last.Load(); l != nil && l.name == i.Name && l.title == i.Title && l.version == i.Version {
-		return l.text
+		return l.meta
 	}
-	text := encodeName(&mcp.Implementation{Name: i.Name, Title: i.Title, Version: i.Version})
-	n.last.Store(&named{i.Name, i.Title, i.Version, text})
-	return text
+	meta := nameMeta(&mcp.Implementation{Name: i.Name, Title: i.Title, Version: i.Version})
+	n.last.Store(&named{i.Name, i.Title, i.Version, meta})
+	return meta
 }
 
-func encodeName(i *mcp.Implementation) json.RawMessage {
+// nameMeta returns the member of _meta that names a server.
+func nameMeta(i *mcp.Implementation) mcp.Meta {
 	text, err := wire.Marshal(i)
 	if err != nil {
-		return json.RawMessage("{}") // strings always have a JSON form
+		text = []byte("{}") // strings always have a JSON form
 	}
-	return text
+	return mcp.Meta{mcp.MetaServerInfo: text}
 }
 
 // cacheable fills in the hints that these results must have.

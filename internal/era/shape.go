@@ -140,6 +140,9 @@ func shapeContents(list mcp.Contents, f *revision.Facts) mcp.Contents {
 func shapeContent(content mcp.Content, f *revision.Facts) mcp.Content {
 	switch b := content.(type) {
 	case *mcp.TextContent:
+		if b.Annotations == nil && b.Meta == nil {
+			return b
+		}
 		c := *b
 		c.Annotations, c.Meta = shapeAnnotations(b.Annotations, f), keepMeta(b.Meta, f)
 		return &c

@@ -130,13 +130,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	via := httpserve.Sender(r, h.opts.Principal)
-	leave, retry := h.limits.Enter(r, via.Principal)
-	if leave == nil {
+	client, retry := h.limits.Enter(r, via.Principal)
+	if client == nil {
 		w.Header().Set("Retry-After", retry)
 		http.Error(w, "too many requests", http.StatusTooManyRequests)
 		return
 	}
-	defer leave()
+	defer h.limits.Leave(client)
 	switch r.Method {
 	case http.MethodGet:
 		h.open(w, r, via)

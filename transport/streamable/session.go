@@ -161,7 +161,7 @@ func (s *session) forgetFinished() (forgotten []string) {
 	s.order = slices.DeleteFunc(s.order, func(id string) bool { return s.streams[id] == nil })
 	excess := len(s.order) - maxStreams
 	s.order = slices.DeleteFunc(s.order, func(id string) bool {
-		if len(forgotten) >= excess || !s.streams[id].ended() {
+		if len(forgotten) >= excess || !s.streams[id].ended.Load() {
 			return false
 		}
 		delete(s.streams, id)
@@ -169,15 +169,6 @@ func (s *session) forgetFinished() (forgotten []string) {
 		return true
 	})
 	return forgotten
-}
-
-func (st *stream) ended() bool {
-	select {
-	case <-st.ending:
-		return true
-	default:
-		return false
-	}
 }
 
 func (s *session) stream(id string) *stream {
