@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/parley-mcp/parley/internal/schema"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -37,10 +37,16 @@ type tool struct {
 func (t *tool) key() string     { return t.tool.Name }
 func (t *tool) desc() *mcp.Tool { return &t.tool }
 
-// toolName is the form of a tool's name.
+// validToolName reports whether a tool may have a name.
 //
 // Spec: 2026-07-28 server/tools#tool-names.
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+func validToolName(name string) bool {
+	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, func(r rune) bool {
+		return !isDigit(r) && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') && !strings.ContainsRune("_.-", r)
+	})
+}
+
+func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
 // AddRawTool adds a tool whose handler deals in JSON, or replaces the one with
 // its name, which keeps its place in the list. t.InputSchema is required.
@@ -63,7 +69,7 @@ func (s *Server) TryAddRawTool(t mcp.Tool, h RawToolHandler) error {
 
 // addTool compiles what is not compiled yet.
 func (s *Server) addTool(t *tool, noHandler bool) error {
-	if !toolName.MatchString(t.tool.Name) {
+	if !validToolName(t.tool.Name) {
 		return fmt.Errorf("tool %q: a name has 1 to 128 characters: letters, digits, and any of -._", shorten(t.tool.Name))
 	}
 	if noHandler {
@@ -96,11 +102,11 @@ func (s *Server) RemoveTools(names ...string) {
 
 // Spec: 2026-07-28 server/tools#listing-tools.
 func (s *Server) listTools(ctx context.Context, x *mcp.Exchange) (any, error) {
-	list, next, err := page(ctx, s, &s.tools, ToolFeature, x)
+	p, err := page(ctx, s, &s.tools, ToolFeature, x)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListToolsResult{CacheFields: s.cacheFields(x.Method), Tools: list, NextCursor: next}, nil
+	return &mcp.ListToolsResult{CacheFields: s.cacheFields(x.Method), Tools: p.list, NextCursor: p.next, Prepared: p.Prepared}, nil
 }
 
 // callTool answers tools/call.

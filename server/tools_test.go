@@ -344,3 +344,23 @@ func BenchmarkAddTools(b *testing.B) {
 		s.tools.load()
 	}
 }
+
+// A change must not cost the calls after it time in the number of tools.
+func BenchmarkCallAfterChange(b *testing.B) {
+	for _, tools := range []int{10, 10_000} {
+		b.Run(fmt.Sprint(tools), func(b *testing.B) {
+			s, _ := newServer(Options{})
+			for i := range tools {
+				AddTool(s, mcp.Tool{Name: fmt.Sprint("t", i)}, add)
+			}
+			x := request(mcp.MethodCallTool, `{"name":"t1","arguments":{"a":1,"b":2}}`)
+			b.ReportAllocs()
+			for b.Loop() {
+				AddTool(s, mcp.Tool{Name: "t0"}, add)
+				if _, err := s.Serve(b.Context(), x); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

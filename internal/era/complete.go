@@ -5,6 +5,7 @@ import (
 	"maps"
 	"sync/atomic"
 
+	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -13,31 +14,24 @@ import (
 // handler's value is copied, not changed: it may be shared.
 //
 // Spec: 2026-07-28 basic#result-responses.
-func complete(result any, name mcp.Meta) (any, error) {
+func complete(result any, name mcp.Meta, f *revision.Facts) (any, error) {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
 		c := *r
 		stamp(&c.ResultFields, name)
 		return &c, nil
 	case *mcp.ListToolsResult:
-		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, name)
-		return &c, nil
+		return toolList(r, cacheableHeading(r.ResultFields, r.CacheFields, name), f), nil
 	case *mcp.ListResourcesResult:
-		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, name)
-		return &c, nil
+		return resourceList(r, cacheableHeading(r.ResultFields, r.CacheFields, name), f), nil
 	case *mcp.ListResourceTemplatesResult:
-		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, name)
-		return &c, nil
+		return templateList(r, cacheableHeading(r.ResultFields, r.CacheFields, name), f), nil
 	case *mcp.ListPromptsResult:
-		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, name)
-		return &c, nil
+		return promptList(r, cacheableHeading(r.ResultFields, r.CacheFields, name), f), nil
 	case *mcp.ReadResourceResult:
 		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, name)
+		h := cacheableHeading(r.ResultFields, r.CacheFields, name)
+		c.ResultFields, c.CacheFields = h.ResultFields, h.CacheFields
 		return &c, nil
 	case *mcp.GetPromptResult:
 		c := *r
@@ -88,9 +82,10 @@ func completeRaw(result any, name mcp.Meta) (any, error) {
 	return json.RawMessage(doc), err
 }
 
-func cacheableResult(f *mcp.ResultFields, c *mcp.CacheFields, name mcp.Meta) {
-	stamp(f, name)
-	cacheable(c)
+func cacheableHeading(f mcp.ResultFields, c mcp.CacheFields, name mcp.Meta) heading {
+	stamp(&f, name)
+	cacheable(&c)
+	return heading{f, c}
 }
 
 // stamp says that a result is complete, unless the handler gave it the type

@@ -92,7 +92,7 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 			"method", m.Method, "questions", r.asked.Error())
 		return nil, errors.New("a question to the client was lost")
 	}
-	return complete(result, s.name.brief(&desc.Info))
+	return complete(result, s.name.brief(&desc.Info), r.facts)
 }
 
 // exchange reads who asks out of the request itself, and from which level on

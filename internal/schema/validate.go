@@ -38,13 +38,17 @@ func (s *Schema) ValidateParsed(doc []byte) error {
 }
 
 func (s *Schema) evaluate(doc []byte) error {
+	c, err := s.full()
+	if err != nil {
+		return &ValidationError{Problems: []Problem{{Message: err.Error()}}}
+	}
 	v, err := decode(doc)
 	if err != nil {
 		return &ValidationError{Problems: []Problem{{Message: "not valid JSON: " + err.Error()}}}
 	}
 	e := evaluator{steps: maxSteps}
 	var out report
-	ok := e.eval(s.root, v, nil, &out, nil)
+	ok := e.eval(c.root, v, nil, &out, nil)
 	switch {
 	case e.exhausted:
 		return &ValidationError{Problems: []Problem{{Message: "too large or too deeply nested to be checked against this schema"}}}

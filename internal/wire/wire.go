@@ -38,6 +38,9 @@ func Marshal(v any) ([]byte, error) {
 // Append appends v as compact JSON on one line to dst. On an error dst comes
 // back as it was.
 func Append(dst []byte, v any) ([]byte, error) {
+	if w, ok := v.(Written); ok {
+		return appendWritten(dst, w)
+	}
 	b := writers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool holds nothing else
 	defer func() {
 		*b = bytes.Buffer{} // the room is the caller's
