@@ -25,7 +25,7 @@ func TestClients(t *testing.T) {
 	files := load(t, "client")
 	files["fields"] = tables(t, files["fields"], "result")
 	var bystanders []*client.Client
-	for _, r := range routes {
+	for _, r := range toClients {
 		bystanders = append(bystanders, connect(t, r, new(entry), villainFor(t, r, new(entry))))
 	}
 	turn := 0
@@ -33,7 +33,7 @@ func TestClients(t *testing.T) {
 		t.Run(class, func(t *testing.T) {
 			n := 0
 			for _, e := range files[class] {
-				for _, r := range routes {
+				for _, r := range toClients {
 					if !e.goes(r) {
 						continue
 					}
