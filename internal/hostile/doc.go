@@ -34,7 +34,8 @@
 //
 // Fields of cases for clients, whose server sends the case when it is called:
 //
-//	call    the method that is called; tools/call without it
+//	call    the method that is called, tools/call without it; "GET" for the
+//	        stream that a client opens by itself
 //	want    "ok": the answer that follows is taken; "error TEXT": the call fails
 //	        in words that hold TEXT; "timeout": it fails when its time is up
 //	reply   the code with which the client answers a request in the case, or
@@ -42,6 +43,11 @@
 //	answer  "no": no answer follows
 //	stream  the body of an event stream, as it is
 //	http    all of the HTTP response, as it is
+//	endless, dies                  as for servers
+//	as, hangs                      "json" for a response that is no stream; the
+//	                               response does not end
+//	bare                           the client answers no questions
+//	posts, ends, stalls            see sse.txt
 //
 // In values, «meta» is the _meta that the era wants (and «able» that of a client
 // that can be asked), «id» the ID of the call, «session» the session's, «host»
