@@ -143,18 +143,14 @@ func decimal(number string) string {
 	return r.Num().String()
 }
 
-// member returns a member of an object.
+// member returns a member of a valid object.
 func member(doc json.RawMessage, name string) (json.RawMessage, bool) {
-	var found json.RawMessage
-	stop := errors.New("found")
-	err := wire.Members(doc, func(n string, value []byte) error {
-		if n != name {
-			return nil
+	for n, value := range wire.Each(doc) {
+		if string(n) == name {
+			return value, true
 		}
-		found = append(found, value...)
-		return stop
-	})
-	return found, errors.Is(err, stop)
+	}
+	return nil, false
 }
 
 // callAgain makes a call again that the server refused for its headers: its
