@@ -94,6 +94,10 @@ func (c *Client) request(method string, params any, opts []CallOption) (*Request
 	if params == nil {
 		return req, nil
 	}
+	if raw, ok := params.(encoded); ok {
+		req.Params = json.RawMessage(raw)
+		return req, nil
+	}
 	raw, err := wire.Marshal(params)
 	if err != nil {
 		return nil, fmt.Errorf("%s: params: %w", method, err)
@@ -101,9 +105,16 @@ func (c *Client) request(method string, params any, opts []CallOption) (*Request
 	return req, req.setParams(raw)
 }
 
+// encoded are params that are JSON already: an object without _meta.
+type encoded json.RawMessage
+
 // setParams takes _meta out of params that bring one along.
 func (r *Request) setParams(raw json.RawMessage) error {
 	if string(raw) == "null" {
+		return nil
+	}
+	if raw[0] == '{' && !hasMember(raw, "_meta") {
+		r.Params = raw
 		return nil
 	}
 	var has struct {
