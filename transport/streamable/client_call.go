@@ -22,7 +22,6 @@ type call struct {
 	version   string // stateless: its own
 	name      string // what Mcp-Name says
 	named     bool
-	arguments json.RawMessage
 	meta      json.RawMessage
 	session   string // the session it was sent in
 }
@@ -35,39 +34,19 @@ func newCall(m *jsonrpc.Message) (*call, error) {
 		return nil, err
 	}
 	c := &call{m: m, frame: frame}
-	var name, uri json.RawMessage
-	for member, value := range wire.Each(m.Params) { // Append has found it valid
-		switch string(member) {
-		case "name":
-			name = value
-		case "uri":
-			uri = value
-		case "arguments":
-			c.arguments = value
-		case "_meta":
-			c.meta = value
-		}
-	}
-	if raw, ok := member(c.meta, mcp.MetaProtocolVersion); ok {
+	// Append has found the params valid.
+	c.meta = wire.Find(m.Params, "_meta")
+	if version := wire.Find(c.meta, mcp.MetaProtocolVersion); version != nil {
 		c.stateless = true
-		c.version, _ = text(raw) // what is no string is the server's to refuse
+		c.version, _ = wire.Text(version) // what is no string is the server's to refuse
 	}
 	switch m.Method {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt:
-		c.name, c.named = text(name)
+		c.name, c.named = wire.Text(wire.Find(m.Params, "name"))
 	case mcp.MethodReadResource:
-		c.name, c.named = text(uri)
+		c.name, c.named = wire.Text(wire.Find(m.Params, "uri"))
 	}
 	return c, nil
-}
-
-// text returns the value of a JSON string.
-func text(raw json.RawMessage) (string, bool) {
-	var s string
-	if len(raw) == 0 || raw[0] != '"' || wire.Unmarshal(raw, &s) != nil {
-		return "", false
-	}
-	return s, true
 }
 
 // headerOf returns the header of a call's POST. It remembers in the call what

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/sse"
@@ -157,22 +158,45 @@ func httpError(resp *http.Response, body []byte) *HTTPError {
 	}
 }
 
-// maxAhead is how much room a body gets before any of it is there: how long
-// it says it is may be a lie.
-const maxAhead = 1 << 20
+// A body whose length is not known gets typicalBody bytes of room before any of
+// it is there. One that says how long it is gets at most maxAhead: that may be
+// a lie.
+const (
+	typicalBody = 512
+	maxAhead    = 1 << 20
+)
 
 // readBody reads a body of at most limit bytes to its end. length is how long
 // it says it is; negative is unknown.
 func readBody(body io.Reader, length int64, limit int) ([]byte, error) {
-	room := min(max(length, 0), maxAhead) + bytes.MinRead // which the end needs to be found
-	b := bytes.NewBuffer(make([]byte, 0, room))
-	if _, err := b.ReadFrom(io.LimitReader(body, int64(limit)+1)); err != nil {
+	if length < 0 {
+		length = typicalBody
+	}
+	b, err := readTo(make([]byte, 0, min(length, maxAhead)+1), io.LimitReader(body, int64(limit)+1))
+	if err != nil {
 		return nil, fmt.Errorf("the answer did not arrive whole: %w", err)
 	}
-	if b.Len() > limit {
+	if len(b) > limit {
 		return nil, fmt.Errorf("the answer is over the limit of %d bytes; see Client.MaxMessageBytes", limit)
 	}
-	return b.Bytes(), nil
+	return b, nil
+}
+
+// readTo is io.ReadAll into room that is there already.
+func readTo(b []byte, r io.Reader) ([]byte, error) {
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+		if len(b) == cap(b) {
+			b = slices.Grow(b, len(b))
+		}
+	}
 }
 
 // newReader reads the events of a stream; the limit is on messages, to which
