@@ -179,9 +179,7 @@ func (c *Client) sendOnce(ctx context.Context, req *Request) (json.RawMessage, e
 
 // exchange makes one call under its time limits.
 func (c *Client) exchange(ctx context.Context, l *live, req *Request) (json.RawMessage, bool, error) {
-	ctx, cancel := c.bound(ctx)
-	defer cancel(nil)
-	dog := c.watch(&req.opts, cancel)
+	ctx, dog := c.bound(ctx, &req.opts)
 	defer dog.stop()
 	o := &era.Outgoing{Method: req.Method, Params: req.Params, Meta: req.Meta, LogLevel: req.opts.logLevel}
 	if req.opts.onProgress != nil {
