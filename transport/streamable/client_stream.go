@@ -60,6 +60,7 @@ var errStreamEnded = errors.New("the server ended the stream without an answer")
 // that there were any. call is nil for a stream that belongs to none.
 func (c *conn) events(call *call, body io.Reader, at *cursor) (answer *jsonrpc.Message, moved bool, err error) {
 	r := c.newReader(body)
+	defer r.Release()
 	for {
 		e, err := r.Next()
 		switch {
