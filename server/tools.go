@@ -149,12 +149,19 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 
 // toolParams takes the arguments out of the message as they are there.
 func toolParams(x *mcp.Exchange) (params mcp.CallToolParams, err error) {
-	named, ok := wire.Find(x.Params, "name"), false
-	if params.Name, ok = wire.Text(named); named != nil && !ok {
-		err = decodeParams(x, &params) // which says what it is instead
+	for member, value := range wire.Each(x.Params) {
+		ok := true
+		switch string(member) {
+		case "name":
+			params.Name, ok = wire.Text(value)
+		case "arguments":
+			params.Arguments = value
+		}
+		if !ok {
+			return params, decodeParams(x, &params) // which says what the name is instead
+		}
 	}
-	params.Arguments = wire.Find(x.Params, "arguments")
-	return params, err
+	return params, nil
 }
 
 // check validates arguments and fills in defaults. What is wrong goes to the

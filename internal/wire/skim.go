@@ -63,6 +63,20 @@ func (s *Skimmer) Skip() []byte {
 // TextEnd returns where the string that begins at doc[at] ends: behind the
 // first quote that no backslash escapes, or at the end of doc.
 func TextEnd(doc []byte, at int) int {
+	const short = 48 // as names are: to search them is more work than to look
+	for i, c := range doc[min(at+1, len(doc)):min(at+short, len(doc))] {
+		switch c {
+		case '"':
+			return at + i + 2
+		case '\\':
+			return longTextEnd(doc, at)
+		}
+	}
+	return longTextEnd(doc, at)
+}
+
+// longTextEnd searches for quotes, and then for what escapes them.
+func longTextEnd(doc []byte, at int) int {
 	for from := at + 1; ; {
 		n := bytes.IndexByte(doc[min(from, len(doc)):], '"')
 		if n < 0 {
