@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,9 @@ type tool struct {
 	// headers are the parameters that HTTP headers mirror.
 	headers []schema.HeaderBinding
 	run     RawToolHandler
+	// decodes says that run decodes its arguments with all checks, so that
+	// they need not be parsed to be validated.
+	decodes bool
 	// checks says that run has validated its structured content.
 	checks bool
 }
@@ -57,7 +61,10 @@ func (s *Server) AddRawTool(t mcp.Tool, h RawToolHandler) { must(s.TryAddRawTool
 // TryAddRawTool is AddRawTool for tools that are made at run time: it returns
 // an error instead of panicking.
 func (s *Server) TryAddRawTool(t mcp.Tool, h RawToolHandler) error {
-	return s.addTool(&tool{tool: t, run: h}, h == nil)
+	run := func(ctx context.Context, call *Call, args json.RawMessage) (*mcp.CallToolResult, error) {
+		return h(ctx, call, bytes.Clone(args)) // its own: the params of the exchange stay as they were sent
+	}
+	return s.addTool(&tool{tool: t, run: run}, h == nil)
 }
 
 // addTool compiles what is not compiled yet.
@@ -159,10 +166,11 @@ func (t *tool) check(args json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.input.Validate(full); err != nil {
-		return nil, err
+	validate := t.input.Validate
+	if t.decodes {
+		validate = t.input.ValidateParsed
 	}
-	return full, nil
+	return full, validate(full)
 }
 
 // toolFailure is what a handler's error becomes.
@@ -213,12 +221,13 @@ func (t *tool) checkResult(result *mcp.CallToolResult) error {
 	if result.StructuredContent == nil {
 		return errors.New("no structured content, but the tool has an output schema")
 	}
-	return t.checkOutput(result.StructuredContent)
+	return nonconforming(t.output.Validate(result.StructuredContent))
 }
 
-func (t *tool) checkOutput(raw json.RawMessage) error {
-	if err := t.output.Validate(raw); err != nil {
-		return fmt.Errorf("structured content does not conform to the output schema: %w", err)
+// nonconforming says what did not conform to what, unless err is nil.
+func nonconforming(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("structured content does not conform to the output schema: %w", err)
 }

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// quick is a schema that can say "valid" in one pass over a document's tokens,
+// quick is a schema that can say "valid" in one pass over a valid document,
 // without building values. It knows the keywords that the arguments of most
 // tools need. What it does not know, and what is not valid, is left to the
 // evaluator, which has the last word and the words: quick never refuses.
@@ -184,57 +183,42 @@ func (q *quick) require(v any) bool {
 // anything is the schema of what no schema speaks of.
 var anything = &quick{maxLen: -1, most: -1}
 
-type quickReader struct {
-	dec *jsontext.Decoder
-	buf bytes.Buffer
+// conforms reports whether doc, which must be valid JSON, certainly conforms.
+func (q *quick) conforms(doc []byte) bool {
+	s := wire.Skim(doc)
+	return q.value(&s, 0) && s.Next() == 0
 }
 
-var quickReaders = sync.Pool{New: func() any { return &quickReader{dec: new(jsontext.Decoder)} }}
-
-// valid reports whether doc is certainly valid.
-func (q *quick) valid(doc []byte) bool {
-	r, ok := quickReaders.Get().(*quickReader)
-	if !ok {
-		return false
+func (q *quick) value(s *wire.Skimmer, depth int) bool {
+	kind := s.Next()
+	if kind == '-' || '0' <= kind && kind <= '9' {
+		kind = '0'
 	}
-	defer quickReaders.Put(r)
-	r.buf = *bytes.NewBuffer(doc)
-	r.dec.Reset(&r.buf)
-	return q.value(r.dec, 0) && r.dec.PeekKind() == 0 && len(bytes.TrimSpace(doc[r.dec.InputOffset():])) == 0
-}
-
-func (q *quick) value(dec *jsontext.Decoder, depth int) bool {
-	kind := byte(dec.PeekKind())
 	if depth > quickDepth || q.kinds != "" && strings.IndexByte(q.kinds, kind) < 0 {
 		return false
 	}
 	switch kind {
 	case '{':
-		return q.valueObject(dec, depth)
+		return q.valueObject(s, depth)
 	case '[':
-		return q.valueArray(dec, depth)
-	}
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return false
-	}
-	switch kind {
+		return q.valueArray(s, depth)
 	case '"':
-		return q.valueString(raw)
+		return q.valueString(s.Skip())
 	case '0':
-		return q.valueNumber(raw)
+		return q.valueNumber(s.Skip())
 	}
+	s.Skip()
 	return q.enum == nil
 }
 
-func (q *quick) valueObject(dec *jsontext.Decoder, depth int) bool {
-	if _, err := dec.ReadToken(); err != nil || q.enum != nil {
+func (q *quick) valueObject(s *wire.Skimmer, depth int) bool {
+	if q.enum != nil {
 		return false
 	}
 	missing := q.required
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadValue()
-		if err != nil || len(name) < 2 || bytes.IndexByte(name, '\\') >= 0 {
+	for s.Enter(); !s.Leave(); {
+		name := s.Skip()
+		if len(name) < 2 || bytes.IndexByte(name, '\\') >= 0 {
 			return false
 		}
 		m, known := q.members[string(name[1:len(name)-1])]
@@ -246,29 +230,27 @@ func (q *quick) valueObject(dec *jsontext.Decoder, depth int) bool {
 		case m.required:
 			missing--
 		}
-		if !m.schema.value(dec, depth+1) {
+		if !m.schema.value(s, depth+1) {
 			return false
 		}
 	}
-	_, err := dec.ReadToken()
-	return err == nil && missing == 0
+	return missing == 0
 }
 
-func (q *quick) valueArray(dec *jsontext.Decoder, depth int) bool {
-	if _, err := dec.ReadToken(); err != nil || q.enum != nil {
+func (q *quick) valueArray(s *wire.Skimmer, depth int) bool {
+	if q.enum != nil {
 		return false
 	}
 	items, n := q.items, 0
 	if items == nil {
 		items = anything
 	}
-	for ; dec.PeekKind() != ']'; n++ {
-		if !items.value(dec, depth+1) {
+	for s.Enter(); !s.Leave(); n++ {
+		if !items.value(s, depth+1) {
 			return false
 		}
 	}
-	_, err := dec.ReadToken()
-	return err == nil && n >= q.least && (q.most < 0 || n <= q.most)
+	return n >= q.least && (q.most < 0 || n <= q.most)
 }
 
 func (q *quick) valueString(raw []byte) bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp/syntax"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -21,7 +22,16 @@ func (s *Schema) Validate(doc []byte) error {
 	if len(doc) == 0 {
 		doc = []byte("{}")
 	}
-	if s.quick != nil && s.quick.valid(doc) {
+	if s.quick != nil && jsontext.Value(doc).IsValid() && s.quick.conforms(doc) {
+		return nil
+	}
+	return s.evaluate(doc)
+}
+
+// ValidateParsed is Validate for a document that is known to be valid JSON, or
+// that is decoded later: it does not find all that is wrong with another one.
+func (s *Schema) ValidateParsed(doc []byte) error {
+	if s.quick != nil && s.quick.conforms(doc) {
 		return nil
 	}
 	return s.evaluate(doc)
