@@ -104,6 +104,9 @@ func (l *listing[T]) prepared(i int) *wire.Entry {
 }
 
 func (l *listing[T]) entry(dst []byte, i int) ([]byte, error) {
+	if l.values[i] == nil { // a handler's mistake, which must not end the process
+		return append(dst, "null"...), nil
+	}
 	e := l.prepared(i)
 	if e == nil {
 		return wire.Append(dst, l.shape(l.values[i], l.facts))

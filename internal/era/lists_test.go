@@ -1,0 +1,125 @@
+package era
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+func someTools() []*mcp.Tool {
+	in := json.RawMessage("{ \"type\": \"object\",\n\"title\": \"<é>\" }")
+	return []*mcp.Tool{
+		{Name: "plain", InputSchema: in},
+		{
+			Name: "full", Title: "Full", Description: "a \"tool\"", InputSchema: in, OutputSchema: json.RawMessage(`{"type":"array"}`),
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}, Icons: []mcp.Icon{{Src: "https://example.com/i"}}, Meta: mcp.Meta{"a": json.RawMessage(`[ 1 ]`)},
+		},
+		nil,
+	}
+}
+
+func entriesOf(tools []*mcp.Tool) mcp.Prepared {
+	var p mcp.Prepared
+	for _, t := range tools {
+		p.Entries = append(p.Entries, wire.NewEntry(t))
+	}
+	return p
+}
+
+// shapedTools is the list as one value, encoded in one go.
+func shapedTools(t *testing.T, tools []*mcp.Tool, next *string, f *revision.Facts) string {
+	t.Helper()
+	r := mcp.ListToolsResult{Tools: []*mcp.Tool{}, NextCursor: next}
+	for _, v := range tools {
+		if v != nil {
+			v = shapeTool(v, f)
+		}
+		r.Tools = append(r.Tools, v)
+	}
+	text, err := wire.Marshal(&r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func listed(t *testing.T, r *mcp.ListToolsResult, f *revision.Facts) string {
+	t.Helper()
+	text, err := wire.Append([]byte("before "), toolList(r, heading{ResultFields: r.ResultFields}, f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text[len("before "):])
+}
+
+// A list is what the encoder would have made of it, for the first time and
+// from what was kept, in every revision.
+func TestListIsWhatTheEncoderMakes(t *testing.T) {
+	tools, next := someTools(), "a\"b"
+	kept := entriesOf(tools)
+	for _, r := range revision.Newest(nil) {
+		f := revision.Of(r)
+		for _, values := range [][]*mcp.Tool{tools, tools[:1], nil} {
+			for _, cursor := range []*string{nil, &next} {
+				for _, prepared := range []mcp.Prepared{{}, kept, kept} {
+					got := listed(t, &mcp.ListToolsResult{Tools: values, NextCursor: cursor, Prepared: prepared}, f)
+					if want := shapedTools(t, values, cursor, f); got != want {
+						t.Errorf("%s\n got %s\nwant %s", r, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Entries that are of other values count for nothing: the list may have been
+// changed on the way.
+func TestChangedListIsEncodedAnew(t *testing.T) {
+	f := revision.Of(mcp.Revision20260728)
+	tools := someTools()[:2]
+	kept := entriesOf(tools)
+	listed(t, &mcp.ListToolsResult{Tools: tools, Prepared: kept}, f)
+	other := *tools[0]
+	other.Description = "another"
+	for name, changed := range map[string][]*mcp.Tool{
+		"copied": {&other, tools[1]}, "turned": {tools[1], tools[0]}, "shorter": tools[1:], "longer": append(slices.Clip(tools), &other),
+	} {
+		got := listed(t, &mcp.ListToolsResult{Tools: changed, Prepared: kept}, f)
+		if want := shapedTools(t, changed, nil, f); got != want {
+			t.Errorf("%s\n got %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+// What has no JSON form fails as a whole and leaves nothing behind.
+func TestListWithoutJSONForm(t *testing.T) {
+	tools := []*mcp.Tool{{Name: "bad", InputSchema: json.RawMessage(`{`)}}
+	for range 2 {
+		list := toolList(&mcp.ListToolsResult{Tools: tools, Prepared: entriesOf(tools)}, heading{}, revision.Of(mcp.Revision20260728))
+		if text, err := wire.Append([]byte("x"), list); err == nil || string(text) != "x" {
+			t.Errorf("got %q (%v)", text, err)
+		}
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	var tools []*mcp.Tool
+	for range 1_000 {
+		tools = append(tools, someTools()[1])
+	}
+	r := &mcp.ListToolsResult{Tools: tools, Prepared: entriesOf(tools)}
+	f := revision.Of(mcp.Revision20260728)
+	var dst []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		var err error
+		if dst, err = wire.Append(dst[:0], toolList(r, heading{}, f)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(int64(len(dst)))
+}
