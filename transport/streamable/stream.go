@@ -25,12 +25,12 @@ type stream struct {
 	id      string
 	primed  bool // whether it begins with an event that says how to come back
 
-	mu     sync.Mutex
-	seq    uint64         // of the last event
-	told   uint64         // of the last event that went out
-	pen    *httpserve.Pen // nil while nobody listens
-	left   chan struct{}
-	done   bool // the answer was sent: nothing follows
+	mu   sync.Mutex
+	seq  uint64         // of the last event
+	told uint64         // of the last event that went out
+	pen  *httpserve.Pen // nil while nobody listens
+	left chan struct{}
+	done bool // the answer was sent: nothing follows
 
 	ended atomic.Bool // that is, for those who cannot wait for mu
 }
