@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/revision"
@@ -84,7 +85,7 @@ func (l *link) encode(ctx context.Context, dst []byte, m *jsonrpc.Message, resul
 		if result == nil {
 			result = struct{}{}
 		}
-		frame, err := jsonrpc.AppendResult(dst, m.ID, result)
+		frame, err := jsonrpc.AppendResult(slices.Grow(dst, roomFor(result)), m.ID, result)
 		if err == nil {
 			return frame, nil
 		}

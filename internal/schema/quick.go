@@ -184,6 +184,7 @@ func (q *quick) require(v any) bool {
 var anything = &quick{maxLen: -1, most: -1}
 
 // conforms reports whether doc, which must be valid JSON, certainly conforms.
+// What it says of another one means nothing.
 func (q *quick) conforms(doc []byte) bool {
 	s := wire.Skim(doc)
 	return q.value(&s, 0) && s.Next() == 0
@@ -257,7 +258,7 @@ func (q *quick) valueString(raw []byte) bool {
 	if q.enum == nil && q.pattern == nil && q.minLen == 0 && q.maxLen < 0 {
 		return true
 	}
-	if bytes.IndexByte(raw, '\\') >= 0 {
+	if len(raw) < 2 || bytes.IndexByte(raw, '\\') >= 0 {
 		return false
 	}
 	text := raw[1 : len(raw)-1]
