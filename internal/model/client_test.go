@@ -45,9 +45,13 @@ func (c *client) open(settle func()) {
 	}
 }
 
-// note remembers a request.
+// note remembers a request. The cancellation of another one with its ID may
+// still be on its way.
 func (c *client) note(tag, id, kind string) *request {
 	q := &request{tag: tag, id: id, kind: kind, via: tag}
+	for _, twin := range c.requests {
+		q.cancelled = q.cancelled || twin.cancelled && twin.id == id
+	}
 	c.requests = append(c.requests, q)
 	return q
 }
@@ -87,6 +91,24 @@ func (c *client) cancel(q *request) {
 	c.peer.send("", fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, q.id))
 }
 
+// cut loses a response. Only those of a session can be taken up again.
+func (c *client) cut(n int) {
+	p, ok := c.peer.(cutter)
+	if !ok || c.stateless() {
+		return
+	}
+	lost := p.cut(n)
+	for _, q := range c.requests {
+		q.lost = q.lost || q.via == lost
+	}
+}
+
+func (c *client) resume() {
+	if p, ok := c.peer.(cutter); ok && !c.stateless() {
+		p.resume()
+	}
+}
+
 // answerQuestions answers what the server has asked since the last time.
 func (c *client) answerQuestions() {
 	heard := c.peer.heard()
@@ -110,7 +132,7 @@ func (c *client) watches() bool {
 	for _, q := range c.requests {
 		switch {
 		case q.kind != "unwatch" && used[q.id] > 1: // one of them was refused
-		case q.kind == "unwatch", q.kind == "watch" && q.cancelled:
+		case q.kind == "unwatch", q.kind == "watch" && (q.cancelled || q.lost):
 			return false
 		case q.kind == "watch", q.kind == "listen" && !q.cancelled:
 			asked = true

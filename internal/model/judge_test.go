@@ -3,6 +3,7 @@ package model_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -38,7 +39,9 @@ type request struct {
 	tag, id, kind string
 	via           string // on whose response it is answered: its own, or a batch's
 	cancelled     bool
+	lost          bool // its response was cut, and cannot be taken up
 	answers       int
+	returned      bool // what it is to return: its tag
 	notes         int
 	progress      float64
 }
@@ -145,31 +148,48 @@ func (c *client) answered(via string, f frame, text string, complain func(string
 	switch {
 	case of == nil:
 		complain("an answer to nothing: %s", text)
-	case strings.HasPrefix(tag, "t") && tag != of.tag:
+	case isTag(tag) && tag != of.tag:
 		complain("the answer of somebody else: %s", text)
 	case candidates > 1 && tag != of.tag:
 	default:
+		of.returned = tag == of.tag
 		if of.answers++; of.answers > 1 {
 			complain("a second answer: %s", text)
+		}
+		if of.notes != notes[of.kind] && tag == of.tag {
+			complain("after %d notifications, and there are %d: %s", of.notes, notes[of.kind], text)
 		}
 	}
 }
 
+// isTag reports whether what a tool returned is a tag, and no words of an
+// error.
+func isTag(text string) bool {
+	return len(text) > 1 && text[0] == 't' && text[1] >= '0' && text[1] <= '9'
+}
+
 // settled checks at the end that the requests with an ID have their answers,
-// and no more.
+// and no more. Where the ID was used once, it is the answer that the tool gives
+// to those who do not go away.
 func (c *client) settled(id string, complain func(string, ...any)) {
 	least, most := 0, 0
+	var one *request
 	for _, q := range c.requests {
 		if q.id != id {
 			continue
 		}
 		most++
-		if !q.cancelled && !c.left && q.kind != "listen" {
+		one = q
+		if !q.cancelled && !q.lost && !c.left && q.kind != "listen" {
 			least++
 		}
 	}
-	if n := c.answers[id]; n < least || n > most {
+	n := c.answers[id]
+	if n < least || n > most {
 		complain("%d answers to the requests with id %s, want %d to %d", n, id, least, most)
+	}
+	if least == 1 && most == 1 && n == 1 && !one.returned && slices.Contains(faithful, one.kind) {
+		complain("%s was not answered by its tool", one.tag)
 	}
 }
 

@@ -43,8 +43,8 @@ type said struct {
 }
 
 // toolKinds are the tools, each of which does another thing on its way to
-// returning its tag.
-var toolKinds = []string{"echo", "tell", "block", "ask", "fail", "boom"}
+// returning its tag. Those that come first are drawn most.
+var toolKinds = []string{"block", "tell", "ask", "echo", "fail", "boom"}
 
 func newWorld() *world {
 	w := &world{gates: map[string]chan struct{}{}}
@@ -73,20 +73,31 @@ func (w *world) tool(name string, do func(ctx context.Context, call *server.Call
 	})
 }
 
+// faithful are those that return their tag whatever else happens.
+var faithful = []string{"echo", "tell", "block"}
+
+// notes is how many notifications the tools send that send some.
+var notes = map[string]int{"tell": 3, "block": 4}
+
 // tell sends notifications and progress, in this order.
 func tell(ctx context.Context, call *server.Call, tag string) error {
-	for n := 1; n <= 3; n++ {
+	return say(ctx, call, tag, 1, 3)
+}
+
+// say sends the notifications with these numbers.
+func say(ctx context.Context, call *server.Call, tag string, from, to int) error {
+	for n := from; n <= to; n++ {
 		if err := call.Notify(ctx, noteMethod, said{tag, n}); err != nil {
 			return err
 		}
-		call.Progress(ctx, float64(n), 3, tag)
+		call.Progress(ctx, float64(n), 4, tag)
 	}
 	return nil
 }
 
 // block waits until it is released or cancelled, and says that it did.
 func (w *world) block(ctx context.Context, call *server.Call, tag string) error {
-	if err := call.Notify(ctx, noteMethod, said{tag, 1}); err != nil {
+	if err := say(ctx, call, tag, 1, 2); err != nil {
 		return err
 	}
 	select {
@@ -94,7 +105,7 @@ func (w *world) block(ctx context.Context, call *server.Call, tag string) error 
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return call.Notify(ctx, noteMethod, said{tag, 2})
+	return say(ctx, call, tag, 3, 4)
 }
 
 func (w *world) gate(tag string) chan struct{} {

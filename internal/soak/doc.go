@@ -9,7 +9,8 @@
 //   - a call that fails has a prefix of that, and nothing twice
 //   - afterwards memory and goroutines are what they were
 //
-// PARLEY_SOAK says for how long, such as "5m"; "make soak" sets it. Without it
-// a second has to do. What happens when a clock jumps is tested beside it, in
-// the time of a testing/synctest bubble.
+// All transports take part. PARLEY_SOAK says for how long, such as "5m"; "make
+// soak" sets it. Without it a second has to do, or as long as it takes until
+// everything has happened once. What happens when a clock jumps is tested beside
+// it, in the time of a testing/synctest bubble.
 package soak
