@@ -100,8 +100,8 @@ func (c *SessionClient) Call(ctx context.Context, o *Outgoing) (json.RawMessage,
 }
 
 func requiredVisits(err error) []*mcp.ElicitParams {
-	var rpc *jsonrpc.Error
-	if !errors.As(err, &rpc) || rpc.Code != mcp.CodeURLElicitation {
+	rpc, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || rpc.Code != mcp.CodeURLElicitation {
 		return nil
 	}
 	var data struct {

@@ -56,22 +56,35 @@ func newCall(m *jsonrpc.Message) (*call, error) {
 // Spec: 2025-11-25 basic/transports#protocol-version-header.
 func (c *conn) headerOf(call *call) http.Header {
 	h := c.postHeader.Clone()
+	session, version, stateless := c.place(call)
+	switch {
+	case call.stateless:
+		c.standardHeader(h, call, call.version)
+	case call.m.Method == mcp.MethodInitialize:
+		// It opens the session that the others are part of.
+	case version == "" && session == "" && stateless != "":
+		// A notification of the stateless era, which defines none.
+		c.standardHeader(h, call, stateless)
+	default:
+		call.session = session
+		sessionHeader(h, session, version)
+	}
+	return h
+}
+
+// place returns where the connection is when a call is made, and notes what
+// the call changes of it: the session, its version, and the version of the
+// last stateless request.
+func (c *conn) place(call *call) (session, version, stateless string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case call.stateless:
 		c.stateless = call.version
-		c.standardHeader(h, call, call.version)
 	case call.m.Method == mcp.MethodInitialize:
-		c.stateless = "" // it opens the session that the others are part of
-	case c.version == "" && c.session == "" && c.stateless != "":
-		// A notification of the stateless era, which defines none.
-		c.standardHeader(h, call, c.stateless)
-	default:
-		call.session = c.session
-		c.sessionHeader(h)
+		c.stateless = ""
 	}
-	return h
+	return c.session, c.version, c.stateless
 }
 
 // standardHeader says in headers what a message of the stateless era says.
@@ -88,15 +101,16 @@ func (c *conn) standardHeader(h http.Header, call *call, version string) {
 	}
 }
 
-// sessionHeader says what session a request is part of. The caller holds c.mu.
+// sessionHeader says what session a request is part of, and its version; ""
+// is none.
 //
 // Spec: 2025-11-25 basic/transports#session-management (2).
-func (c *conn) sessionHeader(h http.Header) {
-	if c.session != "" {
-		h.Set(headerSession, c.session)
+func sessionHeader(h http.Header, session, version string) {
+	if session != "" {
+		h.Set(headerSession, session)
 	}
-	if c.version != "" {
-		h.Set(headerVersion, c.version)
+	if version != "" {
+		h.Set(headerVersion, version)
 	}
 }
 

@@ -200,10 +200,7 @@ func (c *conn) delete(session, version string) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), c.opts.CloseTimeout, errors.New("the server did not answer in time"))
 	defer cancel()
 	header := c.header.Clone()
-	header.Set(headerSession, session)
-	if version != "" {
-		header.Set(headerVersion, version)
-	}
+	sessionHeader(header, session, version)
 	resp, err := c.do(ctx, http.MethodDelete, nil, header) //nolint:bodyclose // drain closes it
 	if err != nil {
 		c.opts.Logger.Debug("session not ended", "server", c.opts.Name(), "error", err)

@@ -156,8 +156,9 @@ func (c *conn) get(ctx context.Context, at *cursor) (io.ReadCloser, error) {
 		h.Set(headerLast, at.last)
 	}
 	c.mu.Lock()
-	c.sessionHeader(h)
+	session, version := c.session, c.version
 	c.mu.Unlock()
+	sessionHeader(h, session, version)
 	resp, err := c.do(ctx, http.MethodGet, nil, h) //nolint:bodyclose // the caller or drain closes it
 	if err != nil {
 		return nil, err
