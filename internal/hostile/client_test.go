@@ -25,6 +25,7 @@ import (
 func TestClients(t *testing.T) {
 	files := load(t, "client")
 	files["fields"] = tables(t, files["fields"], "result")
+	files["asks"] = asks(tables(t, files["asks"], "params"))
 	var bystanders []*client.Client
 	for _, r := range toClients {
 		bystanders = append(bystanders, connect(t, r, new(entry), villainFor(t, r, new(entry))))

@@ -55,6 +55,6 @@
 // Go's escapes, «gzip 1000» that many compressed spaces, and «each 3 "a%d"» a
 // list with the numbers from 0 on, "%[2]d" being the next.
 //
-// The fields.txt files are tables: a message that is in order, and the types
+// The fields.txt files, and asks.txt, are tables: a message that is in order, and the types
 // of its members. Every member is sent with every other type.
 package hostile

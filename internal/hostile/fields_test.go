@@ -59,11 +59,29 @@ func (e *entry) spoilt(t *testing.T, field, member, whole string) (cases []*entr
 		maps.Copy(c.fields, e.fields)
 		c.fields[member] = []string{replaced(t, whole, strings.Split(words[0], ">"), v.text)}
 		c.fields["want"] = []string{want}
-		if member == "result" && len(cases) > 0 {
-			// What decodes results knows no transport: one type is enough there.
+		if (member == "result" || e.file == "asks") && len(cases) > 0 {
+			// What decodes these knows no transport: one type is enough there.
 			c.fields["on"] = append(slices.Clone(e.fields["on"]), "stdio")
 		}
 		cases = append(cases, c)
+	}
+	return cases
+}
+
+// asks makes what servers ask of cases whose params are spoilt.
+func asks(cases []*entry) []*entry {
+	for _, c := range cases {
+		request := fmt.Sprintf(`"method":%q,"params":%s}`, c.one("method-name", route{}), c.one("params", route{}))
+		if strings.Contains(request, `"method":"notifications/`) {
+			c.fields["want"] = []string{"ok"}
+			c.fields["send"] = []string{`{"jsonrpc":"2.0",` + request}
+			continue
+		}
+		c.fields["reply/session"] = c.fields["want"]
+		c.fields["want/session"], c.fields["want/stateless"] = []string{"ok"}, []string{"error"}
+		c.fields["answer/stateless"] = []string{"no"}
+		c.fields["send/session"] = []string{`{"jsonrpc":"2.0","id":"q",` + request}
+		c.fields["send/stateless"] = []string{`{"jsonrpc":"2.0","id":«id»,"result":{"resultType":"input_required","inputRequests":{"a":{` + request + `}}}`}
 	}
 	return cases
 }
