@@ -225,13 +225,15 @@ func (s *scopedCache) refused(req *Request, err error) {
 	}
 }
 
+// hasMember reports whether a document is an object with a member. It is
+// valid JSON, or refused for that by whoever sends it.
 func hasMember(doc json.RawMessage, member string) bool {
-	found := false
-	_ = wire.Members(doc, func(name string, _ []byte) error { // what is no object has no members
-		found = found || name == member
-		return nil
-	})
-	return found
+	for name := range wire.Each(doc) {
+		if string(name) == member {
+			return true
+		}
+	}
+	return false
 }
 
 // forgetAll makes everything of the server stale.

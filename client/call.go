@@ -94,6 +94,10 @@ func (c *Client) request(method string, params any, opts []CallOption) (*Request
 	if params == nil {
 		return req, nil
 	}
+	if raw, ok := params.(encoded); ok {
+		req.Params = json.RawMessage(raw)
+		return req, nil
+	}
 	raw, err := wire.Marshal(params)
 	if err != nil {
 		return nil, fmt.Errorf("%s: params: %w", method, err)
@@ -101,9 +105,16 @@ func (c *Client) request(method string, params any, opts []CallOption) (*Request
 	return req, req.setParams(raw)
 }
 
+// encoded are params that are JSON already: an object without _meta.
+type encoded json.RawMessage
+
 // setParams takes _meta out of params that bring one along.
 func (r *Request) setParams(raw json.RawMessage) error {
 	if string(raw) == "null" {
+		return nil
+	}
+	if raw[0] == '{' && !hasMember(raw, "_meta") {
+		r.Params = raw
 		return nil
 	}
 	var has struct {
@@ -168,9 +179,7 @@ func (c *Client) sendOnce(ctx context.Context, req *Request) (json.RawMessage, e
 
 // exchange makes one call under its time limits.
 func (c *Client) exchange(ctx context.Context, l *live, req *Request) (json.RawMessage, bool, error) {
-	ctx, cancel := c.bound(ctx)
-	defer cancel(nil)
-	dog := c.watch(&req.opts, cancel)
+	ctx, dog := c.bound(ctx, &req.opts)
 	defer dog.stop()
 	o := &era.Outgoing{Method: req.Method, Params: req.Params, Meta: req.Meta, LogLevel: req.opts.logLevel}
 	if req.opts.onProgress != nil {

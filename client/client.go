@@ -36,6 +36,7 @@ type Client struct {
 	end  context.CancelCauseFunc
 	work sync.WaitGroup // keep-alive and subscriptions
 
+	dogs    watchdogs  // of the calls in flight
 	dialing sync.Mutex // held while a connection is made
 	mu      sync.Mutex
 	live    *live
@@ -77,6 +78,7 @@ func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, erro
 		c.level.Store(&o.LogLevel)
 	}
 	c.ctx, c.end = context.WithCancelCause(context.Background())
+	context.AfterFunc(c.ctx, func() { c.dogs.end(context.Cause(c.ctx)) }) //nolint:contextcheck // c.ctx is the client's; ends at once, when that does
 	c.chain.init(c)
 	if _, err := c.connected(ctx); err != nil {
 		c.end(ErrClosed)

@@ -98,8 +98,8 @@ func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
 		}
 		_ = old.conn.Close() // it is gone already
 	}
-	ctx, cancel := c.bound(ctx)
-	defer cancel(nil)
+	ctx, dog := c.bound(ctx, unlimited)
+	defer dog.stop()
 	l, err := c.dial(ctx)
 	if err != nil {
 		return nil, err
@@ -111,26 +111,6 @@ func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
 		c.resume(ctx, l)
 	}
 	return l, nil
-}
-
-// bound ends a context with the client, too.
-func (c *Client) bound(ctx context.Context) (context.Context, context.CancelCauseFunc) {
-	ctx, cancel := context.WithCancelCause(mcp.WithWaiting(ctx, c.pause))
-	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
-	return ctx, func(cause error) {
-		stop()
-		cancel(cause)
-	}
-}
-
-// within bounds a step of connecting. limit is as in Options.Timeout.
-func (c *Client) within(ctx context.Context, limit time.Duration) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	dog := c.watch(&callOptions{timeout: limit}, cancel)
-	return ctx, func() {
-		dog.stop()
-		cancel(nil)
-	}
 }
 
 // mayRestart bounds how often a server that keeps dying is started.
@@ -236,8 +216,8 @@ func (c *Client) probe(ctx context.Context, l *live) era.Decision {
 		return era.Propose(c.opts.Revisions)
 	}
 	l.probed = true
-	ctx, cancel := c.within(ctx, c.opts.ProbeTimeout)
-	defer cancel()
+	ctx, dog := c.bound(ctx, &callOptions{timeout: c.opts.ProbeTimeout})
+	defer dog.stop()
 	result, err := c.statelessFront(l, in).Raw(ctx, &era.Outgoing{Method: mcp.MethodDiscover})
 	if errors.Is(err, mcp.ErrUnauthorized) {
 		return era.Decision{Err: err}
@@ -252,8 +232,8 @@ func (c *Client) statelessFront(l *live, r mcp.Revision) *era.StatelessClient {
 }
 
 func (c *Client) begin(ctx context.Context, l *live, d era.Decision) error {
-	ctx, cancel := c.within(ctx, c.opts.Timeout)
-	defer cancel()
+	ctx, dog := c.bound(ctx, &callOptions{timeout: c.opts.Timeout})
+	defer dog.stop()
 	if d.Stateless {
 		return c.beginStateless(ctx, l, d)
 	}

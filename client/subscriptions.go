@@ -276,8 +276,8 @@ func (c *Client) unwatchResource(uri string) {
 // openStateless sends the first listen request and waits for its
 // acknowledgement.
 func (s *Subscription) openStateless(ctx context.Context) error {
-	ctx, cancel := s.c.bound(ctx)
-	defer cancel(nil)
+	ctx, dog := s.c.bound(ctx, unlimited)
+	defer dog.stop()
 	acked, failed := s.request() //nolint:contextcheck // the subscription outlives this call
 	select {
 	case <-acked:

@@ -17,17 +17,36 @@ import (
 //
 // Spec: 2026-07-28 server/tools#calling-tools.
 func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...CallOption) (*mcp.CallToolResult, error) {
-	p := mcp.CallToolParams{Name: name}
-	if args != nil {
-		raw, err := wire.Marshal(args)
-		if err != nil {
-			return nil, fmt.Errorf("arguments of tool %q: %w", name, err)
-		}
-		if string(raw) != "null" {
-			p.Arguments = raw
-		}
+	params, err := callParams(name, args)
+	if err != nil {
+		return nil, err
 	}
-	return get[mcp.CallToolResult](ctx, c, mcp.MethodCallTool, p, opts)
+	return get[mcp.CallToolResult](ctx, c, mcp.MethodCallTool, params, opts)
+}
+
+// typicalParams is room for the params of most calls, in bytes.
+const typicalParams = 256
+
+// callParams encodes mcp.CallToolParams in one step.
+func callParams(name string, args any) (encoded, error) {
+	params, err := wire.Append(append(make([]byte, 0, typicalParams), `{"name":`...), name)
+	if err != nil {
+		return nil, err
+	}
+	if args == nil {
+		return append(params, '}'), nil
+	}
+	before := len(params)
+	params = append(params, `,"arguments":`...)
+	begin := len(params)
+	params, err = wire.Append(params, args)
+	if err != nil {
+		return nil, fmt.Errorf("arguments of tool %q: %w", name, err)
+	}
+	if string(params[begin:]) == "null" {
+		params = params[:before]
+	}
+	return append(params, '}'), nil
 }
 
 // Call calls a tool and decodes its structured result into Out; for a tool

@@ -404,23 +404,16 @@ func salvage(frame []byte) (m *Message, isJSON bool) {
 // deeper reports whether frame nests deeper than limit. It comes before the
 // parser, whose stack would grow with the depth.
 func deeper(frame []byte, limit int) bool {
-	depth, inString := 0, false
+	depth := 0
 	for i := 0; i < len(frame); i++ {
-		switch c := frame[i]; {
-		case inString:
-			switch c {
-			case '\\':
-				i++
-			case '"':
-				inString = false
-			}
-		case c == '"':
-			inString = true
-		case c == '{' || c == '[':
+		switch frame[i] {
+		case '"':
+			i = wire.TextEnd(frame, i) - 1
+		case '{', '[':
 			if depth++; depth > limit {
 				return true
 			}
-		case c == '}' || c == ']':
+		case '}', ']':
 			depth--
 		}
 	}

@@ -8,10 +8,14 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
+// envelope is room for what a message has beside its content, in bytes.
+const envelope = 96
+
 // Append appends m as one line of JSON, without a newline at its end. An
 // error response without an ID is written with "id":null; see AppendNoID.
 func Append(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
+	dst = slices.Grow(dst, envelope+len(m.Method)+len(m.Params)+len(m.Result))
 	dst = append(dst, `{"jsonrpc":"2.0"`...)
 	if m.Kind != Notification {
 		dst = append(dst, `,"id":`...)
@@ -73,7 +77,7 @@ func appendBody(dst []byte, m *Message) ([]byte, error) {
 // appendRaw goes through the encoder, which takes newlines out of what a
 // caller supplied: one frame must stay one line.
 func appendRaw(dst, raw []byte) ([]byte, error) {
-	return wire.Append(dst, jsontext.Value(raw))
+	return wire.AppendRaw(dst, raw)
 }
 
 func appendID(dst []byte, id ID) []byte {

@@ -162,6 +162,15 @@ func (c *OneOrMany) UnmarshalJSON(data []byte) error {
 
 // DecodeContent decodes one block by its type.
 func DecodeContent(data []byte) (Content, error) {
+	kind, _ := wire.Text(wire.Find(data, "type"))
+	if newBlock, ok := blockTypes[kind]; ok {
+		block := newBlock()
+		return block, wire.Unmarshal(data, block)
+	}
+	return decodeUnknown(data)
+}
+
+func decodeUnknown(data []byte) (Content, error) {
 	var head struct {
 		Type string `json:"type"`
 	}
@@ -171,12 +180,7 @@ func DecodeContent(data []byte) (Content, error) {
 	if head.Type == "" {
 		return nil, fmt.Errorf("content has no type")
 	}
-	newBlock, ok := blockTypes[head.Type]
-	if !ok {
-		return &UnknownContent{Type: head.Type, Raw: append(json.RawMessage(nil), data...)}, nil
-	}
-	block := newBlock()
-	return block, wire.Unmarshal(data, block)
+	return &UnknownContent{Type: head.Type, Raw: append(json.RawMessage(nil), data...)}, nil
 }
 
 var blockTypes = map[string]func() Content{

@@ -26,6 +26,7 @@ type ListPromptsResult struct {
 	CacheFields
 	Prompts    []*Prompt `json:"prompts"`
 	NextCursor *string   `json:"nextCursor,omitzero"`
+	Prepared
 }
 
 // GetPromptParams asks for a prompt's messages.

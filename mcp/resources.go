@@ -60,6 +60,7 @@ type ListResourcesResult struct {
 	CacheFields
 	Resources  []*Resource `json:"resources"`
 	NextCursor *string     `json:"nextCursor,omitzero"`
+	Prepared
 }
 
 // ListResourceTemplatesResult is a page of templates.
@@ -68,6 +69,7 @@ type ListResourceTemplatesResult struct {
 	CacheFields
 	ResourceTemplates []*ResourceTemplate `json:"resourceTemplates"`
 	NextCursor        *string             `json:"nextCursor,omitzero"`
+	Prepared
 }
 
 // ReadResourceParams names the resource to read.

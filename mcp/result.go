@@ -1,5 +1,7 @@
 package mcp
 
+import "github.com/parley-mcp/parley/internal/wire"
+
 // ResultFields are the members every result may have.
 //
 // Spec: 2026-07-28 basic#result-responses.
@@ -35,6 +37,15 @@ type CacheFields struct {
 	// the server's default, which is 0 unless it was configured.
 	TTLMs      *int64     `json:"ttlMs,omitzero"`
 	CacheScope CacheScope `json:"cacheScope,omitzero"`
+}
+
+// Prepared is how package server saves a list from being encoded anew for each
+// answer. Other handlers leave it empty.
+type Prepared struct {
+	// Entries are the entries of the list with their encoded forms, or nil.
+	// One that is not of the very value at its place in the list counts for
+	// nothing, so a list may be changed without regard to them.
+	Entries []*wire.Entry `json:"-"`
 }
 
 // EmptyResult is a result that says nothing but "done".

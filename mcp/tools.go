@@ -41,6 +41,7 @@ type ListToolsResult struct {
 	CacheFields
 	Tools      []*Tool `json:"tools"`
 	NextCursor *string `json:"nextCursor,omitzero"`
+	Prepared
 }
 
 // CallToolParams asks for a call.

@@ -27,9 +27,11 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-func benchmarkCall(b *testing.B, frames [2]string) {
+func benchmarkCall(b *testing.B, frames [2]string) { benchmarkCalls(b, adder(), frames) }
+
+func benchmarkCalls(b *testing.B, h mcp.Handler, frames [2]string) {
 	answered := make(chan struct{}, 1)
-	send := mcptest.Raw(b, &mcptest.Transport{Handler: adder(), Lines: true, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}, func([]byte) { answered <- struct{}{} })
+	send := mcptest.Raw(b, &mcptest.Transport{Handler: h, Lines: true, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}, func([]byte) { answered <- struct{}{} })
 	if frames[0] != "" {
 		send(frames[0])
 		<-answered

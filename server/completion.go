@@ -93,11 +93,13 @@ func (s *Server) setCompleter(of completing, c Completer) {
 }
 
 // completeChoices makes the arguments of a prompt that have fixed choices
-// complete by themselves, unless they are completed otherwise.
-func (s *Server) completeChoices(prompt string, choices map[string][]string) {
-	for _, old := range s.completers.load().plans {
-		if old.auto && old.of.ref == prompt {
-			s.completers.remove(old.key())
+// complete by themselves, unless they are completed otherwise. before are the
+// arguments of the prompt that it replaces.
+func (s *Server) completeChoices(prompt string, before []string, choices map[string][]string) {
+	for _, argument := range before {
+		key := completing{mcp.RefPrompt, prompt, argument}.String()
+		if old, ok := s.completers.get(key); ok && old.auto {
+			s.completers.remove(key)
 		}
 	}
 	for argument, values := range choices {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"regexp"
+	"strings"
 
 	"github.com/parley-mcp/parley/internal/schema"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -60,9 +60,16 @@ func mirrors(header string, value json.RawMessage, b schema.HeaderBinding) bool 
 	return header == string(value)
 }
 
-// decimal bounds the numbers that are compared as numbers: a short exponent
+// isDecimal bounds the numbers that are compared as numbers: a short exponent
 // can stand for a number of any size.
-var decimal = regexp.MustCompile(`^-?[0-9]{1,64}(\.[0-9]{1,64})?$`)
+func isDecimal(text string) bool {
+	whole, fraction, dot := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	return isDigits(whole) && (!dot || isDigits(fraction))
+}
+
+func isDigits(text string) bool {
+	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return !isDigit(r) })
+}
 
 // sameNumber compares numerically: 42.0 and 42 are equal.
 //
@@ -71,7 +78,7 @@ func sameNumber(a, b string) bool {
 	if a == b {
 		return true
 	}
-	if !decimal.MatchString(a) || !decimal.MatchString(b) {
+	if !isDecimal(a) || !isDecimal(b) {
 		return false
 	}
 	x, okX := new(big.Rat).SetString(a)

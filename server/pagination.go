@@ -62,50 +62,63 @@ type listParams struct {
 	Cursor *string `json:"cursor"`
 }
 
-// page returns the page of a list that x asks for, never nil, and the cursor
-// of the next one. Without a filter it is a part of the snapshot, not a copy.
+// listPage is a page of a list.
+type listPage[D any] struct {
+	list []*D // not nil
+	mcp.Prepared
+	next *string // cursor of the next one
+}
+
+// page returns the page of a list that x asks for. Without a filter it is a
+// part of the snapshot, not a copy.
 //
 // Spec: 2026-07-28 server/utilities/pagination#error-handling.
-func page[D any, P plan[D]](ctx context.Context, s *Server, r *registry[D, P], kind FeatureKind, x *mcp.Exchange) ([]*D, *string, error) {
+func page[D any, P plan[D]](ctx context.Context, s *Server, r *registry[D, P], kind FeatureKind, x *mcp.Exchange) (listPage[D], error) {
 	var params listParams
 	if err := decodeParams(x, &params); err != nil {
-		return nil, nil, err
+		return listPage[D]{}, err
 	}
 	snap, from := r.load(), 0
 	if params.Cursor != nil {
 		c, ok := parseCursor(*params.Cursor)
 		if !ok || c.kind != kind {
-			return nil, nil, mcp.InvalidParams("invalid cursor %q", shorten(*params.Cursor))
+			return listPage[D]{}, mcp.InvalidParams("invalid cursor %q", shorten(*params.Cursor))
 		}
 		from = c.start(snap.index, len(snap.plans))
 	}
 	if s.opts.Visible != nil {
-		list, next := filtered(ctx, s, snap, kind, x, from)
-		return list, next, nil
+		return filtered(ctx, s, snap, kind, x, from), nil
 	}
 	to := min(from+s.opts.PageSize, len(snap.plans))
-	if to == len(snap.plans) {
-		return snap.descs[from:to:to], nil, nil
+	p := listPage[D]{list: snap.descs[from:to:to]}
+	p.Entries = snap.entries[from:to:to]
+	if to < len(snap.plans) {
+		p.next = snap.cursor(kind, to-1)
 	}
-	next := cursor{kind, to - 1, snap.plans[to-1].key()}.String()
-	return snap.descs[from:to:to], &next, nil
+	return p, nil
 }
 
 // filtered is page for a server that hides entries. There is a next page only
 // if it has an entry.
-func filtered[D any, P plan[D]](ctx context.Context, s *Server, snap *snapshot[D, P], kind FeatureKind, x *mcp.Exchange, from int) ([]*D, *string) {
-	list, last := []*D{}, 0
+func filtered[D any, P plan[D]](ctx context.Context, s *Server, snap *snapshot[D, P], kind FeatureKind, x *mcp.Exchange, from int) listPage[D] {
+	p, last := listPage[D]{list: []*D{}}, 0
 	for i := from; i < len(snap.plans); i++ {
 		if !s.visible(ctx, x, kind, snap.plans[i].key()) {
 			continue
 		}
-		if len(list) == s.opts.PageSize {
-			next := cursor{kind, last, snap.plans[last].key()}.String()
-			return list, &next
+		if len(p.list) == s.opts.PageSize {
+			p.next = snap.cursor(kind, last)
+			break
 		}
-		list, last = append(list, snap.descs[i]), i
+		p.list, p.Entries, last = append(p.list, snap.descs[i]), append(p.Entries, snap.entries[i]), i
 	}
-	return list, nil
+	return p
+}
+
+// cursor returns the cursor of the page behind the entry at i.
+func (s *snapshot[D, P]) cursor(kind FeatureKind, i int) *string {
+	text := cursor{kind, i, s.plans[i].key()}.String()
+	return &text
 }
 
 func (s *Server) visible(ctx context.Context, x *mcp.Exchange, kind FeatureKind, name string) bool {

@@ -131,8 +131,12 @@ func (s *Server) addPrompt(p *prompt, noHandler bool, choices map[string][]strin
 		}
 		seen[a.Name] = true
 	}
+	var before []string
+	if old, ok := s.prompts.get(p.prompt.Name); ok {
+		before = old.argumentNames()
+	}
 	changed := s.prompts.put(p)
-	s.completeChoices(p.prompt.Name, choices)
+	s.completeChoices(p.prompt.Name, before, choices)
 	if changed {
 		s.hub.Publish(mcp.Change{Kind: mcp.PromptsChanged})
 	}
@@ -152,11 +156,11 @@ func (s *Server) RemovePrompts(names ...string) {
 
 // Spec: 2026-07-28 server/prompts#listing-prompts.
 func (s *Server) listPrompts(ctx context.Context, x *mcp.Exchange) (any, error) {
-	list, next, err := page(ctx, s, &s.prompts, PromptFeature, x)
+	p, err := page(ctx, s, &s.prompts, PromptFeature, x)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListPromptsResult{CacheFields: s.cacheFields(x.Method), Prompts: list, NextCursor: next}, nil
+	return &mcp.ListPromptsResult{CacheFields: s.cacheFields(x.Method), Prompts: p.list, NextCursor: p.next, Prepared: p.Prepared}, nil
 }
 
 // getPrompt answers prompts/get.

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+
+	"github.com/parley-mcp/parley/internal/wire"
 )
 
 // plan is what a registry holds: a description for clients, with everything
@@ -15,29 +17,34 @@ type plan[D any] interface {
 }
 
 // registry holds the features of one kind by key, in order of registration.
-// Readers use an immutable snapshot and take no lock, except for the first
-// one after a change, which makes the snapshot; adding many features one by
-// one is therefore linear. The zero value is empty.
+// Readers use an immutable snapshot and take no lock. After a change there is
+// none until somebody lists, or until enough have looked a feature up to be
+// worth the time that it takes to make one: neither adding many features one
+// by one nor changing one of many takes time in the number of all. The zero
+// value is empty.
 //
 // Spec: 2026-07-28 server/tools#capabilities.
 type registry[D any, P plan[D]] struct {
 	mu    sync.Mutex
 	index map[string]int // into slots
 	slots []slot[P]
+	found int                            // how many lookups there were without a snapshot
 	snap  atomic.Pointer[snapshot[D, P]] // nil after a change
 	ever  atomic.Bool
 }
 
 type slot[P any] struct {
-	plan P
-	live bool
+	plan  P
+	entry *wire.Entry
+	live  bool
 }
 
 // snapshot is the content of a registry at one time.
 type snapshot[D any, P plan[D]] struct {
-	plans []P
-	descs []*D // of the plans
-	index map[string]int
+	plans   []P
+	descs   []*D          // of the plans
+	entries []*wire.Entry // of descs
+	index   map[string]int
 }
 
 func (s *snapshot[D, P]) get(key string) (P, bool) {
@@ -52,25 +59,49 @@ func (s *snapshot[D, P]) get(key string) (P, bool) {
 // used reports whether anything was ever put in.
 func (r *registry[D, P]) used() bool { return r.ever.Load() }
 
-func (r *registry[D, P]) get(key string) (P, bool) { return r.load().get(key) }
+func (r *registry[D, P]) get(key string) (P, bool) {
+	if s := r.snap.Load(); s != nil {
+		return s.get(key)
+	}
+	return r.find(key)
+}
+
+// entriesPerLookup is how many entries go into a snapshot in about the time
+// that waiting for the lock can take.
+const entriesPerLookup = 64
+
+// find is get without a snapshot.
+func (r *registry[D, P]) find(key string) (P, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.found++; r.found*entriesPerLookup >= len(r.slots) {
+		return r.freeze().get(key)
+	}
+	if i, ok := r.index[key]; ok {
+		return r.slots[i].plan, true
+	}
+	var none P
+	return none, false
+}
 
 // put adds p, or replaces what has its key and keeps the place. It reports
 // whether clients see a difference.
 func (r *registry[D, P]) put(p P) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	defer r.snap.Store(nil)
+	defer r.thaw()
 	r.ever.Store(true)
+	now := slot[P]{p, wire.NewEntry(p.desc()), true}
 	if i, ok := r.index[p.key()]; ok {
 		old := r.slots[i].plan
-		r.slots[i].plan = p
+		r.slots[i] = now
 		return !reflect.DeepEqual(old.desc(), p.desc())
 	}
 	if r.index == nil {
 		r.index = map[string]int{}
 	}
 	r.index[p.key()] = len(r.slots)
-	r.slots = append(r.slots, slot[P]{p, true})
+	r.slots = append(r.slots, now)
 	return true
 }
 
@@ -86,32 +117,40 @@ func (r *registry[D, P]) remove(keys ...string) (changed bool) {
 		}
 	}
 	if changed {
-		r.snap.Store(nil)
+		r.thaw()
 	}
 	return changed
+}
+
+// thaw takes the snapshot back. r.mu is held.
+func (r *registry[D, P]) thaw() {
+	r.found = 0
+	r.snap.Store(nil)
 }
 
 func (r *registry[D, P]) load() *snapshot[D, P] {
 	if s := r.snap.Load(); s != nil {
 		return s
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.freeze()
 }
 
+// freeze makes a snapshot if there is none. r.mu is held.
 func (r *registry[D, P]) freeze() *snapshot[D, P] {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if s := r.snap.Load(); s != nil {
 		return s
 	}
 	r.compact()
 	s := &snapshot[D, P]{
-		plans: make([]P, len(r.slots)),
-		descs: make([]*D, len(r.slots)),
-		index: maps.Clone(r.index),
+		plans:   make([]P, len(r.slots)),
+		descs:   make([]*D, len(r.slots)),
+		entries: make([]*wire.Entry, len(r.slots)),
+		index:   maps.Clone(r.index),
 	}
 	for i, slot := range r.slots {
-		s.plans[i], s.descs[i] = slot.plan, slot.plan.desc()
+		s.plans[i], s.descs[i], s.entries[i] = slot.plan, slot.plan.desc(), slot.entry
 	}
 	r.snap.Store(s)
 	return s

@@ -75,11 +75,11 @@ func (s *Server) RemoveResources(uris ...string) {
 
 // Spec: 2026-07-28 server/resources#listing-resources.
 func (s *Server) listResources(ctx context.Context, x *mcp.Exchange) (any, error) {
-	list, next, err := page(ctx, s, &s.resources, ResourceFeature, x)
+	p, err := page(ctx, s, &s.resources, ResourceFeature, x)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListResourcesResult{CacheFields: s.cacheFields(x.Method), Resources: list, NextCursor: next}, nil
+	return &mcp.ListResourcesResult{CacheFields: s.cacheFields(x.Method), Resources: p.list, NextCursor: p.next, Prepared: p.Prepared}, nil
 }
 
 // readResource answers resources/read.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/parley-mcp/parley/internal/schema"
-	"github.com/parley-mcp/parley/internal/wire"
 )
 
 // compileInput compiles a tool's input schema and checks what the protocol
@@ -15,25 +14,19 @@ import (
 //
 // Spec: 2026-07-28 server/tools#tool.
 func compileInput(raw json.RawMessage) (*schema.Schema, []schema.HeaderBinding, error) {
-	var root struct {
-		Type json.RawMessage `json:"type"`
-	}
 	if raw == nil {
 		return nil, nil, errors.New("no input schema")
 	}
-	if err := wire.Unmarshal(raw, &root); err != nil {
+	s, err := schema.Compile(raw)
+	if err != nil {
 		return nil, nil, fmt.Errorf("input schema: %w", err)
 	}
-	if string(root.Type) != `"object"` {
+	if !s.IsObject() {
 		return nil, nil, errors.New(`input schema: "type" must be "object"`)
 	}
 	// Clients drop a tool that breaks the rules of headers.
 	// Spec: 2026-07-28 server/tools#x-mcp-header.
 	headers, err := schema.Headers(raw)
-	if err != nil {
-		return nil, nil, fmt.Errorf("input schema: %w", err)
-	}
-	s, err := schema.Compile(raw)
 	if err != nil {
 		return nil, nil, fmt.Errorf("input schema: %w", err)
 	}

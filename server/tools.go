@@ -1,14 +1,16 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/parley-mcp/parley/internal/schema"
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -25,6 +27,9 @@ type tool struct {
 	// headers are the parameters that HTTP headers mirror.
 	headers []schema.HeaderBinding
 	run     RawToolHandler
+	// decodes says that run decodes its arguments with all checks, so that
+	// they need not be parsed to be validated.
+	decodes bool
 	// checks says that run has validated its structured content.
 	checks bool
 }
@@ -32,10 +37,16 @@ type tool struct {
 func (t *tool) key() string     { return t.tool.Name }
 func (t *tool) desc() *mcp.Tool { return &t.tool }
 
-// toolName is the form of a tool's name.
+// validToolName reports whether a tool may have a name.
 //
 // Spec: 2026-07-28 server/tools#tool-names.
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+func validToolName(name string) bool {
+	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, func(r rune) bool {
+		return !isDigit(r) && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') && !strings.ContainsRune("_.-", r)
+	})
+}
+
+func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
 // AddRawTool adds a tool whose handler deals in JSON, or replaces the one with
 // its name, which keeps its place in the list. t.InputSchema is required.
@@ -50,12 +61,15 @@ func (s *Server) AddRawTool(t mcp.Tool, h RawToolHandler) { must(s.TryAddRawTool
 // TryAddRawTool is AddRawTool for tools that are made at run time: it returns
 // an error instead of panicking.
 func (s *Server) TryAddRawTool(t mcp.Tool, h RawToolHandler) error {
-	return s.addTool(&tool{tool: t, run: h}, h == nil)
+	run := func(ctx context.Context, call *Call, args json.RawMessage) (*mcp.CallToolResult, error) {
+		return h(ctx, call, bytes.Clone(args)) // its own: the params of the exchange stay as they were sent
+	}
+	return s.addTool(&tool{tool: t, run: run}, h == nil)
 }
 
 // addTool compiles what is not compiled yet.
 func (s *Server) addTool(t *tool, noHandler bool) error {
-	if !toolName.MatchString(t.tool.Name) {
+	if !validToolName(t.tool.Name) {
 		return fmt.Errorf("tool %q: a name has 1 to 128 characters: letters, digits, and any of -._", shorten(t.tool.Name))
 	}
 	if noHandler {
@@ -88,19 +102,19 @@ func (s *Server) RemoveTools(names ...string) {
 
 // Spec: 2026-07-28 server/tools#listing-tools.
 func (s *Server) listTools(ctx context.Context, x *mcp.Exchange) (any, error) {
-	list, next, err := page(ctx, s, &s.tools, ToolFeature, x)
+	p, err := page(ctx, s, &s.tools, ToolFeature, x)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListToolsResult{CacheFields: s.cacheFields(x.Method), Tools: list, NextCursor: next}, nil
+	return &mcp.ListToolsResult{CacheFields: s.cacheFields(x.Method), Tools: p.list, NextCursor: p.next, Prepared: p.Prepared}, nil
 }
 
 // callTool answers tools/call.
 //
 // Spec: 2026-07-28 server/tools#calling-tools.
 func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
-	var params mcp.CallToolParams
-	if err := decodeParams(x, &params); err != nil {
+	params, err := toolParams(x)
+	if err != nil {
 		return nil, err
 	}
 	if params.Name == "" {
@@ -133,6 +147,16 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 	return s.completeTool(ctx, t, call, result)
 }
 
+// toolParams takes the arguments out of the message as they are there.
+func toolParams(x *mcp.Exchange) (params mcp.CallToolParams, err error) {
+	named, ok := wire.Find(x.Params, "name"), false
+	if params.Name, ok = wire.Text(named); named != nil && !ok {
+		err = decodeParams(x, &params) // which says what it is instead
+	}
+	params.Arguments = wire.Find(x.Params, "arguments")
+	return params, err
+}
+
 // check validates arguments and fills in defaults. What is wrong goes to the
 // model, which can do better.
 //
@@ -142,10 +166,11 @@ func (t *tool) check(args json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.input.Validate(full); err != nil {
-		return nil, err
+	validate := t.input.Validate
+	if t.decodes {
+		validate = t.input.ValidateParsed
 	}
-	return full, nil
+	return full, validate(full)
 }
 
 // toolFailure is what a handler's error becomes.
@@ -196,12 +221,13 @@ func (t *tool) checkResult(result *mcp.CallToolResult) error {
 	if result.StructuredContent == nil {
 		return errors.New("no structured content, but the tool has an output schema")
 	}
-	return t.checkOutput(result.StructuredContent)
+	return nonconforming(t.output.Validate(result.StructuredContent))
 }
 
-func (t *tool) checkOutput(raw json.RawMessage) error {
-	if err := t.output.Validate(raw); err != nil {
-		return fmt.Errorf("structured content does not conform to the output schema: %w", err)
+// nonconforming says what did not conform to what, unless err is nil.
+func nonconforming(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("structured content does not conform to the output schema: %w", err)
 }

@@ -185,6 +185,46 @@ func TestRawTool(t *testing.T) {
 	}
 }
 
+// A raw handler has its arguments to itself: what the client sent stays as it
+// was for those who look at the exchange afterwards.
+func TestRawToolOwnsItsArguments(t *testing.T) {
+	s, _ := newServer(Options{})
+	s.AddRawTool(mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(_ context.Context, _ *Call, args json.RawMessage) (*mcp.CallToolResult, error) {
+			copy(args, `{"b"`)
+			return &mcp.CallToolResult{StructuredContent: append(args, ' ')}, nil
+		})
+	x := request(mcp.MethodCallTool, `{"name":"t","arguments":{"a":1},"z":0}`)
+	same(t, serveExchange(t, s, x), `{"content":[],"structuredContent":{"b":1}}`)
+	same(t, string(x.Params), `{"name":"t","arguments":{"a":1},"z":0}`)
+}
+
+// Whoever calls a server without a transport may pass what is no JSON: the
+// handler does not see it.
+func TestArgumentsThatAreNoJSON(t *testing.T) {
+	s, _ := newServer(Options{})
+	ran := false
+	AddTool(s, mcp.Tool{Name: "typed"}, func(ctx context.Context, call *Call, in addArgs) (sum, error) {
+		ran = true
+		return add(ctx, call, in)
+	})
+	s.AddRawTool(mcp.Tool{Name: "raw", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *Call, json.RawMessage) (*mcp.CallToolResult, error) {
+			ran = true
+			return &mcp.CallToolResult{}, nil
+		})
+	for _, args := range []string{`{"a":1 "b":2}`, `{"a":1,"a":2}`, `{"a":1,"b":tru}`, "{\"a\":1,\"b\":2,\"\xff\":3}", `{"a":01,"b":2}`} {
+		for _, name := range []string{"typed", "raw"} {
+			if got := call(t, s, name, args); !strings.Contains(got, "error") && !strings.Contains(got, `"isError":true`) {
+				t.Errorf("%s of %q: got %s", args, name, got)
+			}
+		}
+	}
+	if ran {
+		t.Error("a handler ran with arguments that are no JSON")
+	}
+}
+
 func TestRawToolWithoutStructuredContent(t *testing.T) {
 	s, _ := newServer(Options{})
 	fail := false
@@ -302,5 +342,25 @@ func BenchmarkAddTools(b *testing.B) {
 			s.AddRawTool(mcp.Tool{Name: fmt.Sprint("t", i), InputSchema: json.RawMessage(`{"type":"object"}`)}, raw)
 		}
 		s.tools.load()
+	}
+}
+
+// A change must not cost the calls after it time in the number of tools.
+func BenchmarkCallAfterChange(b *testing.B) {
+	for _, tools := range []int{10, 10_000} {
+		b.Run(fmt.Sprint(tools), func(b *testing.B) {
+			s, _ := newServer(Options{})
+			for i := range tools {
+				AddTool(s, mcp.Tool{Name: fmt.Sprint("t", i)}, add)
+			}
+			x := request(mcp.MethodCallTool, `{"name":"t1","arguments":{"a":1,"b":2}}`)
+			b.ReportAllocs()
+			for b.Loop() {
+				AddTool(s, mcp.Tool{Name: "t0"}, add)
+				if _, err := s.Serve(b.Context(), x); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -42,7 +42,7 @@ func AddTool[In, Out any](s *Server, t mcp.Tool, h func(ctx context.Context, cal
 // TryAddTool is AddTool for tools that are made at run time: it returns an
 // error instead of panicking.
 func TryAddTool[In, Out any](s *Server, t mcp.Tool, h func(ctx context.Context, call *Call, in In) (Out, error)) error {
-	plan := &tool{tool: t}
+	plan := &tool{tool: t, decodes: true}
 	if err := inferInput(&plan.tool, reflect.TypeFor[In]()); err != nil {
 		return fmt.Errorf("tool %q: %w", t.Name, err)
 	}
@@ -136,11 +136,24 @@ func inferOutput[Out any](t *mcp.Tool) error {
 func (t *tool) structured(ctx context.Context, call *Call, out any) (*mcp.CallToolResult, error) {
 	raw, err := wire.Marshal(out)
 	if err == nil && t.output != nil {
-		err = t.checkOutput(raw)
+		err = nonconforming(t.output.ValidateParsed(raw))
 	}
 	if err != nil {
 		call.s.log.ErrorContext(ctx, "tool returned a bad result", "tool", t.tool.Name, "error", err)
 		return nil, errInternal()
 	}
-	return &mcp.CallToolResult{Content: mcp.Contents{mcp.Text(string(raw))}, StructuredContent: raw}, nil
+	return resultOf(raw), nil
+}
+
+// resultOf returns a result in both forms, made in one piece.
+func resultOf(raw json.RawMessage) *mcp.CallToolResult {
+	var r struct {
+		mcp.CallToolResult
+		text    mcp.TextContent
+		content [1]mcp.Content
+	}
+	r.text.Text = string(raw)
+	r.content[0] = &r.text
+	r.Content, r.StructuredContent = r.content[:], raw
+	return &r.CallToolResult
 }

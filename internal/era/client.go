@@ -138,20 +138,17 @@ func joined(blocks mcp.OneOrMany) mcp.OneOrMany {
 	return mcp.OneOrMany{mcp.Text(text.String())}
 }
 
-// withMeta puts _meta first into params, which has none.
-func withMeta(params json.RawMessage, meta mcp.Meta) (json.RawMessage, error) {
-	if len(meta) == 0 {
-		return params, nil
+// withMeta puts _meta first into params, which has none; nil is no _meta.
+func withMeta(params, meta json.RawMessage) json.RawMessage {
+	if meta == nil {
+		return params
 	}
-	out := []byte(`{"_meta":`)
-	out, err := wire.Append(out, meta)
-	if err != nil {
-		return nil, err
-	}
+	out := make([]byte, 0, len(`{"_meta":,}`)+len(meta)+len(params))
+	out = append(append(out, `{"_meta":`...), meta...)
 	if rest := trimObject(params); len(rest) > 0 {
 		out = append(append(out, ','), rest...)
 	}
-	return append(out, '}'), nil
+	return append(out, '}')
 }
 
 // trimObject returns the members of a compact object, without its braces.
@@ -161,6 +158,10 @@ func trimObject(doc json.RawMessage) []byte {
 	}
 	return doc[1 : len(doc)-1]
 }
+
+// isPlain reports whether there is nothing that this request alone says in
+// _meta, as for nearly all.
+func (o *Outgoing) isPlain() bool { return len(o.Meta) == 0 && o.ProgressToken.IsZero() }
 
 // baseMeta is the part of _meta that both eras have.
 func (o *Outgoing) baseMeta() mcp.Meta {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"sync/atomic"
 
+	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -13,31 +14,24 @@ import (
 // handler's value is copied, not changed: it may be shared.
 //
 // Spec: 2026-07-28 basic#result-responses.
-func complete(result any, name json.RawMessage) (any, error) {
+func complete(result any, name mcp.Meta, f *revision.Facts) (any, error) {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
 		c := *r
 		stamp(&c.ResultFields, name)
 		return &c, nil
 	case *mcp.ListToolsResult:
-		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, name)
-		return &c, nil
+		return toolList(r, cacheableHeading(r.ResultFields, r.CacheFields, name), f), nil
 	case *mcp.ListResourcesResult:
-		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, name)
-		return &c, nil
+		return resourceList(r, cacheableHeading(r.ResultFields, r.CacheFields, name), f), nil
 	case *mcp.ListResourceTemplatesResult:
-		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, name)
-		return &c, nil
+		return templateList(r, cacheableHeading(r.ResultFields, r.CacheFields, name), f), nil
 	case *mcp.ListPromptsResult:
-		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, name)
-		return &c, nil
+		return promptList(r, cacheableHeading(r.ResultFields, r.CacheFields, name), f), nil
 	case *mcp.ReadResourceResult:
 		c := *r
-		cacheableResult(&c.ResultFields, &c.CacheFields, name)
+		h := cacheableHeading(r.ResultFields, r.CacheFields, name)
+		c.ResultFields, c.CacheFields = h.ResultFields, h.CacheFields
 		return &c, nil
 	case *mcp.GetPromptResult:
 		c := *r
@@ -61,7 +55,7 @@ func complete(result any, name json.RawMessage) (any, error) {
 
 // completeRaw does the same for a result of a custom method, or one that a
 // proxy passes on: what it has is kept, known or not.
-func completeRaw(result any, name json.RawMessage) (any, error) {
+func completeRaw(result any, name mcp.Meta) (any, error) {
 	doc, err := wire.Marshal(result)
 	if err != nil {
 		return nil, err
@@ -88,23 +82,24 @@ func completeRaw(result any, name json.RawMessage) (any, error) {
 	return json.RawMessage(doc), err
 }
 
-func cacheableResult(f *mcp.ResultFields, c *mcp.CacheFields, name json.RawMessage) {
-	stamp(f, name)
-	cacheable(c)
+func cacheableHeading(f mcp.ResultFields, c mcp.CacheFields, name mcp.Meta) heading {
+	stamp(&f, name)
+	cacheable(&c)
+	return heading{f, c}
 }
 
 // stamp says that a result is complete, unless the handler gave it the type
 // of an extension, and who made it.
-func stamp(f *mcp.ResultFields, name json.RawMessage) {
+func stamp(f *mcp.ResultFields, name mcp.Meta) {
 	if f.ResultType == "" {
 		f.ResultType = mcp.ResultComplete
 	}
-	if _, named := f.Meta[mcp.MetaServerInfo]; named {
+	if len(f.Meta) == 0 {
+		f.Meta = name
 		return
 	}
-	meta := make(mcp.Meta, len(f.Meta)+1)
+	meta := maps.Clone(name)
 	maps.Copy(meta, f.Meta)
-	meta[mcp.MetaServerInfo] = name
 	f.Meta = meta
 }
 
@@ -114,26 +109,27 @@ type naming struct{ last atomic.Pointer[named] }
 
 type named struct {
 	name, title, version string
-	text                 json.RawMessage
+	meta                 mcp.Meta
 }
 
 // brief is how a server names itself in every result; who wants its pictures
-// and descriptions asks server/discover.
-func (n *naming) brief(i *mcp.Implementation) json.RawMessage {
+// and descriptions asks server/discover. It is shared, and must not be changed.
+func (n *naming) brief(i *mcp.Implementation) mcp.Meta {
 	if l := n.last.Load(); l != nil && l.name == i.Name && l.title == i.Title && l.version == i.Version {
-		return l.text
+		return l.meta
 	}
-	text := encodeName(&mcp.Implementation{Name: i.Name, Title: i.Title, Version: i.Version})
-	n.last.Store(&named{i.Name, i.Title, i.Version, text})
-	return text
+	meta := nameMeta(&mcp.Implementation{Name: i.Name, Title: i.Title, Version: i.Version})
+	n.last.Store(&named{i.Name, i.Title, i.Version, meta})
+	return meta
 }
 
-func encodeName(i *mcp.Implementation) json.RawMessage {
+// nameMeta returns the member of _meta that names a server.
+func nameMeta(i *mcp.Implementation) mcp.Meta {
 	text, err := wire.Marshal(i)
 	if err != nil {
-		return json.RawMessage("{}") // strings always have a JSON form
+		text = []byte("{}") // strings always have a JSON form
 	}
-	return text
+	return mcp.Meta{mcp.MetaServerInfo: text}
 }
 
 // cacheable fills in the hints that these results must have.

@@ -95,17 +95,7 @@ func Cancelled() *jsonrpc.Error { return jsonrpc.Errorf(codeRequestCancelled, "R
 // carry a protocol version of its own? Presence counts, not the value.
 //
 // Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
-func IsStateless(m *jsonrpc.Message) bool { return has(m.Meta, mcp.MetaProtocolVersion) }
-
-// has reports whether an object, which may be nil, has a member.
-func has(object []byte, member string) bool {
-	for name := range wire.Each(object) {
-		if string(name) == member {
-			return true
-		}
-	}
-	return false
-}
+func IsStateless(m *jsonrpc.Message) bool { return wire.Find(m.Meta, mcp.MetaProtocolVersion) != nil }
 
 // Decoder returns the decoder of frames that servers receive.
 func Decoder(o mcp.ServeOptions) *jsonrpc.Decoder {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -51,50 +52,57 @@ func (l *link) message(ctx context.Context, m *jsonrpc.Message) error {
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements.
 func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err error) {
 	switch cause := context.Cause(l.ctx); { //nolint:contextcheck // the reason for which the request ended
-	case errors.Is(cause, ErrCancelled):
-		l.drop()
-		return
+	case cause == nil:
 	case errors.Is(cause, ErrCancelRequest):
 		result, err = nil, Cancelled()
-	case err != nil && (errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrExpired)):
-		err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", cause)
+	case errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrExpired):
+		if err != nil {
+			err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", cause)
+		}
+	default: // ErrCancelled, or the client is gone
+		l.drop()
+		return
 	}
-	frame, failed := l.encode(ctx, m, result, err)
+	buffer := wire.NewBuffer()
+	frame, failed := l.encode(ctx, buffer.Room(), m, result, err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.done {
 		return
 	}
 	l.done = true
-	if err := l.out.Answer(context.WithoutCancel(ctx), frame, failed); err != nil {
+	if err := l.out.Answer(ctx, frame, failed); err != nil {
 		l.log.DebugContext(ctx, "answer not delivered", "method", m.Method, "error", err)
+		return // with the frame: a write that was given up may still be reading it
 	}
+	buffer.Reuse(frame)
 }
 
-func (l *link) encode(ctx context.Context, m *jsonrpc.Message, result any, err error) ([]byte, *Failure) {
+// encode appends the response to dst.
+func (l *link) encode(ctx context.Context, dst []byte, m *jsonrpc.Message, result any, err error) ([]byte, *Failure) {
 	if err == nil {
 		if result == nil {
 			result = struct{}{}
 		}
-		frame, err := jsonrpc.AppendResult(nil, m.ID, result)
+		frame, err := jsonrpc.AppendResult(dst, m.ID, result)
 		if err == nil {
 			return frame, nil
 		}
 		l.log.ErrorContext(ctx, "result has no JSON form", "method", m.Method, "error", err)
-		return l.encodeError(m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error"))
+		return l.encodeError(dst, m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error"))
 	}
-	frame, failed := l.encodeError(m.ID, wireError(ctx, err, l.facts, l.log, m.Method))
+	frame, failed := l.encodeError(dst, m.ID, wireError(ctx, err, l.facts, l.log, m.Method))
 	if denied, ok := errors.AsType[*mcp.ForbiddenError](err); ok {
 		failed.Forbidden, failed.Challenge = true, denied.Challenge
 	}
 	return frame, failed
 }
 
-func (l *link) encodeError(id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *Failure) {
-	frame, err := jsonrpc.Append(nil, jsonrpc.NewError(id, failed))
+func (l *link) encodeError(dst []byte, id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *Failure) {
+	frame, err := jsonrpc.Append(dst, jsonrpc.NewError(id, failed))
 	if err != nil { // the data was not JSON
 		failed = jsonrpc.Errorf(failed.Code, "%s", failed.Message)
-		frame, _ = jsonrpc.Append(nil, jsonrpc.NewError(id, failed))
+		frame, _ = jsonrpc.Append(dst, jsonrpc.NewError(id, failed))
 	}
 	return frame, &Failure{Error: failed, Malformed: l.malformed}
 }
@@ -120,8 +128,8 @@ func (l *link) notify(ctx context.Context, method string, params any) error {
 // round is the Backchannel of a stateless exchange: it answers questions out
 // of what the request brought along, and remembers the ones that are open.
 type round struct {
-	*link
-	state  *state
+	link
+	state  state
 	peer   *mcp.Peer
 	method string
 	level  mcp.LoggingLevel

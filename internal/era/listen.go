@@ -17,7 +17,34 @@ const maxSubscriptions = 10_000
 // of changes, each tagged with the ID of the request that asked.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#opening-a-stream.
-func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, desc *mcp.Description, link *link) (any, error) {
+func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *link) (any, error) {
+	filter, err := s.wanted(x)
+	if err != nil {
+		return nil, err
+	}
+	meta := mcp.Meta{mcp.MetaSubscriptionID: []byte(x.ID.String())}
+	// Changes are watched before the acknowledgement is sent, so that nothing
+	// is missed between the two; they are told after it.
+	wake := make(chan struct{}, 1)
+	queue := &changes{wake: func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}}
+	stop := s.handler.Watch(*filter, queue.add)
+	defer stop()
+	if err := link.notify(ctx, mcp.NoteAcknowledged, &mcp.AcknowledgedParams{Meta: meta, Notifications: *filter}); err != nil {
+		return nil, err
+	}
+	if err := s.tell(ctx, link, queue, wake, meta); err != nil {
+		return nil, err
+	}
+	return s.ended(ctx, link, x, meta)
+}
+
+// wanted reads what the client wants to hear of, as far as there is such.
+func (s *Stateless) wanted(x *mcp.Exchange) (*mcp.SubscriptionFilter, error) {
 	var p struct {
 		Notifications *mcp.SubscriptionFilter `json:"notifications"`
 	}
@@ -39,27 +66,9 @@ func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, desc *mcp.Descr
 			return nil, mcp.InvalidParams("resourceSubscriptions: %q is not a URI", uri)
 		}
 	}
+	desc := s.handler.Describe()
 	filter := Honoured(*p.Notifications, &desc.Capabilities)
-	meta := mcp.Meta{mcp.MetaSubscriptionID: []byte(x.ID.String())}
-
-	// Changes are watched before the acknowledgement is sent, so that nothing
-	// is missed between the two; they are told after it.
-	wake := make(chan struct{}, 1)
-	queue := &changes{wake: func() {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
-	}}
-	stop := s.handler.Watch(filter, queue.add)
-	defer stop()
-	if err := link.notify(ctx, mcp.NoteAcknowledged, &mcp.AcknowledgedParams{Meta: meta, Notifications: filter}); err != nil {
-		return nil, err
-	}
-	if err := s.tell(ctx, link, queue, wake, meta); err != nil {
-		return nil, err
-	}
-	return s.ended(ctx, link, x, meta, desc)
+	return &filter, nil
 }
 
 // tell returns nil when ctx has ended.
@@ -91,7 +100,7 @@ func (s *Stateless) tell(ctx context.Context, link *link, queue *changes, wake <
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#graceful-closure.
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
-func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta mcp.Meta, desc *mcp.Description) (any, error) {
+func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta mcp.Meta) (any, error) {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, ErrShutdown) && !errors.Is(cause, ErrExpired) {
 		return nil, cause
@@ -102,6 +111,7 @@ func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta
 	if err != nil {
 		return nil, err
 	}
+	desc := s.handler.Describe()
 	r := &mcp.EmptyResult{}
 	r.Meta = meta
 	stamp(&r.ResultFields, s.name.brief(&desc.Info))

@@ -3,6 +3,7 @@ package era
 import (
 	"encoding/json"
 
+	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -48,17 +49,22 @@ func readMeta(m *jsonrpc.Message) requestMeta {
 	return meta
 }
 
-// revision returns the revision that the request names. What the other members
-// look like is for that revision to say.
-func (meta *requestMeta) revision() (string, error) {
+// revision returns the revision that the request names, if it is one of those
+// allowed. What the other members look like is for that revision to say.
+func (meta *requestMeta) revision(allowed []mcp.Revision) (mcp.Revision, error) {
 	if meta.version == nil || string(meta.version) == "null" {
-		return "", missingMeta(mcp.MetaProtocolVersion)
+		return mcp.Revision{}, missingMeta(mcp.MetaProtocolVersion)
 	}
-	var named string
-	if err := wire.Unmarshal(meta.version, &named); err != nil {
-		return "", badMeta(mcp.MetaProtocolVersion, err)
+	for _, r := range mcp.Revisions() {
+		if wire.Is(meta.version, r.String()) && StatelessRevision(r) && revision.Permits(allowed, r) {
+			return r, nil
+		}
 	}
-	return named, nil
+	named, ok := wire.Text(meta.version)
+	if !ok {
+		return mcp.Revision{}, mcp.InvalidParams("params._meta: %q must be a string", mcp.MetaProtocolVersion)
+	}
+	return mcp.Revision{}, unsupportedVersion(named, allowed)
 }
 
 // level returns the log level that the request asks for; "" is none.
@@ -94,17 +100,8 @@ func (meta *requestMeta) exchange(m *jsonrpc.Message) (*mcp.Exchange, error) {
 		x.ProgressToken = token
 	}
 	// Trace context is for observers: a broken one is no reason to refuse work.
-	x.Trace = mcp.Trace{Parent: text(meta.traceParent), State: text(meta.traceState), Baggage: text(meta.baggage)}
+	x.Trace.Parent, _ = wire.Text(meta.traceParent)
+	x.Trace.State, _ = wire.Text(meta.traceState)
+	x.Trace.Baggage, _ = wire.Text(meta.baggage)
 	return x, nil
-}
-
-func text(raw json.RawMessage) string {
-	if raw == nil {
-		return ""
-	}
-	var s string
-	if wire.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }

@@ -91,15 +91,15 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via 
 		return
 	case jsonrpc.Request:
 	}
-	link := &link{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger}
-	if link.facts == nil {
-		link.facts = revision.Of(mcp.Revision20241105)
+	t := &talk{link: link{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger}, session: s}
+	if t.facts == nil {
+		t.facts = revision.Of(mcp.Revision20241105)
 	}
-	result, err := s.serve(ctx, m, link, via)
-	link.answer(ctx, m, result, err)
+	result, err := s.serve(ctx, m, t, via)
+	t.answer(ctx, m, result, err)
 }
 
-func (s *Session) serve(ctx context.Context, m *jsonrpc.Message, link *link, via Via) (any, error) {
+func (s *Session) serve(ctx context.Context, m *jsonrpc.Message, t *talk, via Via) (any, error) {
 	switch m.Method {
 	case mcp.MethodInitialize:
 		return s.initialize(m, via)
@@ -121,7 +121,7 @@ func (s *Session) serve(ctx context.Context, m *jsonrpc.Message, link *link, via
 	case mcp.MethodDiscover, mcp.MethodListen:
 		return nil, &mcp.MethodNotFoundError{Method: m.Method}
 	}
-	return s.run(ctx, m, link, via)
+	return s.run(ctx, m, t, via)
 }
 
 // unopened is the error of a request that neither belongs to a session nor
@@ -131,7 +131,7 @@ func (s *Session) serve(ctx context.Context, m *jsonrpc.Message, link *link, via
 // Spec: 2026-07-28 basic#meta.
 func (s *Session) unopened(m *jsonrpc.Message) error {
 	allowed := s.handler.Describe().Revisions
-	modern := m.Method == mcp.MethodDiscover || m.Method == mcp.MethodListen || has(m.Meta, mcp.MetaClientCapabilities)
+	modern := m.Method == mcp.MethodDiscover || m.Method == mcp.MethodListen || wire.Find(m.Meta, mcp.MetaClientCapabilities) != nil
 	switch {
 	case len(revision.Session(allowed)) == 0, modern && len(revision.Stateless(allowed)) > 0:
 		return missingMeta(mcp.MetaProtocolVersion)
@@ -213,26 +213,25 @@ func (s *Session) client(via Via) mcp.Peer {
 
 // run serves an exchange of the handler. A hand-made InputRequired is
 // answered here: the questions are asked, and the handler runs again.
-func (s *Session) run(ctx context.Context, m *jsonrpc.Message, link *link, via Via) (any, error) {
+func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *talk, via Via) (any, error) {
 	meta := readMeta(m)
 	x, err := meta.exchange(m)
 	if err != nil {
 		return nil, err
 	}
 	x.Peer, x.Detach = s.client(via), via.Detach
-	talk := &talk{link: link, session: s, caps: x.Peer.Capabilities}
-	x.Back = talk
+	x.Back, t.caps = t, &x.Peer.Capabilities
 	for range s.opts.MaxRounds {
 		result, err := guard(ctx, s.handler, x, s.opts.Logger)
-		var ask *mcp.InputRequired
 		if err == nil {
-			talk.visitsOver(ctx)
-			return shape(result, link.facts), nil
+			t.visitsOver(ctx)
+			return shape(result, t.facts), nil
 		}
-		if !errors.As(err, &ask) {
+		ask, asks := errors.AsType[*mcp.InputRequired](err)
+		if !asks {
 			return nil, err
 		}
-		if err := s.bridge(ctx, x, talk, ask); err != nil {
+		if err := s.bridge(ctx, x, t, ask); err != nil {
 			return nil, err
 		}
 	}

@@ -17,9 +17,9 @@ import (
 //
 // Spec: 2025-11-25 client/elicitation#creating-elicitation-requests.
 type talk struct {
-	*link
+	link
 	session *Session
-	caps    mcp.ClientCapabilities
+	caps    *mcp.ClientCapabilities
 
 	mu     sync.Mutex
 	done   map[string]json.RawMessage
@@ -43,7 +43,7 @@ func (t *talk) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json
 		return nil, errNotReady
 	}
 	for _, q := range questions {
-		if err := missing(q, &t.caps); err != nil {
+		if err := missing(q, t.caps); err != nil {
 			// No MissingCapabilityError: in a session its code does not
 			// exist, and the handler's caller can do nothing about it.
 			return nil, errors.New(err.Error())
@@ -71,7 +71,7 @@ func (t *talk) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, er
 	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) }) //nolint:contextcheck // the request that asks may end first
 	defer stop()
 
-	q = lowerQuestion(q, t.facts, &t.caps)
+	q = lowerQuestion(q, t.facts, t.caps)
 	visit := t.visit(&q)
 	call, err := t.session.calls.New()
 	if err != nil {

@@ -125,11 +125,11 @@ func (c *SessionClient) visits() bool {
 }
 
 func (c *SessionClient) once(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
-	params, err := withMeta(o.Params, o.baseMeta())
+	meta, err := c.meta(o)
 	if err != nil {
 		return nil, err
 	}
-	m := &jsonrpc.Message{Kind: jsonrpc.Request, ID: c.IDs.Next(), Method: o.Method, Params: params}
+	m := &jsonrpc.Message{Kind: jsonrpc.Request, ID: c.IDs.Next(), Method: o.Method, Params: withMeta(o.Params, meta)}
 	if o.Sent != nil {
 		o.Sent(m.ID)
 	}
@@ -141,6 +141,14 @@ func (c *SessionClient) once(ctx context.Context, o *Outgoing) (json.RawMessage,
 		return nil, response.Error
 	}
 	return response.Result, nil
+}
+
+// meta is what a request says beside its content; nil is nothing.
+func (c *SessionClient) meta(o *Outgoing) (json.RawMessage, error) {
+	if o.isPlain() {
+		return nil, nil
+	}
+	return wire.Marshal(o.baseMeta())
 }
 
 // Answer answers a request of the server.

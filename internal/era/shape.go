@@ -23,13 +23,13 @@ func shape(result any, f *revision.Facts) any {
 		}
 		return &sessionCallResult{c, c.IsError}
 	case *mcp.ListToolsResult:
-		return &mcp.ListToolsResult{ResultFields: plain(r.ResultFields), NextCursor: r.NextCursor, Tools: shapeEach(r.Tools, f, shapeTool)}
+		return toolList(r, sessionHeading(r.ResultFields), f)
 	case *mcp.ListResourcesResult:
-		return &mcp.ListResourcesResult{ResultFields: plain(r.ResultFields), NextCursor: r.NextCursor, Resources: shapeEach(r.Resources, f, shapeResource)}
+		return resourceList(r, sessionHeading(r.ResultFields), f)
 	case *mcp.ListResourceTemplatesResult:
-		return &mcp.ListResourceTemplatesResult{ResultFields: plain(r.ResultFields), NextCursor: r.NextCursor, ResourceTemplates: shapeEach(r.ResourceTemplates, f, shapeTemplate)}
+		return templateList(r, sessionHeading(r.ResultFields), f)
 	case *mcp.ListPromptsResult:
-		return &mcp.ListPromptsResult{ResultFields: plain(r.ResultFields), NextCursor: r.NextCursor, Prompts: shapeEach(r.Prompts, f, shapePrompt)}
+		return promptList(r, sessionHeading(r.ResultFields), f)
 	case *mcp.ReadResourceResult:
 		return &mcp.ReadResourceResult{ResultFields: plain(r.ResultFields), Contents: shapeEach(r.Contents, f, shapeResourceContents)}
 	case *mcp.GetPromptResult:
@@ -50,6 +50,8 @@ type sessionCallResult struct {
 	mcp.CallToolResult
 	IsError bool `json:"isError"`
 }
+
+func sessionHeading(f mcp.ResultFields) heading { return heading{ResultFields: plain(f)} }
 
 // plain drops the result type, which sessions do not have.
 func plain(f mcp.ResultFields) mcp.ResultFields { return mcp.ResultFields{Meta: f.Meta} }
@@ -138,6 +140,9 @@ func shapeContents(list mcp.Contents, f *revision.Facts) mcp.Contents {
 func shapeContent(content mcp.Content, f *revision.Facts) mcp.Content {
 	switch b := content.(type) {
 	case *mcp.TextContent:
+		if b.Annotations == nil && b.Meta == nil {
+			return b
+		}
 		c := *b
 		c.Annotations, c.Meta = shapeAnnotations(b.Annotations, f), keepMeta(b.Meta, f)
 		return &c

@@ -127,35 +127,37 @@ type retry struct {
 	State     *string                    `json:"requestState"`
 }
 
-// resume returns the state to go on from: a fresh one for a first round.
-// Answers that nobody asked for are ignored, unless there is no state that
-// says what was asked.
+// resume sets the state to go on from: a fresh one for a first round. Answers
+// that nobody asked for are ignored, unless there is no state that says what
+// was asked.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
-func (s *Stateless) resume(m *jsonrpc.Message, principal string, now time.Time) (*state, error) {
+func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string, now time.Time) error {
+	st.Principal = principal
 	if !m.Marked {
-		return &state{Principal: principal}, nil
+		return nil
 	}
 	var r retry
 	if err := wire.Unmarshal(m.Params, &r); err != nil {
-		return nil, mcp.InvalidParams("params: %v", err)
+		return mcp.InvalidParams("params: %v", err)
 	}
-	st := &state{Principal: principal}
 	if r.State != nil {
 		request, err := digest(m)
 		if err != nil {
-			return nil, mcp.InvalidParams("params: %v", err)
+			return mcp.InvalidParams("params: %v", err)
 		}
-		if st, err = s.seal.open(*r.State, principal, request, now); err != nil {
-			return nil, mcp.InvalidParams("%v", err)
+		kept, err := s.seal.open(*r.State, principal, request, now)
+		if err != nil {
+			return mcp.InvalidParams("%v", err)
 		}
+		*st = *kept
 		r.Responses = only(r.Responses, st.Asked)
 	}
 	if st.Answers == nil {
 		st.Answers = make(map[string]json.RawMessage, len(r.Responses))
 	}
 	maps.Copy(st.Answers, r.Responses)
-	return st, nil
+	return nil
 }
 
 func only(answers map[string]json.RawMessage, keys []string) map[string]json.RawMessage {

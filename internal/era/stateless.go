@@ -47,71 +47,63 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, vi
 		s.notice(ctx, m, via)
 		return
 	}
-	link := &link{ctx: ctx, out: out, facts: revision.Of(mcp.Revision20260728), log: s.opts.Logger}
-	result, err := s.serve(ctx, m, link, via)
-	link.answer(ctx, m, result, err)
+	r := &round{link: link{ctx: ctx, out: out, facts: revision.Of(mcp.Revision20260728), log: s.opts.Logger}, method: m.Method}
+	result, err := s.serve(ctx, m, r, via)
+	r.answer(ctx, m, result, err)
 }
 
-func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, link *link, via Via) (any, error) {
-	desc := s.handler.Describe()
-	x, level, err := s.exchange(m, &desc, via)
+func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, r *round, via Via) (any, error) {
+	x, level, err := s.exchange(m, via)
 	if err != nil {
-		link.malformed = true
+		r.malformed = true
 		return nil, err
 	}
-	link.facts = revision.Of(x.Peer.Revision)
+	r.facts, r.peer = revision.Of(x.Peer.Revision), &x.Peer
 	switch m.Method {
 	case mcp.MethodDiscover:
-		return s.discover(&desc), nil
+		return s.discover(), nil
 	case mcp.MethodListen:
-		return s.listen(ctx, x, &desc, link)
+		return s.listen(ctx, x, &r.link)
 	case mcp.MethodInitialize, mcp.MethodPing, mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
 		return nil, fmt.Errorf("in %s: %w", x.Peer.Revision, &mcp.MethodNotFoundError{Method: m.Method})
 	}
-	return s.run(ctx, m, x, level, &desc, link)
+	return s.run(ctx, m, x, level, r)
 }
 
 // run serves an exchange of the handler: one round of it.
-func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, desc *mcp.Description, link *link) (any, error) {
-	st, err := s.resume(m, x.Peer.Principal, time.Now())
-	if err != nil {
+func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, r *round) (any, error) {
+	desc := s.handler.Describe()
+	if err := s.resume(&r.state, m, x.Peer.Principal, time.Now()); err != nil {
 		return nil, err
 	}
-	x.Answers, x.State = st.Answers, st.User
-	round := &round{link: link, state: st, peer: &x.Peer, method: m.Method}
+	x.Answers, x.State = r.state.Answers, r.state.User
 	if desc.Capabilities.Logging != nil {
-		round.level = level
+		r.level = level
 	}
-	x.Back = round
+	x.Back = r
 	result, err := guard(ctx, s.handler, x, s.opts.Logger)
-	if err == nil && round.asked != nil {
+	switch ask, asks := errors.AsType[*mcp.InputRequired](err); {
+	case asks:
+		return s.inputRequired(m, &r.state, ask, x, &desc)
+	case err != nil:
+		return nil, err
+	case r.asked != nil:
 		s.opts.Logger.ErrorContext(ctx, "a handler dropped the *mcp.InputRequired error that it has to return",
-			"method", m.Method, "questions", round.asked.Error())
+			"method", m.Method, "questions", r.asked.Error())
 		return nil, errors.New("a question to the client was lost")
 	}
-	var ask *mcp.InputRequired
-	if errors.As(err, &ask) {
-		return s.inputRequired(m, st, ask, x, desc)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return complete(result, s.name.brief(&desc.Info))
+	return complete(result, s.name.brief(&desc.Info), r.facts)
 }
 
 // exchange reads who asks out of the request itself, and from which level on
 // it wants log messages.
 //
 // Spec: 2026-07-28 basic#meta.
-func (s *Stateless) exchange(m *jsonrpc.Message, desc *mcp.Description, via Via) (*mcp.Exchange, mcp.LoggingLevel, error) {
+func (s *Stateless) exchange(m *jsonrpc.Message, via Via) (*mcp.Exchange, mcp.LoggingLevel, error) {
 	meta := readMeta(m)
-	named, err := meta.revision()
+	r, err := meta.revision(s.handler.Describe().Revisions)
 	if err != nil {
 		return nil, "", err
-	}
-	r, ok := mcp.ParseRevision(named)
-	if !ok || !StatelessRevision(r) || !revision.Permits(desc.Revisions, r) {
-		return nil, "", unsupportedVersion(named, desc.Revisions)
 	}
 	peer := mcp.Peer{Revision: r, Principal: via.Principal, Authorization: via.Authorization}
 	if err := s.client(&meta, &peer); err != nil {
@@ -165,14 +157,15 @@ func contains(list []mcp.Revision, r mcp.Revision) bool {
 // server speaks them when a client opens with initialize.
 //
 // Spec: 2026-07-28 server/discover#response.
-func (s *Stateless) discover(desc *mcp.Description) any {
+func (s *Stateless) discover() any {
+	desc := s.handler.Describe()
 	r := &mcp.DiscoverResult{
 		CacheFields:       desc.Cache,
 		SupportedVersions: names(revision.Newest(desc.Revisions)),
 		Capabilities:      desc.Capabilities,
 		Instructions:      desc.Instructions,
 	}
-	stamp(&r.ResultFields, encodeName(&desc.Info))
+	stamp(&r.ResultFields, nameMeta(&desc.Info)) // in full
 	cacheable(&r.CacheFields)
 	return r
 }

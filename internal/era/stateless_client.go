@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/revision"
@@ -22,6 +23,11 @@ type StatelessClient struct {
 	Self      Self
 	Answers   Answerer
 	MaxRounds int
+
+	once    sync.Once
+	said    mcp.Meta        // what every request says of the client
+	saidRaw json.RawMessage // said, encoded
+	failed  error           // why it cannot be encoded
 }
 
 // Call sends a request, and again with what the server wants to know, until
@@ -35,11 +41,7 @@ func (c *StatelessClient) Call(ctx context.Context, o *Outgoing) (result json.Ra
 	}
 	params := o.Params
 	for round := 0; ; round++ {
-		full, err := withMeta(params, meta)
-		if err != nil {
-			return nil, false, err
-		}
-		result, err := c.roundTrip(ctx, o, full)
+		result, err := c.roundTrip(ctx, o, withMeta(params, meta))
 		if err != nil {
 			return nil, false, err
 		}
@@ -66,8 +68,28 @@ type head struct {
 	State      *string                    `json:"requestState"`
 }
 
+// isComplete reports whether a result is of the type that nearly all are of,
+// with no member that would need a look. It is known to be valid JSON.
+func isComplete(result json.RawMessage) bool {
+	for name, value := range wire.Each(result) {
+		switch string(name) {
+		case "resultType":
+			if string(value) != `"`+mcp.ResultComplete+`"` {
+				return false
+			}
+		case "inputRequests", "requestState":
+			return false
+		}
+	}
+	return isObject(result)
+}
+
+// readHead decodes the head of a result; that of a complete one is empty.
 func readHead(method string, result json.RawMessage) (head, error) {
 	var h head
+	if isComplete(result) {
+		return h, nil
+	}
 	err := wire.ErrNotObject
 	if isObject(result) {
 		err = wire.Unmarshal(result, &h)
@@ -85,11 +107,7 @@ func (c *StatelessClient) Raw(ctx context.Context, o *Outgoing) (json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	full, err := withMeta(o.Params, meta)
-	if err != nil {
-		return nil, err
-	}
-	result, err := c.roundTrip(ctx, o, full)
+	result, err := c.roundTrip(ctx, o, withMeta(o.Params, meta))
 	if err != nil {
 		return nil, err
 	}
@@ -121,22 +139,37 @@ func (c *StatelessClient) roundTrip(ctx context.Context, o *Outgoing, params jso
 // meta says with every request what a session says once.
 //
 // Spec: 2026-07-28 basic#meta.
-func (c *StatelessClient) meta(o *Outgoing) (mcp.Meta, error) {
+func (c *StatelessClient) meta(o *Outgoing) (json.RawMessage, error) {
+	c.once.Do(func() { c.failed = c.introduce() })
+	if c.failed != nil {
+		return nil, c.failed
+	}
+	if o.isPlain() && o.LogLevel == "" {
+		return c.saidRaw, nil
+	}
 	meta := o.baseMeta()
-	facts := revision.Of(c.Revision)
-	if err := meta.Set(mcp.MetaProtocolVersion, c.Revision); err != nil {
-		return nil, err
-	}
-	if err := meta.Set(mcp.MetaClientInfo, c.Self.Info); err != nil {
-		return nil, err
-	}
-	if err := meta.Set(mcp.MetaClientCapabilities, shapeClientCapabilities(c.Self.Capabilities, facts)); err != nil {
-		return nil, err
-	}
+	maps.Copy(meta, c.said)
 	if o.LogLevel != "" {
-		return meta, meta.Set(mcp.MetaLogLevel, o.LogLevel)
+		if err := meta.Set(mcp.MetaLogLevel, o.LogLevel); err != nil {
+			return nil, err
+		}
 	}
-	return meta, nil
+	return wire.Marshal(meta)
+}
+
+// introduce encodes what does not change from one request to the next.
+func (c *StatelessClient) introduce() (err error) {
+	for key, value := range map[string]any{
+		mcp.MetaProtocolVersion:    c.Revision,
+		mcp.MetaClientInfo:         c.Self.Info,
+		mcp.MetaClientCapabilities: shapeClientCapabilities(c.Self.Capabilities, revision.Of(c.Revision)),
+	} {
+		if err := c.said.Set(key, value); err != nil {
+			return err
+		}
+	}
+	c.saidRaw, err = wire.Marshal(c.said)
+	return err
 }
 
 // known refuses results of a type this client cannot read.

@@ -16,6 +16,7 @@ import (
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/transport/sse"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
@@ -25,7 +26,7 @@ func TestClients(t *testing.T) {
 	files := load(t, "client")
 	files["fields"] = tables(t, files["fields"], "result")
 	var bystanders []*client.Client
-	for _, r := range routes {
+	for _, r := range toClients {
 		bystanders = append(bystanders, connect(t, r, new(entry), villainFor(t, r, new(entry))))
 	}
 	turn := 0
@@ -33,7 +34,7 @@ func TestClients(t *testing.T) {
 		t.Run(class, func(t *testing.T) {
 			n := 0
 			for _, e := range files[class] {
-				for _, r := range routes {
+				for _, r := range toClients {
 					if !e.goes(r) {
 						continue
 					}
@@ -184,25 +185,37 @@ func (v *villain) options() *client.Options {
 func (v *villain) meet(t *testing.T) (*client.Client, error) {
 	t.Helper()
 	var transport mcp.Transport = v
-	if v.route.transport == "http" {
+	if v.route.transport != "stdio" {
 		web := httptest.NewServer(v)
 		t.Cleanup(web.Close)
-		transport = &streamable.Client{
-			URL: web.URL + "/mcp", Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes,
-			MaxReconnects: 2, ReconnectDelay: time.Millisecond, CloseTimeout: shortly,
-		}
+		transport = v.over(web.URL)
 	}
 	c, err := client.Connect(t.Context(), transport, v.options())
 	if err != nil {
-		v.over()
+		v.enough()
 		return nil, err
 	}
 	t.Cleanup(func() {
-		v.over() // what still floods ends
+		v.enough() // what still floods ends
 		_ = c.Close()
 		v.running.Wait()
 	})
 	return c, nil
+}
+
+// over is the transport to a villain that is on the network.
+func (v *villain) over(url string) mcp.Transport {
+	if v.route.transport == "sse" {
+		connect := patience
+		if v.entry.one("hangs", v.route)+v.entry.one("endless", v.route) != "" && v.entry.called(v.route) == "GET" {
+			connect = shortly
+		}
+		return &sse.Client{URL: url + "/sse", MaxMessageBytes: maxBytes, ConnectTimeout: connect, PostTimeout: patience}
+	}
+	return &streamable.Client{
+		URL: url + "/mcp", Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes,
+		MaxReconnects: 2, ReconnectDelay: time.Millisecond, CloseTimeout: shortly,
+	}
 }
 
 // replied checks that the client answered the villain's question as wanted:

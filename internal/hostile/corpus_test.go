@@ -60,21 +60,36 @@ func parse(t *testing.T, file, text string) (list []*entry) {
 	return list
 }
 
-// route is a way to the peer.
-type route struct{ transport, era string }
+// route is a way to the peer. What a case says of the transport like goes for
+// this one, too, unless it names this one: to servers HTTP+SSE is like HTTP,
+// to clients, who read one stream, it is like stdio.
+type route struct{ transport, era, like string }
 
 func (r route) String() string { return r.transport + "/" + r.era }
 
-var routes = []route{{"stdio", "stateless"}, {"stdio", "session"}, {"http", "stateless"}, {"http", "session"}}
+var (
+	toBoth = []route{
+		{transport: "stdio", era: "stateless"},
+		{transport: "stdio", era: "session"},
+		{transport: "http", era: "stateless"},
+		{transport: "http", era: "session"},
+	}
+	toServers = append(slices.Clone(toBoth), route{"sse", "session", "http"})
+	toClients = append(slices.Clone(toBoth), route{"sse", "session", "stdio"})
+)
 
 // all returns the values of a key: the most exact key counts.
 func (e *entry) all(key string, r route) []string {
-	for _, k := range []string{key + "/" + r.transport + "/" + r.era, key + "/" + r.era, key + "/" + r.transport, key} {
-		if v, ok := e.fields[k]; ok {
+	places := []string{r.transport + "/" + r.era, r.era, r.transport}
+	if r.like != "" {
+		places = []string{r.transport, r.like + "/" + r.era, r.era, r.like}
+	}
+	for _, place := range places {
+		if v, ok := e.fields[key+"/"+place]; ok {
 			return v
 		}
 	}
-	return nil
+	return e.fields[key]
 }
 
 // one returns the value of a key that has one, or "".
@@ -88,14 +103,12 @@ func (e *entry) one(key string, r route) string {
 // goes reports whether a case goes over a route.
 func (e *entry) goes(r route) bool {
 	words := strings.Fields(strings.Join(e.fields["on"], " "))
-	for _, pair := range [][2]string{{"stdio", "http"}, {"stateless", "session"}} {
-		own, other := pair[0], pair[1]
-		if r.transport == other || r.era == other {
-			own, other = other, own
-		}
-		if slices.Contains(words, other) && !slices.Contains(words, own) {
-			return false
-		}
-	}
-	return true
+	return among(words, r.transport, "stdio", "http", "sse") && among(words, r.era, "stateless", "session")
+}
+
+// among reports whether own is among the words that are of a kind, if there
+// are some.
+func among(words []string, own string, kind ...string) bool {
+	others := func(word string) bool { return slices.Contains(kind, word) }
+	return slices.Contains(words, own) || !slices.ContainsFunc(words, others)
 }

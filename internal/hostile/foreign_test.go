@@ -2,10 +2,12 @@ package hostile_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/sse"
 )
@@ -14,7 +16,7 @@ import (
 // withdraw what another has asked.
 func TestForeignAnswers(t *testing.T) {
 	a := newArena(t)
-	r := route{"http", "session"}
+	r := route{transport: "http", era: "session"}
 	victim, villain := newHTTPPeer(t, a.web, r, "2025-11-25", false), newHTTPPeer(t, a.web, r, "2025-11-25", false)
 	defer victim.end()
 	defer villain.end()
@@ -35,23 +37,72 @@ func TestForeignAnswers(t *testing.T) {
 			q = questionID(t, string(e.Data))
 		}
 	}
-	answer := `{"jsonrpc":"2.0","id":` + q + `,"result":{"action":"accept","content":{"text":"whose"}}}`
-	for _, evil := range []string{
-		strings.Replace(answer, "whose", "evil", 1),
-		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
-		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + q + `}}`,
-	} {
+	for _, evil := range evilAnswers(q) {
 		if got := villain.exchange(villain.request(new(entry), evil)); got.status != http.StatusAccepted {
 			t.Errorf("%s: %+v", evil, got)
 		}
 	}
-	other := &httpPeer{t: t, route: r, web: a.web, session: victim.session, version: victim.version}
-	other.dial()
+	other := victim.another()
 	defer other.end()
-	other.exchange(other.request(new(entry), strings.Replace(answer, "whose", "mine", 1)))
+	other.exchange(other.request(new(entry), answerTo(q, "mine")))
 	e, err := events.Next()
 	var m message
 	if err != nil || json.Unmarshal(e.Data, &m) != nil || !strings.Contains(string(e.Data), "mine") {
 		t.Errorf("the call returned %s, %v", e.Data, err)
+	}
+}
+
+// answerTo answers a question.
+func answerTo(q, text string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"text":%q}}}`, q, text)
+}
+
+// evilAnswers are what another client says to that question, and to the call
+// in which it was asked.
+func evilAnswers(q string) []string {
+	return []string{
+		answerTo(q, "evil"),
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + q + `}}`,
+	}
+}
+
+// The same over HTTP+SSE, where the ID in the endpoint tells clients apart.
+func TestForeignAnswersOverSSE(t *testing.T) {
+	a := newArena(t)
+	r := route{"sse", "session", "http"}
+	victim, villain := newSSEPeer(t, a.sse, r, "2024-11-05", false), newSSEPeer(t, a.sse, r, "2024-11-05", false)
+	defer victim.end()
+	defer villain.end()
+	victim.post(question)
+	q := questionID(t, victim.heard())
+	for _, evil := range evilAnswers(q) {
+		villain.post(evil)
+	}
+	villain.serves(t)
+	victim.post(answerTo(q, "mine"))
+	if got := victim.response(); !strings.Contains(got, "mine") {
+		t.Errorf("the call returned %s", got)
+	}
+}
+
+// Who has left cannot be spoken for: its endpoint is gone with its stream.
+func TestPostAfterTheStream(t *testing.T) {
+	a := newArena(t)
+	p := newSSEPeer(t, a.sse, route{"sse", "session", "http"}, "2024-11-05", false)
+	defer p.end()
+	p.post(question) // is under way when the stream ends
+	_ = p.down.Close()
+	for until := time.Now().Add(patience); ; { // the server notices when it does
+		got := p.exchange(p.request(new(entry), good("late", "session")))
+		if got.status == http.StatusNotFound {
+			break
+		}
+		if got.status != http.StatusAccepted || time.Now().After(until) {
+			t.Fatalf("a POST after the stream: %+v", got)
+		}
+	}
+	if got := p.exchange(p.request(new(entry), answerTo("1", "late"))); got.status != http.StatusNotFound {
+		t.Errorf("an answer after the stream: %+v", got)
 	}
 }

@@ -22,6 +22,7 @@ type httpPeer struct {
 	t       *testing.T
 	route   route
 	web     *httptest.Server
+	path    string
 	conn    net.Conn
 	r       *bufio.Reader
 	session string
@@ -31,7 +32,7 @@ type httpPeer struct {
 
 func newHTTPPeer(t *testing.T, web *httptest.Server, r route, revision string, fresh bool) *httpPeer {
 	t.Helper()
-	p := &httpPeer{t: t, route: r, web: web}
+	p := &httpPeer{t: t, route: r, web: web, path: "/mcp"}
 	p.dial()
 	if r.era == "stateless" {
 		p.version = "2026-07-28"
@@ -65,6 +66,14 @@ func (p *httpPeer) dial() {
 	p.conn, p.r = conn, bufio.NewReader(conn)
 }
 
+// another returns the same client with a connection of its own.
+func (p *httpPeer) another() *httpPeer {
+	p.t.Helper()
+	other := &httpPeer{t: p.t, route: p.route, web: p.web, path: p.path, session: p.session, version: p.version}
+	other.dial()
+	return other
+}
+
 // request returns the bytes of a POST with a body, changed as the case wants.
 func (p *httpPeer) request(e *entry, body string) string {
 	method := e.one("method", p.route)
@@ -82,7 +91,11 @@ func (p *httpPeer) request(e *entry, body string) string {
 	header = append(header, [2]string{"Content-Length", length})
 	header = p.changed(e, header)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s /mcp HTTP/1.1\r\n", method)
+	path := p.path
+	if own := e.one("path", p.route); own != "" {
+		path = p.expand(own)
+	}
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\n", method, path)
 	for _, h := range header {
 		fmt.Fprintf(&b, "%s: %s\r\n", h[0], h[1])
 	}
@@ -94,7 +107,7 @@ func (p *httpPeer) headersOf(body string) (header [][2]string) {
 	if p.version != "" {
 		header = append(header, [2]string{"MCP-Protocol-Version", p.version})
 	}
-	if p.session != "" {
+	if p.session != "" && p.route.transport == "http" {
 		header = append(header, [2]string{"Mcp-Session-Id", p.session})
 	}
 	if p.route.era == "session" {
@@ -136,7 +149,7 @@ func (p *httpPeer) changed(e *entry, header [][2]string) [][2]string {
 
 func (p *httpPeer) expand(value string) string {
 	names := moment(p.route)
-	names["session"], names["host"] = p.session, p.web.Listener.Addr().String()
+	names["session"], names["host"], names["path"] = p.session, p.web.Listener.Addr().String(), p.path
 	return expand(p.t, value, names)
 }
 
@@ -180,8 +193,7 @@ func (p *httpPeer) reply(e *entry) answered {
 		asked, err = events.Next()
 	}
 	q := questionID(p.t, string(asked.Data))
-	other := &httpPeer{t: p.t, route: p.route, web: p.web, session: p.session, version: p.version}
-	other.dial()
+	other := p.another()
 	defer other.end()
 	for _, m := range e.all("send", p.route) {
 		other.exchange(other.request(e, p.expand(strings.ReplaceAll(m, "«q»", q))))
@@ -220,7 +232,8 @@ func (p *httpPeer) exchange(request string) answered {
 	}
 	got := answered{status: resp.StatusCode, closed: resp.Close}
 	if resp.Header.Get("Content-Type") == sse.ContentType {
-		got.frame, got.closed = firstResponse(resp.Body), true // the rest of the stream is in the way
+		got.frame, got.closed = firstResponse(resp.Body), true
+		_ = p.conn.Close() // the rest of the stream is in the way
 		return got
 	}
 	body, err := io.ReadAll(resp.Body)
@@ -238,7 +251,8 @@ func isTimeout(err error) bool {
 	return ok && timeout.Timeout()
 }
 
-// firstResponse returns the first message of a stream that is a response.
+// firstResponse returns the first message of a stream that is a response, or
+// the endpoint that it names.
 func firstResponse(body io.Reader) string {
 	events := sse.NewReader(body, 1<<20)
 	for {
@@ -247,7 +261,7 @@ func firstResponse(body io.Reader) string {
 			return ""
 		}
 		var m message
-		if json.Unmarshal(e.Data, &m) == nil && m.Method == "" {
+		if e.Name == "endpoint" || json.Unmarshal(e.Data, &m) == nil && m.Method == "" {
 			return string(e.Data)
 		}
 	}

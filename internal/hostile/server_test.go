@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,14 +15,16 @@ import (
 
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/transport/sse"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
 // answered is what a server did with an input.
 type answered struct {
-	status int // of HTTP; 0 on stdio
-	frame  string
-	closed bool
+	status  int // of HTTP; 0 on stdio
+	frame   string
+	closed  bool
+	refused bool // HTTP+SSE: the POST was, and no answer comes
 }
 
 // message is what of an answer is looked at.
@@ -41,6 +44,10 @@ type message struct {
 func (a answered) outcome() string {
 	var m message
 	switch {
+	case a.refused:
+		return "refused"
+	case strings.HasPrefix(a.frame, "/"):
+		return endpoint(a.frame)
 	case a.frame == "" && a.closed:
 		return "closed"
 	case a.frame == "":
@@ -59,6 +66,16 @@ func (a answered) outcome() string {
 	return "result"
 }
 
+// endpoint checks that what a stream names leads nowhere else, in the eyes of
+// any client.
+func endpoint(named string) string {
+	u, err := url.Parse(named)
+	if err != nil || u.Host != "" || u.User != nil || !strings.HasPrefix(u.RawQuery, "sessionId=") {
+		return "no endpoint: " + named
+	}
+	return "endpoint"
+}
+
 // peer is a connection over which a corpus is sent.
 type peer interface {
 	// send sends the messages of a case, or its raw bytes, and returns what
@@ -74,25 +91,24 @@ type peer interface {
 // must not notice anything.
 type arena struct {
 	web        *httptest.Server
+	sse        *httptest.Server
 	bystanders []peer
 	turn       int
 }
 
 func newArena(t *testing.T) *arena {
 	t.Helper()
-	h, err := streamable.New(target, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes}, ReadTimeout: shortly})
+	opts := mcp.ServeOptions{Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes}
+	h, err := streamable.New(target, &streamable.Options{ServeOptions: opts, ReadTimeout: shortly, WriteTimeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &arena{web: httptest.NewServer(h)}
-	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections()
-		a.web.Close()
-		if err := h.Close(context.Background()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	for _, r := range routes {
+	old, err := sse.New(target, &sse.Options{ServeOptions: opts, ReadTimeout: shortly, WriteTimeout: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &arena{web: start(t, h), sse: start(t, old)}
+	for _, r := range toServers {
 		a.bystanders = append(a.bystanders, a.peer(t, r, nil))
 	}
 	t.Cleanup(func() {
@@ -101,6 +117,23 @@ func newArena(t *testing.T) *arena {
 		}
 	})
 	return a
+}
+
+// start serves a handler over the network, until the test ends.
+func start(t *testing.T, h interface {
+	http.Handler
+	Close(ctx context.Context) error
+},
+) *httptest.Server {
+	t.Helper()
+	web := httptest.NewServer(h)
+	t.Cleanup(func() {
+		if err := h.Close(context.Background()); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		web.Close()
+	})
+	return web
 }
 
 // peer connects, and opens a session where there are some, unless the case
@@ -115,8 +148,11 @@ func (a *arena) peer(t *testing.T, r route, e *entry) peer {
 		revision = "2025-11-25"
 	}
 	fresh := r.era == "stateless" || e.one("fresh", r) != ""
-	if r.transport == "stdio" {
+	switch r.transport {
+	case "stdio":
 		return newStdioPeer(t, r, revision, fresh)
+	case "sse":
+		return newSSEPeer(t, a.sse, r, revision, fresh)
 	}
 	return newHTTPPeer(t, a.web, r, revision, fresh)
 }
@@ -131,7 +167,7 @@ func TestServers(t *testing.T) {
 		t.Run(class, func(t *testing.T) {
 			n := 0
 			for _, e := range files[class] {
-				for _, r := range routes {
+				for _, r := range toServers {
 					if e.goes(r) {
 						n++
 						t.Run(r.String()+"/"+e.name, func(t *testing.T) { a.attack(t, r, e) })
@@ -151,7 +187,7 @@ func (a *arena) attack(t *testing.T, r route, e *entry) {
 	var got answered
 	cost(t, func() { got = p.send(e) })
 	e.judge(t, r, got)
-	if e.one("dies", r) == "" && !got.closed {
+	if r.transport == "sse" || e.one("dies", r) == "" && !got.closed { // a stream outlives its POSTs
 		p.serves(t)
 	}
 	p.end()
@@ -181,21 +217,44 @@ func (e *entry) complete(r route) {
 // judge compares what came with what is wanted.
 func (e *entry) judge(t *testing.T, r route, got answered) {
 	t.Helper()
-	want := e.one("want", r)
+	want, o := e.one("want", r), got.outcome()
 	if want == "" {
 		t.Fatal("the case does not say what it wants")
 	}
-	if o := got.outcome(); !slices.Contains(strings.Split(want, "|"), o) {
+	if !slices.Contains(strings.Split(want, "|"), o) && !(got.refused && refusal(want)) {
 		t.Errorf("got %s, want %s: status %d, %.300s", o, want, got.status, got.frame)
 	}
-	if s := e.one("status", r); s != "" && r.transport == "http" && s != strconv.Itoa(got.status) {
-		t.Errorf("got status %d, want %s: %.300s", got.status, s, got.frame)
-	}
-	if id := e.one("id", r); id != "" {
+	e.judgeStatus(t, r, got)
+	if id := e.one("id", r); id != "" && !got.refused {
 		var m message
 		_ = json.Unmarshal([]byte(got.frame), &m) // judged above
 		if have := string(m.ID); have != id && !(have == "" && id == "none") {
 			t.Errorf("the answer has the id %q, want %q: %.300s", have, id, got.frame)
 		}
+	}
+}
+
+// refusal reports whether something that is to be answered by an error may be
+// refused by the status alone.
+func refusal(want string) bool {
+	for w := range strings.SplitSeq(want, "|") {
+		if w == "closed" || strings.HasPrefix(w, "-") {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeStatus compares the status of HTTP. A POST that brings a message to a
+// stream has said nothing of it when it was accepted.
+func (e *entry) judgeStatus(t *testing.T, r route, got answered) {
+	t.Helper()
+	want := e.one("status", r)
+	switch {
+	case r.transport == "stdio", r.transport == "sse" && got.status == http.StatusAccepted:
+	case want == "" && got.refused:
+		t.Errorf("refused with status %d, and the case does not say with which", got.status)
+	case want != "" && want != strconv.Itoa(got.status):
+		t.Errorf("got status %d, want %s: %.300s", got.status, want, got.frame)
 	}
 }

@@ -25,6 +25,10 @@ type villain struct {
 	ended   chan struct{}
 	end     sync.Once
 	running sync.WaitGroup
+
+	mu     sync.Mutex
+	stream *standing // over HTTP+SSE, where it is
+	host   string    // as its client calls it
 }
 
 func villainFor(t *testing.T, r route, e *entry) *villain {
@@ -33,8 +37,8 @@ func villainFor(t *testing.T, r route, e *entry) *villain {
 	return &villain{t: t, route: r, entry: copied, replies: make(chan string, 1024), ended: make(chan struct{})}
 }
 
-// over ends what goes on and on.
-func (v *villain) over() { v.end.Do(func() { close(v.ended) }) }
+// enough ends what goes on and on.
+func (v *villain) enough() { v.end.Do(func() { close(v.ended) }) }
 
 // asked is a message of the client.
 type asked struct {
@@ -110,7 +114,9 @@ func (v *villain) typed(result string) string {
 
 func (v *villain) expand(value string, m *asked) string {
 	names := moment(v.route)
-	names["id"] = string(m.ID)
+	v.mu.Lock()
+	names["id"], names["host"] = string(m.ID), v.host
+	v.mu.Unlock()
 	return expand(v.t, value, names)
 }
 
@@ -188,6 +194,10 @@ func (v *villain) flood(w io.Writer, part string) {
 
 // ServeHTTP implements http.Handler.
 func (v *villain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if v.route.transport == "sse" {
+		v.serveSSE(w, r)
+		return
+	}
 	if r.Method != http.MethodPost {
 		if r.Method == http.MethodGet && v.entry.called(v.route) == "GET" {
 			v.attackOver(w, &asked{})

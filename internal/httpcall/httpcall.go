@@ -23,6 +23,11 @@ func ParseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
+// maxIdle is how many connections wait for the next call. More calls at a time
+// than that work, but connect anew. Each is closed when nothing uses it for a
+// minute and a half.
+const maxIdle = 256
+
 // Guarded returns a client like c, which may be nil, that does not carry
 // credentials to other origins: neither by following a redirect, nor by
 // turning a request into another.
@@ -32,7 +37,8 @@ func Guarded(c *http.Client) *http.Client {
 		g = *c
 	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		own := t.Clone()
-		own.MaxIdleConnsPerHost = 16         // calls that run at a time are the normal case
+		own.MaxIdleConnsPerHost = maxIdle    // calls that run at a time are the normal case
+		own.MaxIdleConns = maxIdle           // of which nearly all go to one host
 		own.MaxResponseHeaderBytes = 1 << 20 // the default is ten times as much
 		g.Transport = own
 	}

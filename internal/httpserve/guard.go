@@ -87,14 +87,21 @@ func (g *Guard) known(r *http.Request, host string) bool {
 
 // hostname returns a Host header without its port.
 func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
+	if strings.LastIndexByte(host, ':') > strings.LastIndexByte(host, ']') {
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
 	}
 	return strings.Trim(host, "[]")
 }
 
 // onLoopback reports whether the request came in on a loopback address.
 func onLoopback(r *http.Request) bool {
-	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return ok && httpcall.IsLoopback(hostname(addr.String()))
+	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		return addr.IP.IsLoopback()
+	case net.Addr:
+		return httpcall.IsLoopback(hostname(addr.String()))
+	}
+	return false
 }

@@ -22,11 +22,15 @@ type Limits struct {
 	loopback  bool // whether clients on the loopback are bounded, too
 
 	mu      sync.Mutex
-	clients map[string]*client
+	clients map[name]*Client
 	swept   time.Time
 }
 
-type client struct {
+// name is what a client goes by: a principal, or else an address.
+type name struct{ principal, address string }
+
+// Client is who sends requests.
+type Client struct {
 	underway int
 	limiter  *rate.Limiter
 }
@@ -35,7 +39,7 @@ type client struct {
 // positive is no bound. perSecond and burst bound how often it asks: 0 means
 // 200 and 400, and no bound for clients on the loopback; negative is no bound.
 func NewLimits(perClient int, perSecond float64, burst int) *Limits {
-	l := &Limits{perClient: perClient, rate: rate.Limit(perSecond), burst: burst, clients: map[string]*client{}, loopback: true}
+	l := &Limits{perClient: perClient, rate: rate.Limit(perSecond), burst: burst, clients: map[name]*Client{}, loopback: true}
 	switch {
 	case perSecond < 0:
 		l.rate = rate.Inf
@@ -48,18 +52,18 @@ func NewLimits(perClient int, perSecond float64, burst int) *Limits {
 	return l
 }
 
-// Enter counts a request in. It returns nil, and in how many seconds to come
-// back, when the client has to wait.
-func (l *Limits) Enter(r *http.Request, principal string) (leave func(), retryAfter string) {
-	key, bounded := "p "+principal, true
+// Enter counts a request in until Leave. It returns nil, and in how many
+// seconds to come back, when the client has to wait.
+func (l *Limits) Enter(r *http.Request, principal string) (c *Client, retryAfter string) {
+	key, bounded := name{principal: principal}, true
 	if principal == "" {
 		address := hostname(r.RemoteAddr)
-		key, bounded = "a "+network(address), l.loopback || !httpcall.IsLoopback(address)
+		key, bounded = name{address: network(address)}, l.loopback || !httpcall.IsLoopback(address)
 	}
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.of(key, now)
+	c = l.of(key, now)
 	if l.perClient > 0 && c.underway >= l.perClient {
 		return nil, "1"
 	}
@@ -69,11 +73,11 @@ func (l *Limits) Enter(r *http.Request, principal string) (leave func(), retryAf
 		}
 	}
 	c.underway++
-	return func() { l.leave(c) }, ""
+	return c, ""
 }
 
 // wait takes a token, or says how long until there is one.
-func (l *Limits) wait(c *client, now time.Time) time.Duration {
+func (l *Limits) wait(c *Client, now time.Time) time.Duration {
 	reservation := c.limiter.ReserveN(now, 1)
 	delay := reservation.DelayFrom(now)
 	if delay > 0 {
@@ -82,13 +86,13 @@ func (l *Limits) wait(c *client, now time.Time) time.Duration {
 	return delay
 }
 
-func (l *Limits) of(key string, now time.Time) *client {
+func (l *Limits) of(key name, now time.Time) *Client {
 	if now.Sub(l.swept) > time.Minute {
 		l.sweep(now)
 	}
 	c := l.clients[key]
 	if c == nil {
-		c = &client{limiter: rate.NewLimiter(l.rate, l.burst)}
+		c = &Client{limiter: rate.NewLimiter(l.rate, l.burst)}
 		l.clients[key] = c
 	}
 	return c
@@ -114,7 +118,8 @@ func (l *Limits) sweep(now time.Time) {
 	}
 }
 
-func (l *Limits) leave(c *client) {
+// Leave counts a request out.
+func (l *Limits) Leave(c *Client) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c.underway--

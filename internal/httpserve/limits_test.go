@@ -17,14 +17,14 @@ func from(t *testing.T, address string) *http.Request {
 
 func enter(t *testing.T, l *Limits, address, principal string) bool {
 	t.Helper()
-	leave, retry := l.Enter(from(t, address), principal)
-	if leave == nil {
+	c, retry := l.Enter(from(t, address), principal)
+	if c == nil {
 		if retry == "" {
 			t.Error("refused without saying when to come back")
 		}
 		return false
 	}
-	leave()
+	l.Leave(c)
 	return true
 }
 
@@ -79,11 +79,11 @@ func TestSweep(t *testing.T) {
 
 func TestUnderWay(t *testing.T) {
 	l := NewLimits(1, -1, 0)
-	leave, _ := l.Enter(from(t, "127.0.0.1:1"), "")
+	first, _ := l.Enter(from(t, "127.0.0.1:1"), "")
 	if enter(t, l, "127.0.0.1:2", "") {
 		t.Error("two under way at a limit of one")
 	}
-	leave()
+	l.Leave(first)
 	if !enter(t, l, "127.0.0.1:3", "") {
 		t.Error("refused after the first has left")
 	}

@@ -3,6 +3,7 @@ package httpserve
 import (
 	"errors"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -17,7 +18,7 @@ var ErrGone = errors.New("the client is gone")
 // time is cut off.
 type Pen struct {
 	w       http.ResponseWriter
-	rc      *http.ResponseController
+	rc      http.ResponseController
 	timeout time.Duration
 	alive   time.Duration // between comments; not positive for none
 	broken  func(error)   // is told once that writing failed
@@ -32,7 +33,7 @@ type Pen struct {
 // message; alive is the time between the comments of a quiet stream, not
 // positive for none. broken is told once that writing failed.
 func NewPen(w http.ResponseWriter, timeout, alive time.Duration, broken func(error)) *Pen {
-	return &Pen{w: w, rc: http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken}
+	return &Pen{w: w, rc: *http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken}
 }
 
 // open begins an event stream.
@@ -112,22 +113,29 @@ func (p *Pen) Challenge(value string) {
 	}
 }
 
+// countedBytes is the size up to which net/http counts a response itself,
+// instead of sending it in chunks.
+const countedBytes = 2 << 10
+
 // Object writes the one JSON object of the response. It reports false when a
-// stream has begun, or the client is gone.
-func (p *Pen) Object(status int, frame []byte) bool {
+// stream has begun, or the client is gone; err is that of writing.
+func (p *Pen) Object(status int, frame []byte) (ok bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stream || p.closed {
-		return false
+		return false, nil
 	}
 	p.closed = true
 	p.w.Header().Set("Content-Type", "application/json")
+	if len(frame) > countedBytes {
+		p.w.Header().Set("Content-Length", strconv.Itoa(len(frame)))
+	}
 	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout)) // a writer without deadlines has none
 	p.w.WriteHeader(status)
-	if _, err := p.w.Write(frame); err != nil {
+	if _, err = p.w.Write(frame); err != nil {
 		p.broken(err)
 	}
-	return true
+	return true, err
 }
 
 // Close ends the use of the response writer, which must not outlive the
@@ -135,10 +143,13 @@ func (p *Pen) Object(status int, frame []byte) bool {
 func (p *Pen) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.closed = true
 	if p.ticking != nil {
 		p.ticking.Stop()
 	}
+	if p.closed {
+		return // an object, whose time runs already, or a failure
+	}
+	p.closed = true
 	// The server has yet to send what it buffers, and the end of a stream.
 	// After that it takes the deadline back itself.
 	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout))
@@ -148,7 +159,7 @@ func (p *Pen) Close() {
 // for the rest of a body that was not read: that of a refused request. On
 // HTTP/2 nothing is waited for.
 func LimitRest(w http.ResponseWriter, r *http.Request, timeout time.Duration) {
-	if r.ProtoMajor == 1 {
+	if r.ProtoMajor == 1 && r.Body != http.NoBody {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // a writer without deadlines has none
 	}
 }

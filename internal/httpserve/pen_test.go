@@ -34,7 +34,7 @@ func TestDeadlines(t *testing.T) {
 	}
 	w = &timed{ResponseRecorder: httptest.NewRecorder()}
 	p = NewPen(w, time.Hour, -1, func(error) {})
-	if !p.Object(200, []byte("{}")) || w.deadline.IsZero() {
+	if ok, _ := p.Object(200, []byte("{}")); !ok || w.deadline.IsZero() {
 		t.Error("an object may take for ever")
 	}
 	p.Close()
@@ -59,7 +59,7 @@ func TestNoCommentAfterClose(t *testing.T) {
 			t.Errorf("got %q, want three comments", before)
 		}
 		<-time.NewTimer(time.Minute).C
-		if p.Event(sse.Event{}) == nil || p.Object(200, nil) || w.Body.String() != before {
+		if ok, _ := p.Object(200, nil); ok || p.Event(sse.Event{}) == nil || w.Body.String() != before {
 			t.Errorf("written after Close: %q", w.Body.String()[len(before):])
 		}
 	})

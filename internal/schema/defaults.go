@@ -19,15 +19,22 @@ import (
 // in doc stays as it is, byte for byte; added members follow in the order of
 // the schema. If nothing changes the result is doc itself.
 func (s *Schema) WithDefaults(doc []byte) ([]byte, error) {
-	if s.defaults == nil {
+	if !s.fills {
+		return doc, nil
+	}
+	c, err := s.full()
+	if err != nil {
+		return nil, err
+	}
+	if c.defaults == nil {
 		return doc, nil
 	}
 	text := doc
 	if len(text) == 0 {
 		text = []byte("{}")
 	}
-	f := filler{index: s.defaults, dec: jsontext.NewDecoder(bytes.NewBuffer(text)), steps: maxSteps}
-	if err := f.value([]*jsonschema.Schema{s.root}); err != nil {
+	f := filler{index: c.defaults, dec: jsontext.NewDecoder(bytes.NewBuffer(text)), steps: maxSteps}
+	if err := f.value([]*jsonschema.Schema{c.root}); err != nil {
 		return nil, fmt.Errorf("filling in defaults: %w", syntaxError(err))
 	}
 	if _, err := f.dec.ReadToken(); !errors.Is(err, io.EOF) {

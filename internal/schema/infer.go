@@ -33,6 +33,10 @@ func Infer(t reflect.Type) (json.RawMessage, error) {
 	for t.Kind() == reflect.Pointer && t.Name() == "" {
 		t = t.Elem()
 	}
+	return inferOnce(t)
+}
+
+func infer(t reflect.Type) (json.RawMessage, error) {
 	in := inferrer{root: t, busy: map[reflect.Type]bool{}, refs: map[reflect.Type]string{}, defs: &node{}, headers: map[string]string{}}
 	n, err := in.typ(t)
 	if err != nil {

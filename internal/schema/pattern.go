@@ -40,3 +40,25 @@ func newPattern(expr string, budget *int) (*pattern, error) {
 	}
 	return &pattern{re, len(prog.Inst)}, nil
 }
+
+// patterns compiles the regular expressions of a schema once, as long as they
+// are not many.
+type patterns struct {
+	budget int
+	known  map[string]*pattern
+}
+
+// newPatterns returns a set for a tenth of what the compiler has: it looks at
+// an expression more than once.
+func newPatterns() *patterns {
+	return &patterns{maxPatternSize / 10, map[string]*pattern{}}
+}
+
+// get returns nil for an expression that the compiler must decide on.
+func (p *patterns) get(expr string) *pattern {
+	if known, ok := p.known[expr]; ok {
+		return known
+	}
+	p.known[expr], _ = newPattern(expr, &p.budget)
+	return p.known[expr]
+}

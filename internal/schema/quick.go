@@ -2,26 +2,24 @@ package schema
 
 import (
 	"bytes"
-	"math/big"
-	"reflect"
+	"encoding/json"
 	"strconv"
-	"sync"
+	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// quick is a schema that can say "valid" in one pass over a document's tokens,
+// quick is a schema that can say "valid" in one pass over a valid document,
 // without building values. It knows the keywords that the arguments of most
 // tools need. What it does not know, and what is not valid, is left to the
 // evaluator, which has the last word and the words: quick never refuses.
 type quick struct {
-	kinds       map[byte]bool // of tokens; nil for any
+	kinds       string // of tokens; "" for any
 	enum        map[string]bool
 	minLen      int
 	maxLen      int // negative for none
-	pattern     jsonschema.Regexp
+	pattern     *pattern
 	min, max    *int64
 	members     map[string]quickMember
 	required    int
@@ -38,114 +36,137 @@ type quickMember struct {
 // quickDepth bounds nesting; what is deeper is left to the evaluator.
 const quickDepth = 64
 
-// newQuick returns nil for a schema with a keyword that quick does not know.
-func newQuick(s *jsonschema.Schema, depth int) *quick {
-	if s.Bool != nil && *s.Bool {
+// newQuick returns the quick form of a decoded schema, which compiles, or nil
+// for one with a keyword that quick does not know.
+func newQuick(doc any, p *patterns) *quick { return (&quickMaker{patterns: p}).make(doc) }
+
+// quickMaker holds the state of one newQuick.
+type quickMaker struct {
+	patterns *patterns
+	depth    int
+}
+
+func (m *quickMaker) make(doc any) *quick {
+	if b, ok := doc.(bool); ok && b {
 		return anything
 	}
-	if depth > quickDepth || !knownOnly(s) {
+	obj, ok := doc.(map[string]any)
+	if m.depth++; !ok || m.depth > quickDepth {
 		return nil
 	}
+	defer func() { m.depth-- }()
 	q := &quick{maxLen: -1, most: -1}
-	ok := q.types(s) && q.strings(s) && q.numbers(s) && q.object(s, depth) && q.array(s, depth)
-	if !ok {
+	for name, v := range obj {
+		if !m.keyword(q, name, v) {
+			return nil
+		}
+	}
+	if !q.require(obj["required"]) {
 		return nil
 	}
 	return q
 }
 
-// knownOnly reports whether every keyword of s is one that quick applies, or
-// one that says nothing about validity.
-func knownOnly(s *jsonschema.Schema) bool {
-	rest := *s
-	rest.Types, rest.Enum, rest.MinLength, rest.MaxLength, rest.Pattern = nil, nil, nil, nil, nil
-	rest.Minimum, rest.Maximum = nil, nil
-	rest.Properties, rest.Required, rest.AdditionalProperties = nil, nil, nil
-	rest.Items2020, rest.MinItems, rest.MaxItems = nil, nil, nil
-	rest.DraftVersion, rest.Location, rest.ID, rest.Anchor = 0, "", "", ""
-	rest.Title, rest.Description, rest.Default, rest.Comment = "", "", nil, ""
-	rest.ReadOnly, rest.WriteOnly, rest.Examples, rest.Deprecated = false, false, nil, false
-	v := reflect.ValueOf(rest)
-	for i := range v.NumField() {
-		if v.Type().Field(i).IsExported() && !v.Field(i).IsZero() {
-			return false
-		}
-	}
-	return true
+// demanding are the keywords that quick leaves to the evaluator, besides the
+// intricate ones and those that begin with "$".
+var demanding = map[string]bool{
+	"exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true, "uniqueItems": true,
+	"minProperties": true, "maxProperties": true, "const": true, "allOf": true, "anyOf": true, "oneOf": true,
 }
 
-func (q *quick) types(s *jsonschema.Schema) bool {
-	if s.Types == nil || s.Types.IsEmpty() {
-		return true
+// keyword adds a keyword to q and reports whether quick knows it. What is no
+// keyword says nothing about validity.
+func (m *quickMaker) keyword(q *quick, name string, v any) bool {
+	ok := true
+	text, _ := v.(string)
+	switch name {
+	case "type":
+		q.kinds = kindsOf[text]
+		return q.kinds != ""
+	case "enum":
+		q.enum, ok = texts(v)
+	case "minLength":
+		q.minLen, ok = count(v)
+	case "maxLength":
+		q.maxLen, ok = count(v)
+	case "minItems":
+		q.least, ok = count(v)
+	case "maxItems":
+		q.most, ok = count(v)
+	case "pattern":
+		q.pattern = m.patterns.get(text)
+		return q.pattern != nil
+	case "format":
+		return unchecked[text]
+	case "minimum":
+		q.min, ok = small(v)
+	case "maximum":
+		q.max, ok = small(v)
+	case "properties":
+		return m.properties(q, v)
+	case "additionalProperties":
+		open, isBool := v.(bool)
+		q.closed = !open
+		return isBool
+	case "items":
+		q.items = m.make(v)
+		return q.items != nil
+	case "$schema", "$id", "$comment":
+	default:
+		return !demanding[name] && !intricate[name] && !strings.HasPrefix(name, "$")
 	}
-	q.kinds = map[byte]bool{}
-	tokens := map[string]string{"null": "n", "boolean": "tf", "string": `"`, "number": "0", "integer": "0", "array": "[", "object": "{"}
-	for _, name := range s.Types.ToStrings() {
-		for _, k := range []byte(tokens[name]) {
-			q.kinds[k] = true
-		}
-	}
-	return len(s.Types.ToStrings()) == 1
+	return ok
 }
 
-func (q *quick) strings(s *jsonschema.Schema) bool {
-	if s.MinLength != nil {
-		q.minLen = *s.MinLength
-	}
-	if s.MaxLength != nil {
-		q.maxLen = *s.MaxLength
-	}
-	q.pattern = s.Pattern
-	if s.Enum == nil {
-		return true
-	}
-	q.enum = make(map[string]bool, len(s.Enum.Values))
-	for _, v := range s.Enum.Values {
-		text, ok := v.(string)
+// kindsOf are the tokens that a value of a type begins with. A list of types
+// is left to the evaluator.
+var kindsOf = map[string]string{"null": "n", "boolean": "tf", "string": `"`, "number": "0", "integer": "0", "array": "[", "object": "{"}
+
+// unchecked are names that other tools give to formats, and that are none.
+var unchecked = map[string]bool{
+	"int8": true, "int16": true, "int32": true, "int64": true, "uint8": true, "uint16": true, "uint32": true, "uint64": true,
+	"int": true, "uint": true, "float": true, "double": true, "byte": true, "binary": true, "password": true,
+}
+
+// texts returns the values of an enum that has nothing but strings.
+func texts(v any) (map[string]bool, bool) {
+	list, _ := v.([]any)
+	set := make(map[string]bool, len(list))
+	for _, item := range list {
+		text, ok := item.(string)
 		if !ok {
-			return false
+			return nil, false
 		}
-		q.enum[text] = true
+		set[text] = true
 	}
-	return true
-}
-
-func (q *quick) numbers(s *jsonschema.Schema) bool {
-	var okMin, okMax bool
-	q.min, okMin = small(s.Minimum)
-	q.max, okMax = small(s.Maximum)
-	return okMin && okMax
+	return set, true
 }
 
 // small returns a bound that is an integer of moderate size.
-func small(r *big.Rat) (*int64, bool) {
-	if r == nil {
-		return nil, true
-	}
-	if !r.IsInt() || !r.Num().IsInt64() {
-		return nil, false
-	}
-	n := r.Num().Int64()
-	return &n, true
+func small(v any) (*int64, bool) {
+	text, _ := v.(json.Number)
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	return &n, err == nil
 }
 
-func (q *quick) object(s *jsonschema.Schema, depth int) bool {
-	switch extra := s.AdditionalProperties.(type) {
-	case nil:
-	case bool:
-		q.closed = !extra
-	default:
-		return false
-	}
-	q.members = make(map[string]quickMember, len(s.Properties))
-	for name, sub := range s.Properties {
-		m := newQuick(sub, depth+1)
-		if m == nil {
+func (m *quickMaker) properties(q *quick, v any) bool {
+	obj, _ := v.(map[string]any)
+	q.members = make(map[string]quickMember, len(obj))
+	for name, sub := range obj {
+		member := m.make(sub)
+		if member == nil {
 			return false
 		}
-		q.members[name] = quickMember{schema: m}
+		q.members[name] = quickMember{schema: member}
 	}
-	for _, name := range s.Required {
+	return true
+}
+
+// require marks the members that v names, which may be nil.
+func (q *quick) require(v any) bool {
+	list, _ := v.([]any)
+	for _, item := range list {
+		name, _ := item.(string)
 		m, known := q.members[name]
 		if !known {
 			return false
@@ -159,74 +180,45 @@ func (q *quick) object(s *jsonschema.Schema, depth int) bool {
 	return true
 }
 
-func (q *quick) array(s *jsonschema.Schema, depth int) bool {
-	if s.MinItems != nil {
-		q.least = *s.MinItems
-	}
-	if s.MaxItems != nil {
-		q.most = *s.MaxItems
-	}
-	if s.Items2020 == nil {
-		return true
-	}
-	q.items = newQuick(s.Items2020, depth+1)
-	return q.items != nil
-}
-
 // anything is the schema of what no schema speaks of.
 var anything = &quick{maxLen: -1, most: -1}
 
-type quickReader struct {
-	dec *jsontext.Decoder
-	buf bytes.Buffer
+// conforms reports whether doc, which must be valid JSON, certainly conforms.
+func (q *quick) conforms(doc []byte) bool {
+	s := wire.Skim(doc)
+	return q.value(&s, 0) && s.Next() == 0
 }
 
-var quickReaders = sync.Pool{New: func() any { return &quickReader{dec: new(jsontext.Decoder)} }}
-
-// valid reports whether doc is certainly valid.
-func (q *quick) valid(doc []byte) bool {
-	r, ok := quickReaders.Get().(*quickReader)
-	if !ok {
-		return false
+func (q *quick) value(s *wire.Skimmer, depth int) bool {
+	kind := s.Next()
+	if kind == '-' || '0' <= kind && kind <= '9' {
+		kind = '0'
 	}
-	defer quickReaders.Put(r)
-	r.buf = *bytes.NewBuffer(doc)
-	r.dec.Reset(&r.buf)
-	return q.value(r.dec, 0) && r.dec.PeekKind() == 0 && len(bytes.TrimSpace(doc[r.dec.InputOffset():])) == 0
-}
-
-func (q *quick) value(dec *jsontext.Decoder, depth int) bool {
-	kind := byte(dec.PeekKind())
-	if depth > quickDepth || q.kinds != nil && !q.kinds[kind] {
+	if depth > quickDepth || q.kinds != "" && strings.IndexByte(q.kinds, kind) < 0 {
 		return false
 	}
 	switch kind {
 	case '{':
-		return q.valueObject(dec, depth)
+		return q.valueObject(s, depth)
 	case '[':
-		return q.valueArray(dec, depth)
-	}
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return false
-	}
-	switch kind {
+		return q.valueArray(s, depth)
 	case '"':
-		return q.valueString(raw)
+		return q.valueString(s.Skip())
 	case '0':
-		return q.valueNumber(raw)
+		return q.valueNumber(s.Skip())
 	}
+	s.Skip()
 	return q.enum == nil
 }
 
-func (q *quick) valueObject(dec *jsontext.Decoder, depth int) bool {
-	if _, err := dec.ReadToken(); err != nil || q.enum != nil {
+func (q *quick) valueObject(s *wire.Skimmer, depth int) bool {
+	if q.enum != nil {
 		return false
 	}
 	missing := q.required
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadValue()
-		if err != nil || len(name) < 2 || bytes.IndexByte(name, '\\') >= 0 {
+	for s.Enter(); !s.Leave(); {
+		name := s.Skip()
+		if len(name) < 2 || bytes.IndexByte(name, '\\') >= 0 {
 			return false
 		}
 		m, known := q.members[string(name[1:len(name)-1])]
@@ -238,29 +230,27 @@ func (q *quick) valueObject(dec *jsontext.Decoder, depth int) bool {
 		case m.required:
 			missing--
 		}
-		if !m.schema.value(dec, depth+1) {
+		if !m.schema.value(s, depth+1) {
 			return false
 		}
 	}
-	_, err := dec.ReadToken()
-	return err == nil && missing == 0
+	return missing == 0
 }
 
-func (q *quick) valueArray(dec *jsontext.Decoder, depth int) bool {
-	if _, err := dec.ReadToken(); err != nil || q.enum != nil {
+func (q *quick) valueArray(s *wire.Skimmer, depth int) bool {
+	if q.enum != nil {
 		return false
 	}
 	items, n := q.items, 0
 	if items == nil {
 		items = anything
 	}
-	for ; dec.PeekKind() != ']'; n++ {
-		if !items.value(dec, depth+1) {
+	for s.Enter(); !s.Leave(); n++ {
+		if !items.value(s, depth+1) {
 			return false
 		}
 	}
-	_, err := dec.ReadToken()
-	return err == nil && n >= q.least && (q.most < 0 || n <= q.most)
+	return n >= q.least && (q.most < 0 || n <= q.most)
 }
 
 func (q *quick) valueString(raw []byte) bool {

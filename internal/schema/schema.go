@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -23,9 +24,17 @@ const baseURL = "schema:///root"
 
 // Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct {
-	raw      json.RawMessage
+	raw    json.RawMessage
+	quick  *quick // nil when the schema is not of the simple kind
+	object bool
+	fills  bool // a property may have a default
+	// full compiles a plain schema when it is first called.
+	full func() (*compiled, error)
+}
+
+// compiled is what the compiler made of a schema.
+type compiled struct {
 	root     *jsonschema.Schema
-	quick    *quick       // nil when the schema is not of the simple kind
 	defaults defaultIndex // nil when no property has a default
 }
 
@@ -33,9 +42,30 @@ type Schema struct {
 // modify it.
 func (s *Schema) Raw() json.RawMessage { return s.raw }
 
-// Compile parses and checks a schema. The dialect is the one "$schema" names,
-// or draft 2020-12. References may only point inside the schema itself.
-func Compile(raw json.RawMessage) (*Schema, error) {
+// IsObject reports whether the "type" of the schema is "object".
+func (s *Schema) IsObject() bool { return s.object }
+
+func newSchema(raw json.RawMessage) (*Schema, error) {
+	raw = bytes.Clone(raw)
+	doc, err := decodeSchema(raw)
+	if err != nil {
+		return nil, err
+	}
+	p := plain{patterns: newPatterns()}
+	if p.root(doc) {
+		full := sync.OnceValues(func() (*compiled, error) { return compileText(raw) })
+		return &Schema{raw: raw, quick: newQuick(doc, p.patterns), object: isObject(doc), fills: p.fills, full: full}, nil
+	}
+	c, err := compileDoc(raw, doc)
+	if err != nil {
+		return nil, err
+	}
+	full := func() (*compiled, error) { return c, nil }
+	return &Schema{raw: raw, quick: newQuick(doc, p.patterns), object: isObject(doc), fills: c.defaults != nil, full: full}, nil
+}
+
+// decodeSchema returns a schema as a document that the compiler may be given.
+func decodeSchema(raw json.RawMessage) (any, error) {
 	doc, err := parseSchema(raw)
 	if err != nil {
 		return nil, err
@@ -43,9 +73,18 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if err := checkDialect(doc); err != nil {
 		return nil, err
 	}
-	if err := checkBounds(doc); err != nil {
+	return doc, checkBounds(doc)
+}
+
+func compileText(raw json.RawMessage) (*compiled, error) {
+	doc, err := decodeSchema(raw)
+	if err != nil {
 		return nil, err
 	}
+	return compileDoc(raw, doc)
+}
+
+func compileDoc(raw json.RawMessage, doc any) (*compiled, error) {
 	root, err := compile(doc)
 	if err != nil {
 		return nil, err
@@ -54,17 +93,23 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
-	s := &Schema{raw: bytes.Clone(raw), root: root, quick: newQuick(root, 0)}
-	if s.defaults, err = indexDefaults(s.raw, g); err != nil {
-		return nil, err
+	defaults, err := indexDefaults(raw, g)
+	return &compiled{root, defaults}, err
+}
+
+func checkSize(raw json.RawMessage) error {
+	if len(raw) > maxSchemaSize {
+		return fmt.Errorf("schema is %d bytes, the limit is %d", len(raw), maxSchemaSize)
 	}
-	return s, nil
+	return nil
+}
+
+func isObject(doc any) bool {
+	obj, _ := doc.(map[string]any)
+	return obj["type"] == "object"
 }
 
 func parseSchema(raw json.RawMessage) (any, error) {
-	if len(raw) > maxSchemaSize {
-		return nil, fmt.Errorf("schema is %d bytes, the limit is %d", len(raw), maxSchemaSize)
-	}
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, errors.New("schema is empty")
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp/syntax"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -21,20 +22,33 @@ func (s *Schema) Validate(doc []byte) error {
 	if len(doc) == 0 {
 		doc = []byte("{}")
 	}
-	if s.quick != nil && s.quick.valid(doc) {
+	if s.quick != nil && jsontext.Value(doc).IsValid() && s.quick.conforms(doc) {
+		return nil
+	}
+	return s.evaluate(doc)
+}
+
+// ValidateParsed is Validate for a document that is known to be valid JSON, or
+// that is decoded later: it does not find all that is wrong with another one.
+func (s *Schema) ValidateParsed(doc []byte) error {
+	if s.quick != nil && s.quick.conforms(doc) {
 		return nil
 	}
 	return s.evaluate(doc)
 }
 
 func (s *Schema) evaluate(doc []byte) error {
+	c, err := s.full()
+	if err != nil {
+		return &ValidationError{Problems: []Problem{{Message: err.Error()}}}
+	}
 	v, err := decode(doc)
 	if err != nil {
 		return &ValidationError{Problems: []Problem{{Message: "not valid JSON: " + err.Error()}}}
 	}
 	e := evaluator{steps: maxSteps}
 	var out report
-	ok := e.eval(s.root, v, nil, &out, nil)
+	ok := e.eval(c.root, v, nil, &out, nil)
 	switch {
 	case e.exhausted:
 		return &ValidationError{Problems: []Problem{{Message: "too large or too deeply nested to be checked against this schema"}}}

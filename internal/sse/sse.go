@@ -11,6 +11,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -81,14 +82,26 @@ type Reader struct {
 	r     *bufio.Reader
 	limit int
 	id    string
-	start bool
+	begun bool
 	cr    bool // the last line ended with a carriage return
 }
+
+var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4096) }}
 
 // NewReader returns a Reader of events whose lines hold at most limit bytes
 // together.
 func NewReader(r io.Reader, limit int) *Reader {
-	return &Reader{r: bufio.NewReaderSize(r, 4096), limit: limit, start: true}
+	b := buffers.Get().(*bufio.Reader) //nolint:forcetypeassert // the pool holds nothing else
+	b.Reset(r)
+	return &Reader{r: b, limit: limit}
+}
+
+// Release lets others use the buffer of a Reader, which must not be used any
+// more. It need not be called.
+func (r *Reader) Release() {
+	r.r.Reset(nil)
+	buffers.Put(r.r)
+	r.r = nil
 }
 
 // Next returns the next event. An event that the stream's end cuts short is
@@ -111,7 +124,7 @@ func (r *Reader) Next() (Event, error) {
 			continue
 		}
 		name, value := field(line)
-		switch name {
+		switch string(name) {
 		case "data":
 			if hasData {
 				e.Data = append(e.Data, '\n')
@@ -135,39 +148,70 @@ func (r *Reader) Next() (Event, error) {
 }
 
 // field splits a line at its first colon; one space after it does not count.
-func field(line []byte) (string, []byte) {
-	name, value, _ := bytes.Cut(line, []byte(":"))
-	return string(name), bytes.TrimPrefix(value, []byte(" "))
+func field(line []byte) (name, value []byte) {
+	name, value, _ = bytes.Cut(line, []byte(":"))
+	return name, bytes.TrimPrefix(value, []byte(" "))
 }
 
-// line returns the next line without its end: LF, CR or CRLF.
+// line returns the next line without its end: LF, CR or CRLF. It is valid
+// until the next read.
 func (r *Reader) line(size *int) ([]byte, error) {
-	var line []byte
+	var long []byte // what of the line is no longer in the buffer
 	for {
-		c, err := r.r.ReadByte()
+		chunk, err := r.chunk()
 		if err != nil {
 			return nil, err
 		}
-		if r.start {
-			r.start = false
-			if c == 0xEF { // a byte order mark
-				if next, err := r.r.Peek(2); err == nil && next[0] == 0xBB && next[1] == 0xBF {
-					_, _ = r.r.Discard(2) // just peeked at
-					continue
-				}
-			}
-		}
-		if c == '\n' && r.cr {
-			r.cr = false
-			continue
-		}
-		r.cr = c == '\r'
-		if c == '\n' || c == '\r' {
-			return line, nil
-		}
-		if *size++; *size > r.limit {
+		part, end := cutEnd(chunk)
+		if *size += len(part); *size > r.limit {
 			return nil, fmt.Errorf("%w: over %d bytes", ErrTooLong, r.limit)
 		}
-		line = append(line, c)
+		_, _ = r.r.Discard(len(part) + len(end)) // it is in the buffer
+		r.cr = string(end) == "\r"
+		switch {
+		case len(end) == 0:
+			long = append(long, part...)
+		case long == nil:
+			return part, nil
+		default:
+			return append(long, part...), nil
+		}
 	}
+}
+
+// chunk returns what has been read and not been used, at least a byte of it.
+// The second half of a CRLF is not part of it, nor is a byte order mark.
+func (r *Reader) chunk() ([]byte, error) {
+	first, err := r.r.Peek(1)
+	if err != nil {
+		return nil, err
+	}
+	skip := 0
+	if r.cr && first[0] == '\n' {
+		skip = 1
+	}
+	if !r.begun && first[0] == 0xEF {
+		if mark, err := r.r.Peek(3); err == nil && mark[1] == 0xBB && mark[2] == 0xBF {
+			skip = 3
+		}
+	}
+	r.begun, r.cr = true, false
+	if skip > 0 {
+		_, _ = r.r.Discard(skip) // just peeked at
+		return r.chunk()
+	}
+	return r.r.Peek(r.r.Buffered())
+}
+
+// cutEnd cuts what is at the beginning of a line at the byte that ends it, if
+// that is there.
+func cutEnd(chunk []byte) (part, end []byte) {
+	at := bytes.IndexByte(chunk, '\n')
+	if at < 0 {
+		at = len(chunk)
+	}
+	if cr := bytes.IndexByte(chunk[:at], '\r'); cr >= 0 {
+		at = cr
+	}
+	return chunk[:at], chunk[at:min(at+1, len(chunk))]
 }

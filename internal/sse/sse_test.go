@@ -2,9 +2,12 @@ package sse_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/sse"
@@ -79,4 +82,43 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 	})
+}
+
+// How a stream comes in pieces makes no difference.
+func FuzzReaderInPieces(f *testing.F) {
+	f.Add("\ufeffdata: a\r\n\r\nid: 1\rdata: b\r\rdata: c\n\n: d\n\nretry: 5\n\n", 100)
+	f.Add("data: "+strings.Repeat("x", 5000)+"\r\ndata: y\n\n", 1<<20)
+	f.Add("data: abc\n\ndata: abcdef\n\n", 10)
+	f.Fuzz(func(t *testing.T, stream string, limit int) {
+		limit &= 1<<20 - 1
+		whole := sse.NewReader(strings.NewReader(stream), limit)
+		pieces := sse.NewReader(iotest.OneByteReader(strings.NewReader(stream)), limit)
+		for {
+			want, wantErr := whole.Next()
+			got, err := pieces.Next()
+			if fmt.Sprintf("%+v %v", got, err) != fmt.Sprintf("%+v %v", want, wantErr) {
+				t.Fatalf("got %+v, %v; want %+v, %v", got, err, want, wantErr)
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+}
+
+func BenchmarkReader(b *testing.B) {
+	for _, n := range []int{100, 64 << 10} {
+		stream := string(sse.Append(nil, sse.Event{ID: "1", Data: []byte(strings.Repeat("x", n))}))
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(stream)))
+			for b.Loop() {
+				r := sse.NewReader(strings.NewReader(stream), 1<<20)
+				if _, err := r.Next(); err != nil {
+					b.Fatal(err)
+				}
+				r.Release()
+			}
+		})
+	}
 }

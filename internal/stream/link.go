@@ -22,7 +22,7 @@ type Link struct {
 	decoder   jsonrpc.Decoder
 	calls     jsonrpc.Calls
 	listens   sync.Map        // of jsonrpc.ID: subscriptions in flight
-	bad       sync.Map        // jsonrpc.ID → error: why an answer could not be read
+	bad       sync.Map        // jsonrpc.ID → error: why a call has no answer that could be read
 	asked     era.InFlight    // requests of the server
 	refusals  serial.Queue    // of such requests; reading goes on while they are written
 	ctx       context.Context //nolint:containedctx // the connection's life: ended by its end
@@ -145,7 +145,12 @@ func (l *Link) message(m *jsonrpc.Message, bad error, to reply) {
 //
 // Spec: 2026-07-28 basic#error-codes.
 func (l *Link) malformed(id jsonrpc.ID, bad error) {
-	l.bad.Store(id, errors.New("the server sent a malformed answer: "+bad.Error()))
+	l.fail(id, errors.New("the server sent a malformed answer: "+bad.Error()))
+}
+
+// fail ends a call with an error of this side.
+func (l *Link) fail(id jsonrpc.ID, err error) {
+	l.bad.Store(id, err)
 	if !l.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: id}) {
 		l.bad.Delete(id)
 	}
@@ -256,9 +261,9 @@ func (l *Link) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrp
 		call.Forget()
 		return nil, err
 	}
-	if err := l.writeWithin(ctx, frame); err != nil {
+	if err := l.writeCall(ctx, request.ID, frame); err != nil {
 		call.Forget()
-		return nil, l.broken(err)
+		return nil, err
 	}
 	response, err := call.Wait(ctx)
 	// initialize must not be cancelled.
@@ -270,6 +275,17 @@ func (l *Link) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrp
 		return nil, reason.(error) //nolint:forcetypeassert // the map holds nothing else
 	}
 	return response, err
+}
+
+// writeCall writes a request.
+func (l *Link) writeCall(ctx context.Context, id jsonrpc.ID, frame []byte) error {
+	if l.apart() {
+		return l.postCall(id, frame)
+	}
+	if err := l.writeWithin(ctx, frame); err != nil {
+		return l.broken(err)
+	}
+	return nil
 }
 
 // writeWithin writes a frame for a caller who does not wait for ever. A server
@@ -337,6 +353,9 @@ func (l *Link) Send(ctx context.Context, notification *jsonrpc.Message) error {
 	frame, err := jsonrpc.Append(nil, notification)
 	if err != nil {
 		return err
+	}
+	if l.apart() {
+		return l.postWithin(ctx, frame)
 	}
 	if err := l.writeWithin(ctx, frame); err != nil {
 		return l.broken(err)

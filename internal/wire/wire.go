@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -37,12 +38,23 @@ func Marshal(v any) ([]byte, error) {
 // Append appends v as compact JSON on one line to dst. On an error dst comes
 // back as it was.
 func Append(dst []byte, v any) ([]byte, error) {
-	b := bytes.NewBuffer(dst)
+	if w, ok := v.(Written); ok {
+		return appendWritten(dst, w)
+	}
+	b := writers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool holds nothing else
+	defer func() {
+		*b = bytes.Buffer{} // the room is the caller's
+		writers.Put(b)
+	}()
+	*b = *bytes.NewBuffer(dst)
 	if err := json.MarshalWrite(b, v, encodeOptions); err != nil {
 		return dst, err
 	}
 	return b.Bytes(), nil
 }
+
+// writers are what makes the library append to a slice.
+var writers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // Unmarshal decodes one JSON value. Names match exactly; duplicate names and
 // invalid UTF-8 are errors; unknown members are ignored.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/httpcall"
@@ -88,24 +87,15 @@ func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, 
 	return &conn{Link: stream.Dial(f, receiver, d.MaxMessageBytes, explain), frames: f}, nil //nolint:contextcheck // the connection outlives this call
 }
 
-// conn is a link whose calls do not wait for a server that does not take a
-// message.
+// conn is a link that knows the revision of its session.
 type conn struct {
 	*stream.Link
 	frames *frames
-
-	mu     sync.Mutex
-	closed bool
-	work   sync.WaitGroup
 }
 
 // RoundTrip implements mcp.Conn.
 func (c *conn) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrpc.Message, error) {
-	var response *jsonrpc.Message
-	err := c.within(ctx, func() (err error) {
-		response, err = c.Link.RoundTrip(ctx, request)
-		return err
-	})
+	response, err := c.Link.RoundTrip(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -126,53 +116,4 @@ func (c *conn) agreed(result []byte) {
 	if wire.Unmarshal(result, &r) == nil {
 		c.frames.version.Store(&r.Version)
 	}
-}
-
-// Send implements mcp.Conn.
-func (c *conn) Send(ctx context.Context, notification *jsonrpc.Message) error {
-	return c.within(ctx, func() error { return c.Link.Send(ctx, notification) })
-}
-
-// within runs f, and returns early when ctx ends.
-func (c *conn) within(ctx context.Context, f func() error) error {
-	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		return jsonrpc.ErrClosed
-	}
-	c.work.Add(1)
-	c.mu.Unlock()
-	done := make(chan error, 1)
-	go func() { // ends with its POST, which has a limit, and ctx; Close waits for it
-		defer c.work.Done()
-		done <- f()
-	}()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	// A call that is told to end sends its cancellation before it returns, and
-	// Close must not come first.
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case err := <-done:
-		return err
-	case <-timer.C:
-		return context.Cause(ctx)
-	}
-}
-
-// grace is how long a message whose caller has gone may still hold it up.
-const grace = 50 * time.Millisecond
-
-// Close implements mcp.Conn.
-func (c *conn) Close() error {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	err := c.Link.Close()
-	c.work.Wait()
-	return err
 }

@@ -36,7 +36,7 @@ type frames struct {
 	version  atomic.Pointer[string] // of the session, once it is agreed on
 }
 
-var _ stream.Frames = (*frames)(nil)
+var _ stream.Poster = (*frames)(nil)
 
 func newFrames(c *Client) *frames {
 	f := &frames{client: c, own: c.HTTP == nil}
@@ -159,6 +159,9 @@ func (f *frames) Write(frame []byte) error {
 	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
 	return nil
 }
+
+// Apart implements stream.Poster: each message is a POST of its own.
+func (f *frames) Apart() {}
 
 // Close implements stream.Frames.
 func (f *frames) Close() error {

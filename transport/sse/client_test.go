@@ -183,6 +183,35 @@ func TestHungPost(t *testing.T) {
 	}
 }
 
+// An answer counts when it comes, also before its message was said to be
+// accepted; and a message that is stuck holds up no other one.
+func TestAnswerBeforeItsPostIsAccepted(t *testing.T) {
+	p := newPeer(t, "/m", func(p *peer, w http.ResponseWriter, r *http.Request, body string) {
+		switch {
+		case strings.Contains(body, `"slow"`):
+			p.say <- `{"jsonrpc":"2.0","id":1,"result":{}}`
+			<-r.Context().Done()
+		case strings.Contains(body, `"stuck"`):
+			<-r.Context().Done()
+		case strings.Contains(body, `"ping"`):
+			p.say <- `{"jsonrpc":"2.0","id":3,"result":{}}`
+			w.WriteHeader(202)
+		}
+	})
+	conn := p.dial(t, Client{PostTimeout: time.Minute}, newEar())
+	if _, err := conn.RoundTrip(t.Context(), request(1, "slow")); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if _, err := conn.RoundTrip(ctx, request(2, "stuck")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error = %v", err)
+	}
+	if _, err := conn.RoundTrip(t.Context(), request(3, "ping")); err != nil || conn.Err() != nil {
+		t.Errorf("error = %v, Err = %v", err, conn.Err())
+	}
+}
+
 func TestPostTimeout(t *testing.T) {
 	p := newPeer(t, "/m", func(_ *peer, _ http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() })
 	conn := p.dial(t, Client{PostTimeout: 20 * time.Millisecond}, newEar())

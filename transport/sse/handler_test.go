@@ -134,3 +134,74 @@ func TestTwoContentTypes(t *testing.T) {
 		t.Errorf("status %d", resp.StatusCode)
 	}
 }
+
+// dial opens a stream, and returns its events and its endpoint.
+func dial(t *testing.T, ts *httptest.Server, target string) (*codec.Reader, string) {
+	t.Helper()
+	resp, err := ts.Client().Get(ts.URL + target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	events := codec.NewReader(resp.Body, 1<<20)
+	first, err := events.Next()
+	if err != nil || first.Name != "endpoint" {
+		t.Fatalf("first event = %+v, %v", first, err)
+	}
+	return events, string(first.Data)
+}
+
+func post(t *testing.T, ts *httptest.Server, endpoint, body string) int {
+	t.Helper()
+	resp, err := ts.Client().Post(ts.URL+endpoint, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+// The stream speaks every revision that has sessions, and one has batches.
+//
+// Spec: 2025-03-26 basic#batching.
+func TestBatch(t *testing.T) {
+	ts := start(t)
+	for _, tt := range []struct {
+		revision string
+		status   int
+	}{{"2025-03-26", http.StatusAccepted}, {"2024-11-05", http.StatusBadRequest}} {
+		events, endpoint := dial(t, ts, "/sse")
+		opening := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + tt.revision + `","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+		if status := post(t, ts, endpoint, opening); status != http.StatusAccepted {
+			t.Fatalf("initialize: %d", status)
+		}
+		if _, err := events.Next(); err != nil {
+			t.Fatal(err)
+		}
+		batch := `[{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":1,"method":"ping"},{"id":2}]`
+		if status := post(t, ts, endpoint, batch); status != tt.status {
+			t.Errorf("%s: a batch has the status %d", tt.revision, status)
+		}
+		if tt.status != http.StatusAccepted {
+			continue
+		}
+		e, err := events.Next()
+		if got := string(e.Data); err != nil || !strings.HasPrefix(got, "[") || !strings.Contains(got, `"id":1,"result":{}`) || !strings.Contains(got, `"id":2,"error"`) {
+			t.Errorf("%s: the batch is answered by %s, %v", tt.revision, got, err)
+		}
+	}
+}
+
+// An endpoint is on this server, whatever the path of the stream looks like.
+func TestEndpointOfAStrangePath(t *testing.T) {
+	ts := start(t)
+	for _, path := range []string{"//evil.example/sse", "/a%0d%0ab", "/%2f/x"} {
+		_, endpoint := dial(t, ts, path)
+		if strings.HasPrefix(endpoint, "//") {
+			t.Errorf("%s: the endpoint %q leads away", path, endpoint)
+		}
+		if status := post(t, ts, endpoint, `{"jsonrpc":"2.0","method":"notifications/x"}`); status != http.StatusAccepted {
+			t.Errorf("%s: a POST to %q has the status %d", path, endpoint, status)
+		}
+	}
+}

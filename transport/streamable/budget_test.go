@@ -8,7 +8,7 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -57,7 +57,7 @@ func benchmarkCall(b *testing.B, stateless bool) {
 	server.AddTool(s, mcp.Tool{Name: "add"}, func(_ context.Context, _ *server.Call, in pair) (sum, error) {
 		return sum{in.A + in.B}, nil
 	})
-	h, err := streamable.New(s, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
+	h, err := streamable.New(s, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}, Rate: -1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -94,22 +94,17 @@ type rawClient struct {
 }
 
 func newRawClient(b *testing.B, h *streamable.Handler) *rawClient {
-	near, far := net.Pipe()
-	l := &oneListener{conns: make(chan net.Conn, 1), addr: near.LocalAddr()}
-	l.conns <- far
-	web := &http.Server{Handler: h}
-	ended := make(chan struct{})
-	go func() { // ends with Close, which the cleanup waits for
-		defer close(ended)
-		_ = web.Serve(l)
-	}()
+	web := httptest.NewServer(h)
+	conn, err := new(net.Dialer).DialContext(b.Context(), "tcp", web.Listener.Addr().String())
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.Cleanup(func() {
-		_ = near.Close()
+		_ = conn.Close()
 		_ = h.Close(context.Background())
-		_ = web.Close()
-		<-ended
+		web.Close()
 	})
-	return &rawClient{b: b, conn: near, r: bufio.NewReader(near)}
+	return &rawClient{b: b, conn: conn, r: bufio.NewReader(conn)}
 }
 
 // send sends a request and returns the head and the body of its answer.
@@ -125,10 +120,14 @@ func (c *rawClient) send(request []byte) (head, body string) {
 	return head, body
 }
 
-// exchange sends a request and reads past its answer.
+// exchange sends a request and reads past its answer, which must be a result.
 func (c *rawClient) exchange(request []byte) {
 	c.write(request)
-	c.discard(c.head(func([]byte) {}))
+	ok := false
+	c.discard(c.head(func(line []byte) { ok = ok || bytes.HasPrefix(line, []byte("HTTP/1.1 200")) }))
+	if !ok {
+		c.b.Fatal("a call was refused")
+	}
 }
 
 func (c *rawClient) write(request []byte) {
@@ -161,20 +160,3 @@ func (c *rawClient) head(show func(line []byte)) (length int) {
 		}
 	}
 }
-
-// oneListener has a connection that is there already.
-type oneListener struct {
-	conns chan net.Conn
-	addr  net.Addr
-}
-
-func (l *oneListener) Accept() (net.Conn, error) {
-	conn, ok := <-l.conns
-	if !ok {
-		return nil, net.ErrClosed
-	}
-	return conn, nil
-}
-
-func (l *oneListener) Close() error   { close(l.conns); return nil }
-func (l *oneListener) Addr() net.Addr { return l.addr }

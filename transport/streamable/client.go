@@ -93,7 +93,13 @@ func (c *Client) Connect(_ context.Context, receiver mcp.Receiver) (mcp.Conn, er
 	if err != nil {
 		return nil, err
 	}
-	l := &conn{opts: c.withDefaults(), url: u, http: httpcall.Guarded(c.HTTP), own: c.HTTP == nil, receiver: receiver, done: make(chan struct{})}
+	blank, err := http.NewRequest(http.MethodPost, u.String(), nil) //nolint:noctx // each that is made of it has one
+	if err != nil {
+		return nil, err
+	}
+	l := &conn{opts: c.withDefaults(), blank: blank, http: httpcall.Guarded(c.HTTP), own: c.HTTP == nil, receiver: receiver, done: make(chan struct{})}
+	l.header = baseHeader(c.Header)
+	l.postHeader = toPost(l.header)
 	l.decoder = jsonrpc.Decoder{MaxBytes: l.opts.MaxMessageBytes}
 	l.ctx, l.end = context.WithCancelCause(context.Background())
 	return l, nil

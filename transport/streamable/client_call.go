@@ -22,7 +22,6 @@ type call struct {
 	version   string // stateless: its own
 	name      string // what Mcp-Name says
 	named     bool
-	arguments json.RawMessage
 	meta      json.RawMessage
 	session   string // the session it was sent in
 }
@@ -35,47 +34,28 @@ func newCall(m *jsonrpc.Message) (*call, error) {
 		return nil, err
 	}
 	c := &call{m: m, frame: frame}
-	var head struct {
-		Name      json.RawMessage `json:"name"`
-		URI       json.RawMessage `json:"uri"`
-		Arguments json.RawMessage `json:"arguments"`
-		Meta      json.RawMessage `json:"_meta"`
-	}
-	if m.Params == nil || wire.Unmarshal(m.Params, &head) != nil {
-		return c, nil
-	}
-	c.arguments, c.meta = head.Arguments, head.Meta
-	if raw, ok := member(head.Meta, mcp.MetaProtocolVersion); ok {
+	// Append has found the params valid.
+	c.meta = wire.Find(m.Params, "_meta")
+	if version := wire.Find(c.meta, mcp.MetaProtocolVersion); version != nil {
 		c.stateless = true
-		c.version, _ = text(raw) // what is no string is the server's to refuse
+		c.version, _ = wire.Text(version) // what is no string is the server's to refuse
 	}
 	switch m.Method {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt:
-		c.name, c.named = text(head.Name)
+		c.name, c.named = wire.Text(wire.Find(m.Params, "name"))
 	case mcp.MethodReadResource:
-		c.name, c.named = text(head.URI)
+		c.name, c.named = wire.Text(wire.Find(m.Params, "uri"))
 	}
 	return c, nil
 }
 
-// text returns the value of a JSON string.
-func text(raw json.RawMessage) (string, bool) {
-	var s string
-	if len(raw) == 0 || raw[0] != '"' || wire.Unmarshal(raw, &s) != nil {
-		return "", false
-	}
-	return s, true
-}
-
-// header returns the header of a call's POST. It remembers in the call what
+// headerOf returns the header of a call's POST. It remembers in the call what
 // session it is part of.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#request-metadata.
 // Spec: 2025-11-25 basic/transports#protocol-version-header.
-func (c *conn) header(call *call) http.Header {
-	h := c.baseHeader()
-	h.Set("Content-Type", "application/json")
-	h.Set("Accept", "application/json, "+sse.ContentType)
+func (c *conn) headerOf(call *call) http.Header {
+	h := c.postHeader.Clone()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -123,7 +103,7 @@ func (c *conn) sessionHeader(h http.Header) {
 // roundTrip posts a request and returns its answer.
 func (c *conn) roundTrip(ctx context.Context, call *call) (*jsonrpc.Message, error) {
 	f := c.begin(ctx)
-	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.header(call)) //nolint:contextcheck // the flight ends with ctx
+	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.headerOf(call)) //nolint:contextcheck // the flight ends with ctx
 	if err != nil {
 		defer f.over()
 		return nil, f.reason(err)
@@ -150,24 +130,32 @@ func (c *conn) answer(f *flight, call *call, resp *http.Response) (*jsonrpc.Mess
 	if resp.StatusCode == http.StatusOK && kind == sse.ContentType {
 		return c.stream(f, call, resp.Body)
 	}
-	defer f.landed(resp.Body)
-	switch {
-	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the server answered %d %s, which carries no answer", resp.StatusCode, http.StatusText(resp.StatusCode))
-	case kind != "application/json":
-		head, _ := readBody(resp.Body, 64) // for the message; what is missing does not matter
-		return nil, fmt.Errorf("the server sent %q, neither JSON nor an event stream; is %q an MCP endpoint? It begins %q",
-			resp.Header.Get("Content-Type"), c.opts.Name(), head[:min(len(head), 64)])
+	if resp.StatusCode != http.StatusOK || kind != "application/json" {
+		defer f.landed(resp.Body)
+		return nil, c.noAnswer(resp)
 	}
-	body, err := readBody(resp.Body, c.opts.MaxMessageBytes)
+	body, err := readBody(resp.Body, resp.ContentLength, c.opts.MaxMessageBytes)
 	if err != nil {
+		defer f.landed(resp.Body)
 		return nil, f.reason(err)
 	}
+	f.arrived(resp.Body)
 	m, err := c.take(call, body)
 	if m == nil && err == nil {
 		err = fmt.Errorf("the server sent something that is no answer to request %s", call.m.ID)
 	}
 	return m, err
+}
+
+// noAnswer says what is wrong with a successful response that is neither JSON
+// nor an event stream.
+func (c *conn) noAnswer(resp *http.Response) error {
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server answered %d %s, which carries no answer", resp.StatusCode, http.StatusText(resp.StatusCode))
+	}
+	head, _ := readBody(resp.Body, 64, 64) // for the message; what is missing does not matter
+	return fmt.Errorf("the server sent %q, neither JSON nor an event stream; is %q an MCP endpoint? It begins %q",
+		resp.Header.Get("Content-Type"), c.opts.Name(), head[:min(len(head), 64)])
 }
 
 // refused makes the answer out of a response that is no success: the error
@@ -176,7 +164,7 @@ func (c *conn) answer(f *flight, call *call, resp *http.Response) (*jsonrpc.Mess
 // Spec: 2026-07-28 basic/transports/streamable-http#backward-compatibility.
 // Spec: 2025-11-25 basic/transports#session-management (3).
 func (c *conn) refused(f *flight, call *call, resp *http.Response) (*jsonrpc.Message, error) {
-	body, err := readBody(resp.Body, maxErrorBody)
+	body, err := readBody(resp.Body, resp.ContentLength, maxErrorBody)
 	if err != nil && f.ctx.Err() != nil {
 		return nil, f.reason(err)
 	}
@@ -224,7 +212,7 @@ func (c *conn) rpcError(body []byte) *jsonrpc.Message {
 // deliver posts a message that has no answer.
 func (c *conn) deliver(ctx context.Context, call *call) error {
 	f := c.begin(ctx)
-	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.header(call)) //nolint:bodyclose,contextcheck // landed closes it; the flight ends with ctx
+	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.headerOf(call)) //nolint:bodyclose,contextcheck // landed closes it; the flight ends with ctx
 	if err != nil {
 		defer f.over()
 		return f.reason(err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"sync"
 	"sync/atomic"
 
@@ -18,15 +17,17 @@ import (
 // conn is a client's connection to a server: nothing but what is known of the
 // server, until there is a session.
 type conn struct {
-	opts     Client // with its defaults
-	url      *url.URL
-	http     *http.Client
-	own      bool // http is this connection's own
-	receiver mcp.Receiver
-	decoder  jsonrpc.Decoder
-	asked    era.InFlight // requests of the server
-	tools    toolHeaders
-	lastID   atomic.Int64
+	opts       Client        // with its defaults
+	blank      *http.Request // what the others are made of
+	header     http.Header   // what the user adds to every request
+	postHeader http.Header   // and what every POST has
+	http       *http.Client
+	own        bool // http is this connection's own
+	receiver   mcp.Receiver
+	decoder    jsonrpc.Decoder
+	asked      era.InFlight // requests of the server
+	tools      toolHeaders
+	lastID     atomic.Int64
 
 	ctx       context.Context //nolint:containedctx // the connection's life: ended by its end
 	end       context.CancelCauseFunc
@@ -198,7 +199,7 @@ func (c *conn) Close() error {
 func (c *conn) delete(session, version string) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), c.opts.CloseTimeout, errors.New("the server did not answer in time"))
 	defer cancel()
-	header := c.baseHeader()
+	header := c.header.Clone()
 	header.Set(headerSession, session)
 	if version != "" {
 		header.Set(headerVersion, version)

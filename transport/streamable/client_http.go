@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/sse"
@@ -23,22 +24,34 @@ type flight struct {
 	ctx    context.Context //nolint:containedctx // the request's own
 	cancel context.CancelCauseFunc
 	detach func() bool // from the caller
-	free   func() bool // from the connection
 }
 
 // begin returns a flight that ends with ctx, and with the connection.
 func (c *conn) begin(ctx context.Context) *flight {
 	f := &flight{conn: c}
-	f.ctx, f.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	f.ctx, f.cancel = context.WithCancelCause(flightContext{Context: c.ctx, caller: ctx})
 	f.detach = context.AfterFunc(ctx, func() { f.cancel(context.Cause(ctx)) })
-	f.free = context.AfterFunc(c.ctx, func() { f.cancel(context.Cause(c.ctx)) }) //nolint:contextcheck // it is the second one to end with
 	return f
+}
+
+// flightContext ends with the connection and has the values of the caller.
+type flightContext struct {
+	context.Context                 //nolint:containedctx // the connection's
+	caller          context.Context //nolint:containedctx // its values are what counts
+}
+
+// Value asks the connection first: package context looks there for whose end
+// is the flight's, too.
+func (c flightContext) Value(key any) any {
+	if v := c.Context.Value(key); v != nil {
+		return v
+	}
+	return c.caller.Value(key)
 }
 
 // over ends the flight, and with it the response that is still coming.
 func (f *flight) over() {
 	f.detach()
-	f.free()
 	f.cancel(nil)
 }
 
@@ -54,8 +67,19 @@ func (f *flight) reason(err error) error {
 // said everything, for its connection to be used again.
 const drainTime = 250 * time.Millisecond
 
+// arrived ends a flight whose body was read to its end: its connection can be
+// used again already.
+func (f *flight) arrived(body io.Closer) {
+	f.over()
+	_ = body.Close() // nothing is left in it
+}
+
 // landed ends a flight whose answer has come, after the rest of its body.
 func (f *flight) landed(body io.ReadCloser) {
+	if body == http.NoBody {
+		f.arrived(body)
+		return
+	}
 	f.detach()                       // callers end their context as soon as they have the answer
 	started := f.conn.spawn(func() { // ends with the body, after drainTime, or with the connection
 		defer f.over()
@@ -76,23 +100,26 @@ func drain(body io.ReadCloser) {
 	_ = body.Close() // what is unread is not wanted
 }
 
-// do sends a request.
+// do sends a request with a header of its own.
 func (c *conn) do(ctx context.Context, method string, body []byte, header http.Header) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.url.String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header = header
+	req := c.blank.WithContext(ctx)
+	to := *c.blank.URL // a RoundTripper may change it, though it should not
+	req.Method, req.URL, req.Header = method, &to, header
 	if host := header.Get("Host"); host != "" {
 		req.Host = host
+	}
+	if len(body) > 0 {
+		req.ContentLength = int64(len(body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	return c.http.Do(req)
 }
 
 // baseHeader returns what the user adds to every request.
-func (c *conn) baseHeader() http.Header {
-	h := make(http.Header, len(c.opts.Header)+8)
-	for name, values := range c.opts.Header {
+func baseHeader(added http.Header) http.Header {
+	h := make(http.Header, len(added))
+	for name, values := range added {
 		h[http.CanonicalHeaderKey(name)] = append([]string(nil), values...)
 	}
 	// What the protocol says must not be said by anybody else.
@@ -102,9 +129,21 @@ func (c *conn) baseHeader() http.Header {
 	return h
 }
 
+// toPost adds to a header what every POST has.
+func toPost(base http.Header) http.Header {
+	h := base.Clone()
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "application/json, "+sse.ContentType)
+	return h
+}
+
 // mediaType returns the media type of a response, or "".
 func mediaType(resp *http.Response) string {
-	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	header := resp.Header.Get("Content-Type")
+	if header == "application/json" || header == sse.ContentType {
+		return header // nearly all are
+	}
+	kind, _, err := mime.ParseMediaType(header)
 	if err != nil {
 		return ""
 	}
@@ -119,9 +158,21 @@ func httpError(resp *http.Response, body []byte) *HTTPError {
 	}
 }
 
-// readBody reads a body of at most limit bytes.
-func readBody(body io.Reader, limit int) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(body, int64(limit)+1))
+// A body whose length is not known gets typicalBody bytes of room before any of
+// it is there. One that says how long it is gets at most maxAhead: that may be
+// a lie.
+const (
+	typicalBody = 512
+	maxAhead    = 1 << 20
+)
+
+// readBody reads a body of at most limit bytes to its end. length is how long
+// it says it is; negative is unknown.
+func readBody(body io.Reader, length int64, limit int) ([]byte, error) {
+	if length < 0 {
+		length = typicalBody
+	}
+	b, err := readTo(make([]byte, 0, min(length, maxAhead)+1), io.LimitReader(body, int64(limit)+1))
 	if err != nil {
 		return nil, fmt.Errorf("the answer did not arrive whole: %w", err)
 	}
@@ -129,6 +180,23 @@ func readBody(body io.Reader, limit int) ([]byte, error) {
 		return nil, fmt.Errorf("the answer is over the limit of %d bytes; see Client.MaxMessageBytes", limit)
 	}
 	return b, nil
+}
+
+// readTo is io.ReadAll into room that is there already.
+func readTo(b []byte, r io.Reader) ([]byte, error) {
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+		if len(b) == cap(b) {
+			b = slices.Grow(b, len(b))
+		}
+	}
 }
 
 // newReader reads the events of a stream; the limit is on messages, to which

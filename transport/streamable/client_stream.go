@@ -60,6 +60,7 @@ var errStreamEnded = errors.New("the server ended the stream without an answer")
 // that there were any. call is nil for a stream that belongs to none.
 func (c *conn) events(call *call, body io.Reader, at *cursor) (answer *jsonrpc.Message, moved bool, err error) {
 	r := c.newReader(body)
+	defer r.Release()
 	for {
 		e, err := r.Next()
 		switch {
@@ -149,7 +150,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 //
 // Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
 func (c *conn) get(ctx context.Context, at *cursor) (io.ReadCloser, error) {
-	h := c.baseHeader()
+	h := c.header.Clone()
 	h.Set("Accept", sse.ContentType)
 	if at.last != "" {
 		h.Set(headerLast, at.last)
@@ -165,7 +166,7 @@ func (c *conn) get(ctx context.Context, at *cursor) (io.ReadCloser, error) {
 		return resp.Body, nil
 	}
 	defer drain(resp.Body)
-	body, _ := readBody(resp.Body, 512) // for the message; what is missing does not matter
+	body, _ := readBody(resp.Body, resp.ContentLength, 512) // for the message; what is missing does not matter
 	return nil, httpError(resp, body)
 }
 

@@ -98,13 +98,11 @@ func (t *toolHeaders) mirror(h http.Header, call *call) {
 	bindings := t.bindings[call.name]
 	t.mu.Unlock()
 	for _, b := range bindings {
-		raw, ok := call.arguments, true
+		raw := wire.Find(call.m.Params, "arguments")
 		for _, name := range b.Path {
-			if raw, ok = member(raw, name); !ok {
-				break
-			}
+			raw = wire.Find(raw, name)
 		}
-		if value, has := headerValue(raw); ok && has {
+		if value, ok := headerValue(raw); ok {
 			h.Set(headerParam+b.Name, encodeHeader(value))
 		}
 	}
@@ -119,7 +117,7 @@ func headerValue(raw json.RawMessage) (string, bool) {
 	case len(raw) == 0:
 		return "", false
 	case raw[0] == '"':
-		return text(raw)
+		return wire.Text(raw)
 	case raw[0] == 't' || raw[0] == 'f':
 		return string(raw), true
 	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
@@ -141,20 +139,6 @@ func decimal(number string) string {
 		return number
 	}
 	return r.Num().String()
-}
-
-// member returns a member of an object.
-func member(doc json.RawMessage, name string) (json.RawMessage, bool) {
-	var found json.RawMessage
-	stop := errors.New("found")
-	err := wire.Members(doc, func(n string, value []byte) error {
-		if n != name {
-			return nil
-		}
-		found = append(found, value...)
-		return stop
-	})
-	return found, errors.Is(err, stop)
 }
 
 // callAgain makes a call again that the server refused for its headers: its

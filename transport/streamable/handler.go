@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -47,10 +46,11 @@ type Handler struct {
 	limits    *httpserve.Limits
 	sessions  *sessions
 
-	ctx  context.Context //nolint:containedctx // the handler's life: ended by Close
-	end  context.CancelCauseFunc
-	mu   sync.Mutex // guards adding to busy against Close
-	busy sync.WaitGroup
+	ctx      context.Context //nolint:containedctx // the handler's life: ended by Close
+	down     context.CancelCauseFunc
+	mu       sync.Mutex // guards adding to busy against Close, and requests
+	busy     sync.WaitGroup
+	requests map[context.Context]context.CancelCauseFunc // stateless ones that are being served
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -67,7 +67,8 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 		return nil, err
 	}
 	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst)}
-	s.ctx, s.end = context.WithCancelCause(context.Background())
+	s.ctx, s.down = context.WithCancelCause(context.Background())
+	s.requests = map[context.Context]context.CancelCauseFunc{}
 	s.sessions = newSessions(s)
 	return s, nil
 }
@@ -78,7 +79,10 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 // http.Server.RegisterOnShutdown.
 func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
-	h.end(era.ErrShutdown)
+	h.down(era.ErrShutdown)
+	for _, cancel := range h.requests {
+		cancel(era.ErrShutdown)
+	}
 	h.mu.Unlock()
 	done := make(chan struct{})
 	go func() { // ends with the last request, all of which are cancelled
@@ -119,27 +123,39 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.busy.Done()
+	via, client := h.admit(w, r)
+	if client == nil {
+		return
+	}
+	defer h.limits.Leave(client)
+	if r.Method == http.MethodPost {
+		h.post(w, r, via) //nolint:contextcheck // what a session serves outlives the request that brings it
+		return
+	}
+	h.visit(w, r, via)
+}
+
+// admit says who sends a request, and counts it in. It returns nil, and has
+// answered the request, if that may not be.
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (era.Via, *httpserve.Client) {
 	if err := h.guard.Check(r); err != nil {
 		h.opts.Logger.WarnContext(r.Context(), "request refused", "reason", err, "remote", r.RemoteAddr)
 		h.refuse(w, http.StatusForbidden, jsonrpc.CodeInvalidRequest, err.Error())
-		return
+		return era.Via{}, nil
 	}
 	via := httpserve.Sender(r, h.opts.Principal)
-	leave, retry := h.limits.Enter(r, via.Principal)
-	if leave == nil {
+	client, retry := h.limits.Enter(r, via.Principal)
+	if client == nil {
 		w.Header().Set("Retry-After", retry)
 		h.refuse(w, http.StatusTooManyRequests, jsonrpc.CodeInternalError, "too many requests; come back after "+retry+" s")
-		return
 	}
-	defer leave()
-	h.route(w, r, via) //nolint:contextcheck // what a session serves outlives the request that brings it
+	return via, client
 }
 
-func (h *Handler) route(w http.ResponseWriter, r *http.Request, via era.Via) {
+// visit serves what brings no message: it is about a session.
+func (h *Handler) visit(w http.ResponseWriter, r *http.Request, via era.Via) {
 	hasSessions := len(revision.Session(h.handler.Describe().Revisions)) > 0
 	switch {
-	case r.Method == http.MethodPost:
-		h.post(w, r, via)
 	case r.Method == http.MethodGet && hasSessions:
 		h.sessions.get(w, r, via)
 	case r.Method == http.MethodDelete && hasSessions:
@@ -203,7 +219,7 @@ func isSession(version string) bool {
 func acceptable(r *http.Request) (int, error) {
 	// Two types are no type: who reads the other one reads another message.
 	types := r.Header.Values("Content-Type")
-	if kind, _, err := mime.ParseMediaType(strings.Join(types, ",")); err != nil || kind != "application/json" || len(types) != 1 {
+	if len(types) != 1 || !isJSON(types[0]) {
 		return http.StatusUnsupportedMediaType, errors.New("Content-Type must be application/json")
 	}
 	if r.Header.Get("Content-Encoding") != "" {
@@ -213,6 +229,14 @@ func acceptable(r *http.Request) (int, error) {
 		return http.StatusNotAcceptable, errors.New("the Accept header must list application/json and text/event-stream")
 	}
 	return 0, nil
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && kind == "application/json"
 }
 
 func accepts(r *http.Request, want string) bool {
@@ -239,19 +263,17 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, err
 	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(h.opts.ReadTimeout)) // a writer without deadlines has none
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	if err == nil {
-		// Past the body, a read waits for the client to go away. After an
-		// error the deadline stays: the rest of the body is not waited for.
-		_ = rc.SetReadDeadline(time.Time{})
-	}
-	var long *http.MaxBytesError
+	body, err := readAll(r.Body, r.ContentLength, limit)
 	switch {
-	case errors.As(err, &long):
+	case errors.Is(err, errLong):
 		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
 	case err != nil:
 		return nil, http.StatusBadRequest, errors.New("the body did not arrive whole")
 	}
+	// Past the body, a read waits for the client to go away. After an error
+	// the deadline stays: the rest of the body is not waited for.
+	_ = rc.SetReadDeadline(time.Time{})
+	r.Body = http.NoBody
 	return body, 0, nil
 }
 

@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -20,73 +21,86 @@ func checkHeaders(r *http.Request, m *jsonrpc.Message) error {
 	if m.Kind != jsonrpc.Request {
 		return nil
 	}
-	var meta struct {
-		Version string `json:"io.modelcontextprotocol/protocolVersion"`
-	}
-	if m.Meta != nil && wire.Unmarshal(m.Meta, &meta) != nil || meta.Version == "" {
+	version := wire.Find(m.Meta, mcp.MetaProtocolVersion)
+	if version == nil || version[0] != '"' || wire.Is(version, "") {
 		return nil // refused for that by the front
 	}
-	if err := checkHeader(r, headerVersion, meta.Version, false); err != nil {
+	if err := checkHeader(r, headerVersion, version); err != nil {
 		return err
 	}
-	if v, ok := mcp.ParseRevision(meta.Version); !ok || !era.StatelessRevision(v) {
+	if v, ok := mcp.ParseRevision(r.Header.Get(headerVersion)); !ok || !era.StatelessRevision(v) {
 		return nil
 	}
-	if err := checkHeader(r, headerMethod, m.Method, false); err != nil {
+	if err := checkMethod(r, m); err != nil {
 		return err
 	}
-	name, needed := named(m)
-	if !needed {
-		return nil
-	}
-	return checkHeader(r, headerName, name, true)
+	return checkName(r, m)
 }
 
-// checkHeader compares one header, which must be there exactly once.
-func checkHeader(r *http.Request, header, want string, encoded bool) error {
-	values := r.Header.Values(header)
-	if len(values) != 1 {
-		return mismatch("%s must be sent once, not %d times", header, len(values))
+func checkMethod(r *http.Request, m *jsonrpc.Message) error {
+	got, err := header(r, headerMethod)
+	if err == nil && got != m.Method {
+		err = mismatch(headerMethod, got, m.Method)
 	}
-	got := values[0]
-	if encoded {
-		var err error
-		if got, err = decodeHeader(got); err != nil {
-			return mismatch("%s: %v", header, err)
-		}
+	return err
+}
+
+// checkName checks the header that says what a request is about.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#standard-request-headers.
+func checkName(r *http.Request, m *jsonrpc.Message) error {
+	name := named(m)
+	if name == nil || name[0] != '"' || wire.Is(name, "") {
+		return nil // refused for that by the handler
 	}
-	if got != want {
-		return mismatch("%s header value %q does not match body value %q", header, got, want)
+	return checkHeader(r, headerName, name)
+}
+
+// named returns the member that says what a request is about, if there is one.
+func named(m *jsonrpc.Message) json.RawMessage {
+	switch m.Method {
+	case mcp.MethodCallTool, mcp.MethodGetPrompt:
+		return wire.Find(m.Params, "name")
+	case mcp.MethodReadResource:
+		return wire.Find(m.Params, "uri")
 	}
 	return nil
 }
 
-func mismatch(format string, args ...any) *jsonrpc.Error {
-	e := &mcp.HeaderMismatchError{Reason: fmt.Sprintf(format, args...)}
-	return jsonrpc.Errorf(mcp.CodeHeaderMismatch, "%s", e.Error())
+// checkHeader compares one header with a string of the body.
+func checkHeader(r *http.Request, name string, want json.RawMessage) error {
+	got, err := header(r, name)
+	if err != nil {
+		return err
+	}
+	if name == headerName {
+		if got, err = decodeHeader(got); err != nil {
+			return refused("%s: %v", name, err)
+		}
+	}
+	if !wire.Is(want, got) {
+		text, _ := wire.Text(want)
+		return mismatch(name, got, text)
+	}
+	return nil
 }
 
-// named returns what a request is about, if its method is one of those that
-// say so in a header.
-//
-// Spec: 2026-07-28 basic/transports/streamable-http#standard-request-headers.
-func named(m *jsonrpc.Message) (name string, needed bool) {
-	var p struct {
-		Name string `json:"name"`
-		URI  string `json:"uri"`
+// header returns the value of a header, which must be there exactly once.
+func header(r *http.Request, name string) (string, error) {
+	values := r.Header.Values(name)
+	if len(values) != 1 {
+		return "", refused("%s must be sent once, not %d times", name, len(values))
 	}
-	switch m.Method {
-	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
-	default:
-		return "", false
-	}
-	if m.Params == nil || wire.Unmarshal(m.Params, &p) != nil {
-		return "", false // refused for that by the handler
-	}
-	if m.Method == mcp.MethodReadResource {
-		return p.URI, p.URI != ""
-	}
-	return p.Name, p.Name != ""
+	return values[0], nil
+}
+
+func mismatch(name, got, want string) error {
+	return refused("%s header value %q does not match body value %q", name, got, want)
+}
+
+func refused(format string, args ...any) error {
+	e := &mcp.HeaderMismatchError{Reason: fmt.Sprintf(format, args...)}
+	return jsonrpc.Errorf(mcp.CodeHeaderMismatch, "%s", e.Error())
 }
 
 // mirrored gives an exchange the headers that mirror parameters.

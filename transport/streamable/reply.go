@@ -24,8 +24,8 @@ func (r reply) Answer(_ context.Context, frame []byte, failed *era.Failure) erro
 	if failed != nil {
 		r.Challenge(failed.Challenge)
 	}
-	if r.Object(statusOf(failed), frame) {
-		return nil
+	if ok, err := r.Object(statusOf(failed), frame); ok {
+		return err
 	}
 	return r.Event(sse.Event{Data: frame})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
+	"github.com/parley-mcp/parley/internal/stack"
 	"github.com/parley-mcp/parley/jsonrpc"
 )
 
@@ -38,6 +39,7 @@ type session struct {
 	active  int       // HTTP requests under way
 	freed   time.Time // when the last of them ended
 	idle    *time.Timer
+	timed   bool // whether idle runs
 }
 
 // maxStreams bounds the finished streams that a session remembers.
@@ -52,12 +54,11 @@ func (s *session) use() bool {
 		return false
 	}
 	s.active++
-	if s.idle != nil {
-		s.idle.Stop()
-	}
 	return true
 }
 
+// release counts a request out. The timer is left alone if it runs: it looks
+// for itself whether the session was used meanwhile.
 func (s *session) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +66,13 @@ func (s *session) release() {
 	if s.active--; s.active > 0 || s.closed || after < 0 {
 		return
 	}
-	s.freed = time.Now()
+	if s.freed = time.Now(); !s.timed {
+		s.timeLocked(after)
+	}
+}
+
+func (s *session) timeLocked(after time.Duration) {
+	s.timed = true
 	if s.idle == nil {
 		s.idle = time.AfterFunc(after, s.expire)
 		return
@@ -73,20 +80,32 @@ func (s *session) release() {
 	s.idle.Reset(after)
 }
 
-// expire ends a session that was not used for long. The timer may have fired
-// just before it was stopped.
+// expire ends a session that was not used for long.
 func (s *session) expire() {
 	if !s.owner.h.enter() {
 		return // Close ends the session
 	}
 	defer s.owner.h.busy.Done()
-	s.mu.Lock()
-	stale := s.active == 0 && time.Since(s.freed) >= s.owner.h.opts.SessionIdle && s.shutLocked()
-	s.mu.Unlock()
-	if stale {
+	if s.stale() {
 		s.owner.forget(s)
 		s.finish(errors.New("the session was idle for too long"))
 	}
+}
+
+// stale shuts a session that was not used for long. The timer of another one
+// goes on, when it is not in use.
+func (s *session) stale() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timed = false
+	if s.active > 0 || s.closed {
+		return false
+	}
+	if left := s.owner.h.opts.SessionIdle - time.Since(s.freed); left > 0 {
+		s.timeLocked(left)
+		return false
+	}
+	return s.shutLocked()
 }
 
 // close ends what the session serves and waits for it.
@@ -161,7 +180,7 @@ func (s *session) forgetFinished() (forgotten []string) {
 	s.order = slices.DeleteFunc(s.order, func(id string) bool { return s.streams[id] == nil })
 	excess := len(s.order) - maxStreams
 	s.order = slices.DeleteFunc(s.order, func(id string) bool {
-		if len(forgotten) >= excess || !s.streams[id].ended() {
+		if len(forgotten) >= excess || !s.streams[id].ended.Load() {
 			return false
 		}
 		delete(s.streams, id)
@@ -169,15 +188,6 @@ func (s *session) forgetFinished() (forgotten []string) {
 		return true
 	})
 	return forgotten
-}
-
-func (st *stream) ended() bool {
-	select {
-	case <-st.ending:
-		return true
-	default:
-		return false
-	}
 }
 
 func (s *session) stream(id string) *stream {
@@ -219,6 +229,7 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 	}
 	out := s.inflight.Settling(m.ID, requestOut{st})
 	go func() { // ends with the request, which close cancels and waits for
+		stack.Grow()
 		defer s.settle(st)
 		defer out.Forget()
 		s.era.Receive(ctx, m, out, via)

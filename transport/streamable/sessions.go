@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
-	"slices"
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/era"
@@ -156,7 +155,7 @@ func (ss *sessions) versionOK(w http.ResponseWriter, r *http.Request, id jsonrpc
 
 func (ss *sessions) offers(version string) bool {
 	v, ok := mcp.ParseRevision(version)
-	return ok && slices.Contains(revision.Session(ss.h.handler.Describe().Revisions), v)
+	return ok && !era.StatelessRevision(v) && revision.Permits(ss.h.handler.Describe().Revisions, v)
 }
 
 // checkMirrors checks the headers that drafts of the next revision put beside
@@ -167,10 +166,10 @@ func checkMirrors(r *http.Request, m *jsonrpc.Message) error {
 	}
 	err := error(nil)
 	if r.Header.Get(headerMethod) != "" {
-		err = checkHeader(r, headerMethod, m.Method, false)
+		err = checkMethod(r, m)
 	}
-	if name, ok := named(m); ok && err == nil && r.Header.Get(headerName) != "" {
-		err = checkHeader(r, headerName, name, true)
+	if err == nil && r.Header.Get(headerName) != "" {
+		err = checkName(r, m)
 	}
 	if err == nil {
 		return nil
@@ -212,8 +211,8 @@ func (o *opening) Answer(_ context.Context, frame []byte, failed *era.Failure) e
 	if failed != nil {
 		o.w.Header().Del(headerSession)
 	}
-	o.pen.Object(sessionStatus(failed), frame)
-	return nil
+	_, err := o.pen.Object(sessionStatus(failed), frame)
+	return err
 }
 
 // sessionStatus: in a session an error is an answer like any other, unless

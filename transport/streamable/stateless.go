@@ -22,8 +22,9 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		return
 	}
 	via.Mirrored = mirrored(r)
-	ctx, cancel := h.requestContext(r)
-	defer cancel(nil)
+	ctx, cancel := context.WithCancelCause(r.Context())
+	h.begin(ctx, cancel)
+	defer h.end(ctx, cancel)
 	if m.Kind == jsonrpc.Notification {
 		// Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (5).
 		h.stateless.Receive(ctx, m, nil, via)
@@ -35,22 +36,27 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		ctx, stop = httpserve.UntilExpiry(ctx, via.Authorization)
 		defer stop()
 	}
-	p := h.pen(w, func(error) { cancel(era.ErrCancelled) })
+	p := h.pen(w, cancel)
 	defer p.Close()
 	h.stateless.Receive(ctx, m, reply{p}, via)
 }
 
-// requestContext ends when the client closes the response, which cancels the
-// request, and with the handler.
+// begin makes the context of a request end with the handler. That it ends when
+// the client closes the response, which cancels the request, is net/http's work.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#cancellation.
-func (h *Handler) requestContext(r *http.Request) (context.Context, context.CancelCauseFunc) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
-	stopClient := context.AfterFunc(r.Context(), func() { cancel(era.ErrCancelled) })
-	stopServer := context.AfterFunc(h.ctx, func() { cancel(era.ErrShutdown) })
-	return ctx, func(cause error) {
-		stopClient()
-		stopServer()
-		cancel(cause)
+func (h *Handler) begin(ctx context.Context, cancel context.CancelCauseFunc) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.requests[ctx] = cancel
+	if h.ctx.Err() != nil {
+		cancel(era.ErrShutdown)
 	}
+}
+
+func (h *Handler) end(ctx context.Context, cancel context.CancelCauseFunc) {
+	h.mu.Lock()
+	delete(h.requests, ctx)
+	h.mu.Unlock()
+	cancel(nil)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
@@ -24,17 +25,18 @@ type stream struct {
 	id      string
 	primed  bool // whether it begins with an event that says how to come back
 
-	mu     sync.Mutex
-	seq    uint64         // of the last event
-	told   uint64         // of the last event that went out
-	pen    *httpserve.Pen // nil while nobody listens
-	left   chan struct{}
-	done   bool // the answer was sent: nothing follows
-	ending chan struct{}
+	mu   sync.Mutex
+	seq  uint64         // of the last event
+	told uint64         // of the last event that went out
+	pen  *httpserve.Pen // nil while nobody listens
+	left chan struct{}
+	done bool // the answer was sent: nothing follows
+
+	ended atomic.Bool // that is, for those who cannot wait for mu
 }
 
 func newStream(s *session, id string) *stream {
-	return &stream{session: s, id: id, ending: make(chan struct{})}
+	return &stream{session: s, id: id}
 }
 
 func (st *stream) eventID(seq uint64) string { return st.id + "_" + strconv.FormatUint(seq, 10) }
@@ -213,13 +215,15 @@ func (st *stream) answer(frame []byte, failed *era.Failure) error {
 		return nil
 	}
 	st.done = true
-	defer close(st.ending)
+	defer st.ended.Store(true)
 	if st.pen != nil && failed != nil {
 		st.pen.Challenge(failed.Challenge)
 	}
-	if st.seq == 0 && !st.primed && st.pen != nil && st.pen.Object(sessionStatus(failed), frame) {
-		st.leaveLocked()
-		return nil
+	if st.seq == 0 && !st.primed && st.pen != nil {
+		if ok, err := st.pen.Object(sessionStatus(failed), frame); ok {
+			st.leaveLocked()
+			return err
+		}
 	}
 	err := st.sendLocked(frame)
 	st.leaveLocked()
@@ -235,7 +239,7 @@ func (st *stream) drop() {
 	defer st.mu.Unlock()
 	if !st.done {
 		st.done = true
-		close(st.ending)
+		st.ended.Store(true)
 	}
 	if st.pen != nil {
 		_ = st.pen.Start() // a client that is gone does not matter

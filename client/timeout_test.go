@@ -1,0 +1,47 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Calls that are in flight together each end when their own time is over,
+// whatever the others may do, and when the client ends.
+func TestCallsEndEachInItsTime(t *testing.T) {
+	bothEras(t, func(t *testing.T, revisions []mcp.Revision) {
+		c, _, stop := dial(t, slow(), &client.Options{Revisions: revisions})
+		start := time.Now()
+		var wg sync.WaitGroup
+		call := func(steps int, after time.Duration, want error, opts ...client.CallOption) {
+			wg.Go(func() {
+				_, err := c.CallTool(t.Context(), "slow", map[string]any{"steps": steps}, opts...)
+				if !errors.Is(err, want) {
+					t.Errorf("%d steps: error = %v, want %v", steps, err, want)
+				}
+				// A server may not know yet that the one before takes long.
+				if took := time.Since(start); took < after || took > after+10*time.Millisecond {
+					t.Errorf("%d steps: over after %v, want %v", steps, took, after)
+				}
+			})
+		}
+		call(11, 30*time.Second, client.ErrTimeout, client.Timeout(30*time.Second))
+		call(12, 10*time.Second, client.ErrTimeout, client.Timeout(10*time.Second))
+		call(13, 20*time.Second, client.ErrTimeout, client.Timeout(-1), client.MaxTimeout(20*time.Second))
+		call(1, time.Minute, nil, client.Timeout(2*time.Minute))
+		call(14, 90*time.Second, client.ErrClosed, client.Timeout(-1), client.MaxTimeout(-1))
+		wg.Go(func() {
+			<-time.NewTimer(90 * time.Second).C
+			stop()
+		})
+		wg.Wait()
+		if _, err := c.CallTool(context.Background(), "slow", nil); !errors.Is(err, client.ErrClosed) {
+			t.Errorf("a call after the end: %v", err)
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package schema
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"reflect"
+	"runtime"
+	"sync"
+	"weak"
+)
+
+// shared has the schemas that are in use, by the digest of their text: tools
+// with the same schema have one between them. A schema that nobody uses any
+// more goes.
+var shared sync.Map // of weak.Pointer[Schema] by [sha256.Size]byte
+
+// Compile parses and checks a schema. The dialect is the one "$schema" names,
+// or draft 2020-12. References may only point inside the schema itself.
+// Compiling a text again is cheap while the result of the first time is in use.
+func Compile(raw json.RawMessage) (*Schema, error) {
+	if err := checkSize(raw); err != nil {
+		return nil, err
+	}
+	key := sha256.Sum256(raw)
+	if known, ok := shared.Load(key); ok {
+		if s := known.(weak.Pointer[Schema]).Value(); s != nil { //nolint:forcetypeassert // shared has nothing else
+			return s, nil
+		}
+	}
+	s, err := newSchema(raw)
+	if err != nil {
+		return nil, err
+	}
+	known := weak.Make(s)
+	shared.Store(key, known)
+	// It runs on a goroutine of the runtime, which takes a moment.
+	runtime.AddCleanup(s, func(known weak.Pointer[Schema]) { shared.CompareAndDelete(key, known) }, known)
+	return s, nil
+}
+
+// inferred has the result of Infer by type. It is bounded by the number of
+// types that the program has.
+var inferred sync.Map // of json.RawMessage by reflect.Type
+
+func inferOnce(t reflect.Type) (json.RawMessage, error) {
+	if raw, ok := inferred.Load(t); ok {
+		return raw.(json.RawMessage), nil //nolint:forcetypeassert // inferred has nothing else
+	}
+	raw, err := infer(t)
+	if err == nil {
+		inferred.Store(t, raw)
+	}
+	return raw, err
+}

@@ -1,0 +1,98 @@
+package wire
+
+import "bytes"
+
+// Skimmer moves over JSON that is known to be valid, as a part of a message is
+// that was decoded, and checks nothing again. Where it is not valid, it comes
+// to the end early, and never past it. It takes commas and colons for space.
+// Its zero value stands at the end of nothing.
+type Skimmer struct {
+	doc []byte
+	at  int
+}
+
+// Skim returns a Skimmer at the beginning of doc.
+func Skim(doc []byte) Skimmer { return Skimmer{doc: doc} }
+
+// Next returns the first byte of the next value, name or closing bracket, or
+// 0 at the end.
+func (s *Skimmer) Next() byte {
+	for ; s.at < len(s.doc); s.at++ {
+		switch c := s.doc[s.at]; c {
+		case ' ', '\t', '\n', '\r', ',', ':':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// Enter moves past an opening bracket, which Next has found.
+func (s *Skimmer) Enter() { s.at = min(s.at+1, len(s.doc)) }
+
+// Leave moves past a closing bracket, and reports whether there is one, or
+// the end.
+func (s *Skimmer) Leave() bool {
+	switch s.Next() {
+	case '}', ']':
+		s.at++
+		return true
+	case 0:
+		return true
+	}
+	return false
+}
+
+// Skip moves past a value or a name, and returns it.
+func (s *Skimmer) Skip() []byte {
+	c := s.Next()
+	begin := s.at
+	switch c {
+	case '"':
+		s.at = TextEnd(s.doc, s.at)
+	case '{', '[':
+		s.composite()
+	default:
+		for s.at < len(s.doc) && bytes.IndexByte([]byte(",]} \t\n\r"), s.doc[s.at]) < 0 {
+			s.at++
+		}
+	}
+	return s.doc[begin:s.at:s.at]
+}
+
+// TextEnd returns where the string that begins at doc[at] ends: behind the
+// first quote that no backslash escapes, or at the end of doc.
+func TextEnd(doc []byte, at int) int {
+	for from := at + 1; ; {
+		n := bytes.IndexByte(doc[min(from, len(doc)):], '"')
+		if n < 0 {
+			return len(doc)
+		}
+		quote := from + n
+		slashes := 0
+		for doc[quote-1-slashes] == '\\' {
+			slashes++
+		}
+		if from = quote + 1; slashes%2 == 0 {
+			return from
+		}
+	}
+}
+
+func (s *Skimmer) composite() {
+	for depth := 0; s.at < len(s.doc); {
+		switch s.doc[s.at] {
+		case '"':
+			s.at = TextEnd(s.doc, s.at)
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		s.at++
+		if depth == 0 {
+			return
+		}
+	}
+}

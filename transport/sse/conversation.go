@@ -1,0 +1,140 @@
+package sse
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/httpserve"
+	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// conversation is one client: a session, and the stream that carries it.
+type conversation struct {
+	id        string
+	principal string
+	pen       *httpserve.Pen
+	session   *era.Session
+	inflight  era.InFlight
+	ctx       context.Context //nolint:containedctx // the stream's life: ended with it
+	end       context.CancelCauseFunc
+
+	mu       sync.Mutex
+	ending   bool
+	requests sync.WaitGroup
+	until    time.Time   // when the newest authorization ends
+	expiry   *time.Timer // nil without an end
+}
+
+var _ era.Out = (*conversation)(nil)
+
+// Message writes a notification or a request.
+func (c *conversation) Message(_ context.Context, frame []byte) error {
+	return c.pen.Event(sse.Event{Name: "message", Data: frame})
+}
+
+// Answer writes a response.
+func (c *conversation) Answer(ctx context.Context, frame []byte, _ *era.Failure) error {
+	return c.Message(ctx, frame)
+}
+
+// open serves a stream until its client leaves.
+func (h *Handler) open(w http.ResponseWriter, r *http.Request, via era.Via) {
+	c := h.begin(r, via.Principal)
+	if c == nil {
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "no more streams can be opened now", http.StatusServiceUnavailable)
+		return
+	}
+	defer h.finish(c)
+	c.pen = httpserve.NewPen(w, h.opts.WriteTimeout, h.opts.KeepAlive, func(error) { c.end(era.ErrCancelled) })
+	defer c.pen.Close()
+	c.session = era.NewSession(h.handler, h.opts.ServeOptions, c)
+	c.renew(via.Authorization)
+	h.publish(c)
+	if c.pen.Event(sse.Event{Name: "endpoint", Data: []byte(c.endpoint(r.URL))}) == nil {
+		<-c.ctx.Done()
+	}
+	c.drain()
+}
+
+// endpoint is where the client of a stream posts to: the stream's own path,
+// written so that no client takes its beginning for a host.
+func (c *conversation) endpoint(stream *url.URL) string {
+	u := url.URL{Path: stream.Path, RawPath: stream.RawPath, RawQuery: "sessionId=" + c.id}
+	s := u.String()
+	if strings.HasPrefix(s, "//") {
+		return "/." + s
+	}
+	return s
+}
+
+func (h *Handler) begin(r *http.Request, principal string) *conversation {
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // never fails
+	c := &conversation{id: hex.EncodeToString(id), principal: principal}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed || len(h.streams) >= h.opts.MaxStreams {
+		return nil
+	}
+	c.ctx, c.end = context.WithCancelCause(context.WithoutCancel(r.Context()))
+	context.AfterFunc(r.Context(), func() { c.end(era.ErrCancelled) })
+	h.busy.Add(1)
+	return c
+}
+
+// publish makes a conversation known to POST.
+func (h *Handler) publish(c *conversation) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.streams[c.id] = c
+	if h.closed {
+		c.end(era.ErrShutdown)
+	}
+}
+
+func (h *Handler) finish(c *conversation) {
+	c.end(era.ErrShutdown)
+	h.mu.Lock()
+	delete(h.streams, c.id)
+	h.mu.Unlock()
+	h.busy.Done()
+}
+
+// drain ends what is being served and waits for it.
+func (c *conversation) drain() {
+	c.mu.Lock()
+	c.ending = true
+	if c.expiry != nil {
+		c.expiry.Stop()
+	}
+	c.mu.Unlock()
+	c.inflight.CancelAll(context.Cause(c.ctx))
+	c.session.Close(jsonrpc.ErrClosed)
+	c.requests.Wait()
+}
+
+// renew lets the stream go on as long as an authorization of its client. The
+// client cannot open the stream anew without losing what is under way, but it
+// shows with each message that it has a token that is still good.
+func (c *conversation) renew(a *mcp.Authorization) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case a == nil || a.Expires.IsZero() || !a.Expires.After(c.until) || c.ending:
+	case c.expiry == nil:
+		c.until, c.expiry = a.Expires, time.AfterFunc(time.Until(a.Expires), func() { c.end(era.ErrExpired) })
+	default:
+		c.until = a.Expires
+		c.expiry.Reset(time.Until(a.Expires))
+	}
+}

@@ -1,0 +1,51 @@
+package streamable
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+)
+
+// A body is read whole, whatever length was announced and however it arrives.
+func TestReadAll(t *testing.T) {
+	for _, size := range []int{0, 1, 511, 512, 513, 8<<10 - 1, 8 << 10, 8<<10 + 1, 100_000, 128 << 10, 1 << 20} {
+		want := bytes.Repeat([]byte("0123456"), size/7+1)[:size]
+		for _, announced := range []int{-1, 0, size - 1, size, size + 1, 16 << 20} {
+			for name, r := range map[string]io.Reader{
+				"whole":  bytes.NewReader(want),
+				"halves": iotest.HalfReader(bytes.NewReader(want)),
+				"end":    iotest.DataErrReader(bytes.NewReader(want)),
+			} {
+				got, err := readAll(r, int64(announced), int64(size))
+				if err != nil || !bytes.Equal(got, want) {
+					t.Errorf("%d bytes, %d announced, %s: got %d bytes, %v", size, announced, name, len(got), err)
+				}
+			}
+		}
+	}
+}
+
+// What is announced takes no room before it comes.
+func TestReadAllTakesLittleRoom(t *testing.T) {
+	for _, arrived := range []int{0, 100, 10_000, 100_000} {
+		body, err := readAll(io.MultiReader(bytes.NewReader(make([]byte, arrived)), iotest.ErrReader(io.ErrUnexpectedEOF)), 1<<30, 1<<40)
+		if err == nil {
+			t.Fatal("no error for a body that was cut short")
+		}
+		if most := max(16<<10, 20*arrived); cap(body) > most {
+			t.Errorf("%d bytes of a gigabyte have arrived, and take %d; want at most %d", arrived, cap(body), most)
+		}
+	}
+}
+
+// A body may be longer than was announced, where somebody has unpacked it on
+// the way.
+func TestReadAllKeepsToItsLimit(t *testing.T) {
+	for _, announced := range []int64{-1, 0, 10, 999} {
+		if _, err := readAll(bytes.NewReader(make([]byte, 1001)), announced, 1000); !errors.Is(err, errLong) {
+			t.Errorf("%d announced: got %v, want errLong", announced, err)
+		}
+	}
+}
