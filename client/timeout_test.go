@@ -24,7 +24,8 @@ func TestCallsEndEachInItsTime(t *testing.T) {
 				if !errors.Is(err, want) {
 					t.Errorf("%d steps: error = %v, want %v", steps, err, want)
 				}
-				if took := time.Since(start); took != after {
+				// A server may not know yet that the one before takes long.
+				if took := time.Since(start); took < after || took > after+10*time.Millisecond {
 					t.Errorf("%d steps: over after %v, want %v", steps, took, after)
 				}
 			})

@@ -105,12 +105,13 @@ func TestSessionArticleConversation(t *testing.T) {
 		sessWant(t, "server://info", got, `~{"jsonrpc":"2.0","id":4,"result":{"contents":[{"uri":"server://info","mimeType":"application/json","text":"{\n`)
 		sessWant(t, "nonexistent_tool", w.say(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"nonexistent_tool","arguments":{}}}`),
 			`~{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"unknown tool: \"nonexistent_tool\""`)
+		asked := time.Now()
 		got = w.say(`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"get_timestamp","arguments":{}}}`)
 		var result mcp.CallToolResult
 		if err := json.Unmarshal([]byte(sessField(t, got[0], "result")), &result); err != nil {
 			t.Fatal(err)
 		}
-		if stamp, ok := result.Content[0].(*mcp.TextContent); !ok || stamp.Text != time.Now().UTC().Format(time.RFC3339Nano) {
+		if stamp, ok := result.Content[0].(*mcp.TextContent); !ok || stamp.Text != asked.UTC().Format(time.RFC3339Nano) {
 			t.Errorf("get_timestamp: %s", got[0])
 		}
 		sessWant(t, "resources/list", w.say(`{"jsonrpc":"2.0","id":7,"method":"resources/list","params":{}}`),

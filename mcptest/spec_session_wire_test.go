@@ -54,11 +54,13 @@ type sessWire struct {
 	frames []string
 }
 
-// say sends frames and returns what the server has said when all is at rest.
+// say sends frames and returns what the server has said when all is at rest:
+// also what it reads only when it has seen that a request takes long.
 func (w *sessWire) say(frames ...string) []string {
 	for _, f := range frames {
 		w.send(f)
 	}
+	<-time.NewTimer(6 * time.Millisecond).C
 	synctest.Wait()
 	return w.take()
 }

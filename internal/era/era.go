@@ -48,6 +48,12 @@ type Dropper interface {
 	Dropped()
 }
 
+// Waiter is an Out that has to know when a request waits for its client.
+type Waiter interface {
+	// Waits says that a question was sent, and its answer is waited for.
+	Waits()
+}
+
 // Via is what a transport knows about who sent a message.
 type Via struct {
 	// Principal is who the transport authenticated, or "".

@@ -101,6 +101,13 @@ func (s *Settling) Dropped() {
 	}
 }
 
+// Waits implements Waiter.
+func (s *Settling) Waits() {
+	if w, ok := s.Out.(Waiter); ok {
+		w.Waits()
+	}
+}
+
 // Cancel ends a request with a cause. An unknown ID is ignored: the answer
 // may have crossed the cancellation.
 //

@@ -85,6 +85,9 @@ func (t *talk) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, er
 		call.Forget()
 		return nil, err
 	}
+	if w, ok := t.out.(Waiter); ok {
+		w.Waits()
+	}
 	answer, err := call.Wait(ctx)
 	if err != nil {
 		t.withdraw(ctx, call.ID, err)

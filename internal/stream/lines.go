@@ -75,7 +75,22 @@ func (l *lines) skip() error {
 	return nil
 }
 
+// ready reports whether a whole line is here already. Read skips blank ones.
+func (l *lines) ready() bool {
+	here, _ := l.r.Peek(l.r.Buffered()) // what is buffered can be peeked at
+	for line := range bytes.Lines(here) {
+		if len(bytes.TrimSpace(line)) > 0 {
+			return line[len(line)-1] == '\n'
+		}
+	}
+	return false
+}
+
 func (l *lines) Write(frame []byte) error { return l.out.write(frame) }
+
+func (l *lines) keep(frame []byte) error { return l.out.keep(frame) }
+
+func (l *lines) flush() error { return l.out.flush() }
 
 func (l *lines) Close() error {
 	l.once.Do(func() {
@@ -84,62 +99,4 @@ func (l *lines) Close() error {
 		}
 	})
 	return l.err
-}
-
-// maxUnsent is how many bytes may wait for a slow reader before writers do.
-const maxUnsent = 1 << 20
-
-// writer sends lines. A frame that arrives while another is being written
-// joins the ones that wait, and they go out in one write: the writer at work
-// takes them along. Errors stick.
-type writer struct {
-	w io.Writer
-
-	mu      sync.Mutex
-	changed *sync.Cond
-	unsent  []byte
-	spare   []byte
-	busy    bool
-	err     error
-}
-
-func (w *writer) write(frame []byte) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.changed == nil {
-		w.changed = sync.NewCond(&w.mu)
-	}
-	for w.busy && len(w.unsent) > maxUnsent && w.err == nil {
-		w.changed.Wait()
-	}
-	if w.err != nil {
-		return w.err
-	}
-	w.unsent = append(append(w.unsent, frame...), '\n')
-	if w.busy {
-		return nil
-	}
-	w.busy = true
-	for len(w.unsent) > 0 && w.err == nil {
-		w.send()
-	}
-	w.busy = false
-	w.changed.Broadcast()
-	return w.err
-}
-
-// send writes what waits. The lock is not held over the write.
-func (w *writer) send() {
-	out := w.unsent
-	w.unsent, w.spare = w.spare[:0], nil
-	w.mu.Unlock()
-	_, err := w.w.Write(out)
-	w.mu.Lock()
-	if cap(out) <= maxUnsent {
-		w.spare = out[:0]
-	}
-	if err != nil {
-		w.err = err
-	}
-	w.changed.Broadcast()
 }

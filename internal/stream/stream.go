@@ -9,8 +9,8 @@ import "fmt"
 // Frames is a connection of whole frames in both directions.
 type Frames interface {
 	// Read returns the next frame, which the caller may keep. It is called by
-	// one goroutine. A *TooLongError says that one frame was skipped; any
-	// other error ends the connection, io.EOF in good order.
+	// one goroutine at a time. A *TooLongError says that one frame was
+	// skipped; any other error ends the connection, io.EOF in good order.
 	Read() ([]byte, error)
 	// Write sends a frame without a newline in it. It may be called
 	// concurrently, and must not keep the frame.
@@ -18,6 +18,32 @@ type Frames interface {
 	// Close ends both directions; Read then returns. It may be called twice.
 	Close() error
 }
+
+// keeper is Frames that can keep frames back, so that several go out at once.
+type keeper interface {
+	Frames
+	// ready reports whether Read would return at once. Only who reads asks.
+	ready() bool
+	// keep is Write, but the frame may stay until something else is written,
+	// or flush is called.
+	keep(frame []byte) error
+	flush() error
+}
+
+// keeping returns frames as a keeper, which may keep nothing.
+func keeping(frames Frames) keeper {
+	if k, ok := frames.(keeper); ok {
+		return k
+	}
+	return prompt{frames}
+}
+
+// prompt keeps nothing.
+type prompt struct{ Frames }
+
+func (prompt) ready() bool               { return false }
+func (p prompt) keep(frame []byte) error { return p.Write(frame) }
+func (prompt) flush() error              { return nil }
 
 // TooLongError says that a frame over the limit was read past.
 type TooLongError struct{ Limit int }

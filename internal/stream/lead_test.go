@@ -1,0 +1,101 @@
+package stream
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// newLead returns a lead, and a count of how often it was taken.
+func newLead() (l *lead, taken *atomic.Int32) {
+	taken = new(atomic.Int32)
+	return &lead{pass: func() { taken.Add(1) }}, taken
+}
+
+func TestLeadIsTakenFromOneWhoIsAwayForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, taken := newLead()
+		for range 100 { // so the timer is somewhere on its way
+			turn, _ := l.begin()
+			<-time.NewTimer(70 * time.Microsecond).C
+			if !l.end(turn, false) {
+				t.Fatal("the lead was taken after 70 µs")
+			}
+		}
+		turn, _ := l.begin()
+		<-time.NewTimer(patience - time.Nanosecond).C
+		synctest.Wait()
+		if taken.Load() != 0 {
+			t.Error("the lead was taken too early")
+		}
+		<-time.NewTimer(time.Nanosecond).C
+		synctest.Wait()
+		if n := taken.Load(); n != 1 {
+			t.Errorf("the lead was taken %d times, want once", n)
+		}
+		if l.end(turn, false) {
+			t.Error("the one from whom the lead was taken still has it")
+		}
+	})
+}
+
+// The time in which answers are kept back counts from the first of them.
+func TestLeadIsTakenWhenAnswersWaitForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, taken := newLead()
+		turn, _ := l.begin()
+		l.end(turn, false)
+		<-time.NewTimer(patience - 1).C // the timer ends soon, and finds nobody away
+		turn, _ = l.begin()
+		l.end(turn, true)
+		<-time.NewTimer(gathering + 1).C
+		if kept, due := l.keeping(); !kept || !due {
+			t.Errorf("keeping = %v, %v, want answers that are due", kept, due)
+		}
+		l.begin()
+		<-time.NewTimer(patience - gathering - 1).C
+		synctest.Wait()
+		if n := taken.Load(); n != 1 {
+			t.Errorf("the lead was taken %d times, want once", n)
+		}
+	})
+}
+
+func TestLeadOfAnIdleConnectionHasNoTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := newLead()
+		for range 3 {
+			turn, _ := l.begin()
+			if !l.armed {
+				t.Error("a turn without a timer")
+			}
+			l.end(turn, false)
+			<-time.NewTimer(patience).C
+			synctest.Wait()
+			if l.armed {
+				t.Error("the timer runs while nothing is served")
+			}
+		}
+	})
+}
+
+func TestLeadLearns(t *testing.T) {
+	l, _ := newLead()
+	for _, tt := range []struct {
+		took time.Duration
+		wary int
+	}{
+		{short, 0},
+		{short + 1, 1},
+		{short + 1, 1},
+		{short, 0},
+		{patience, wariness},
+		{short + 1, wariness},
+		{short, wariness - 1},
+	} {
+		if l.took(tt.took); l.wary != tt.wary || l.trusts() != (tt.wary == 0) {
+			t.Errorf("after %v, %d requests get goroutines, want %d", tt.took, l.wary, tt.wary)
+		}
+	}
+}
