@@ -34,6 +34,9 @@ type Decoder struct {
 	// names themselves; a member that matches only when case is ignored is
 	// reported in Message.CaseVariant. nil reports nothing.
 	Reserved map[string]string
+	// Methods maps names of methods that come often to themselves: they are
+	// not copied out of each frame. nil has none.
+	Methods map[string]string
 	// Marked are names of params members whose presence Message.Marked
 	// reports.
 	Marked map[string]bool
@@ -291,7 +294,7 @@ func (s *scanner) finishCall() (*Message, error) {
 		return nil, Errorf(CodeInvalidRequest, "a message has either a method or a result or an error")
 	}
 	m := s.msg
-	m.Kind, m.Method = Notification, unquote(s.methodRaw)
+	m.Kind, m.Method = Notification, s.method()
 	if m.Method == "" {
 		return nil, Errorf(CodeInvalidRequest, "method must be a non-empty string")
 	}
@@ -304,6 +307,15 @@ func (s *scanner) finishCall() (*Message, error) {
 		return nil, Errorf(CodeInvalidRequest, "%v", err)
 	}
 	return &m, nil
+}
+
+func (s *scanner) method() string {
+	if raw := s.methodRaw; len(raw) > 2 {
+		if known, ok := s.rules.Methods[string(raw[1:len(raw)-1])]; ok && raw[0] == '"' {
+			return known
+		}
+	}
+	return unquote(s.methodRaw)
 }
 
 // unquote decodes a value if it is a string, and returns "" for others.

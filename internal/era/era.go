@@ -99,8 +99,20 @@ func IsStateless(m *jsonrpc.Message) bool { return wire.Find(m.Meta, mcp.MetaPro
 
 // Decoder returns the decoder of frames that servers receive.
 func Decoder(o mcp.ServeOptions) *jsonrpc.Decoder {
-	return &jsonrpc.Decoder{MaxBytes: o.MaxMessageBytes, MaxDepth: o.MaxDepth, Reserved: reserved, Marked: retryMembers}
+	return &jsonrpc.Decoder{MaxBytes: o.MaxMessageBytes, MaxDepth: o.MaxDepth, Reserved: reserved, Marked: retryMembers, Methods: methods}
 }
+
+// methods are what clients ask for again and again.
+var methods = func() map[string]string {
+	names := map[string]string{}
+	for _, n := range []string{
+		mcp.MethodListTools, mcp.MethodCallTool, mcp.MethodListResources, mcp.MethodListTemplates, mcp.MethodReadResource,
+		mcp.MethodListPrompts, mcp.MethodGetPrompt, mcp.MethodComplete, mcp.MethodDiscover, mcp.MethodPing,
+	} {
+		names[n] = n
+	}
+	return names
+}()
 
 // retryMembers mark a request that answers an earlier question.
 var retryMembers = map[string]bool{"inputResponses": true, "requestState": true}

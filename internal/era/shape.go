@@ -128,6 +128,9 @@ func shapeResourceContents(r *mcp.ResourceContents, f *revision.Facts) *mcp.Reso
 }
 
 func shapeContents(list mcp.Contents, f *revision.Facts) mcp.Contents {
+	if len(list) == 1 && shapeContent(list[0], f) == list[0] {
+		return list
+	}
 	shaped := make(mcp.Contents, len(list))
 	for i, c := range list {
 		shaped[i] = shapeContent(c, f)

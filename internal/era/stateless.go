@@ -234,10 +234,18 @@ func guard(ctx context.Context, h mcp.Handler, x *mcp.Exchange, log *slog.Logger
 			return
 		}
 		if h.Describe().CrashOnPanic {
-			panic(p)
+			crash(p)
 		}
 		log.ErrorContext(ctx, "handler panicked", "method", x.Method, "panic", p, "stack", string(debug.Stack()))
 		result, err = nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
 	}()
 	return h.Serve(ctx, x)
+}
+
+// crash ends the process with a panic of a handler. net/http recovers from
+// panics on its own goroutines; from this one nobody does.
+func crash(p any) {
+	stack := debug.Stack()
+	go panic(fmt.Sprintf("%v\n\n%s", p, stack)) // ends the process
+	select {}
 }

@@ -138,6 +138,30 @@ func (p *Pen) Object(status int, frame []byte) (ok bool, err error) {
 	return true, err
 }
 
+// Cuttable reports whether Cut can end the response to r, which w writes.
+func Cuttable(w http.ResponseWriter, r *http.Request) bool {
+	_, ok := w.(http.Hijacker)
+	return ok && r.ProtoMajor == 1 && r.ProtoMinor > 0
+}
+
+// Cut ends a stream whose handler goes on, and the connection with it. A client
+// sees the stream end in good order.
+func (p *Pen) Cut() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || !p.stream {
+		return nil
+	}
+	p.closed = true
+	conn, _, err := p.rc.Hijack()
+	if err != nil {
+		return err
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(p.timeout)) // without a deadline, closing does not wait either
+	_, err = conn.Write([]byte("0\r\n\r\n"))             // the last chunk
+	return errors.Join(err, conn.Close())
+}
+
 // Close ends the use of the response writer, which must not outlive the
 // request. What was written stays.
 func (p *Pen) Close() {

@@ -1,6 +1,9 @@
 package httpserve
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"net/http/httptest"
 	"testing"
 	"testing/synctest"
@@ -63,4 +66,55 @@ func TestNoCommentAfterClose(t *testing.T) {
 			t.Errorf("written after Close: %q", w.Body.String()[len(before):])
 		}
 	})
+}
+
+// cutting is a response whose connection can be taken over.
+type cutting struct {
+	*timed
+	conn net.Conn
+}
+
+func (w *cutting) Hijack() (net.Conn, *bufio.ReadWriter, error) { return w.conn, nil, nil }
+
+// A stream that is cut off ends as streams do, and its connection with it. What
+// has not begun to stream, or is over, is left alone.
+func TestCut(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	w := &cutting{&timed{ResponseRecorder: httptest.NewRecorder()}, far}
+	p := NewPen(w, time.Hour, -1, func(error) {})
+	if err := p.Cut(); err != nil || w.Body.Len() > 0 {
+		t.Errorf("before the stream began: %v, %q", err, w.Body)
+	}
+	if err := p.Event(sse.Event{Data: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	rest := make(chan string)
+	go func() { // ends with the connection
+		b, _ := io.ReadAll(near)
+		rest <- string(b)
+	}()
+	if err := p.Cut(); err != nil {
+		t.Error(err)
+	}
+	if got := <-rest; got != "0\r\n\r\n" {
+		t.Errorf("the connection ended with %q, want the last chunk", got)
+	}
+	if err := p.Cut(); err != nil || p.Event(sse.Event{}) == nil {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+func TestCuttable(t *testing.T) {
+	r := httptest.NewRequestWithContext(t.Context(), "POST", "/", nil)
+	w := &cutting{timed: &timed{ResponseRecorder: httptest.NewRecorder()}}
+	if !Cuttable(w, r) || Cuttable(w.timed, r) {
+		t.Error("want those that can be hijacked, and no others")
+	}
+	if r.ProtoMajor, r.ProtoMinor = 2, 0; Cuttable(w, r) {
+		t.Error("HTTP/2 carries other responses on the same connection")
+	}
+	if r.ProtoMajor = 1; Cuttable(w, r) {
+		t.Error("HTTP/1.0 has no chunks")
+	}
 }

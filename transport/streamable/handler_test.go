@@ -468,22 +468,69 @@ func TestResume(t *testing.T) {
 
 // A handler may end its response and go on; the client polls for the answer.
 func TestPolling(t *testing.T) {
-	gate := make(chan struct{})
-	ts, _ := start(t, testServer(gate), nil)
-	id := open(t, ts, "2025-11-25")
-	resp := ask(t, ts, "POST", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"poll"}}`, "Mcp-Session-Id", id)
-	e, err := sse.NewReader(resp.Body, 1<<20).Next()
-	if err != nil || e.ID == "" || e.Retry != time.Millisecond {
-		t.Fatalf("event = %+v, %v", e, err)
+	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		t.Run(proto, func(t *testing.T) {
+			gate := make(chan struct{})
+			ts := startProto(t, testServer(gate), proto)
+			id := open(t, ts, "2025-11-25")
+			resp := ask(t, ts, "POST", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"poll"}}`, "Mcp-Session-Id", id)
+			if resp.Proto != proto {
+				t.Fatalf("this is %s", resp.Proto)
+			}
+			e, err := sse.NewReader(resp.Body, 1<<20).Next()
+			if err != nil || e.ID == "" || e.Retry != time.Millisecond {
+				t.Fatalf("event = %+v, %v", e, err)
+			}
+			if rest := text(t, resp); rest != "" {
+				t.Errorf("the response goes on: %q", rest)
+			}
+			close(gate)
+			resp = ask(t, ts, "GET", "", "Mcp-Session-Id", id, "Last-Event-ID", e.ID)
+			if got := text(t, resp); !strings.Contains(got, "polled") {
+				t.Errorf("got %q", got)
+			}
+		})
 	}
-	if rest := text(t, resp); rest != "" {
-		t.Errorf("the response goes on: %q", rest)
+}
+
+// Whoever goes on with a stream takes it away from the response that carried
+// it, which ends.
+func TestTakeOver(t *testing.T) {
+	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		t.Run(proto, func(t *testing.T) {
+			gate := make(chan struct{})
+			ts := startProto(t, testServer(gate), proto)
+			id := open(t, ts, "2025-11-25")
+			old := ask(t, ts, "POST", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"wait","_meta":{"progressToken":"p"}}}`, "Mcp-Session-Id", id)
+			prime, err := sse.NewReader(old.Body, 1<<20).Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp := ask(t, ts, "GET", "", "Mcp-Session-Id", id, "Last-Event-ID", prime.ID)
+			_ = text(t, old) // returns, although the request goes on
+			close(gate)
+			if got := text(t, resp); !strings.Contains(got, `"progress":1`) || !strings.Contains(got, "waited") {
+				t.Errorf("got %q", got)
+			}
+		})
 	}
-	close(gate)
-	resp = ask(t, ts, "GET", "", "Mcp-Session-Id", id, "Last-Event-ID", e.ID)
-	if got := text(t, resp); !strings.Contains(got, "polled") {
-		t.Errorf("got %q", got)
+}
+
+// startProto starts a server that speaks a version of HTTP.
+func startProto(t *testing.T, s mcp.Handler, proto string) *httptest.Server {
+	t.Helper()
+	h, err := streamable.New(s, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}, KeepAlive: -1})
+	if err != nil {
+		t.Fatal(err)
 	}
+	ts := httptest.NewUnstartedServer(h)
+	ts.EnableHTTP2 = proto == "HTTP/2.0"
+	ts.StartTLS()
+	t.Cleanup(func() {
+		_ = h.Close(context.Background())
+		ts.Close()
+	})
+	return ts
 }
 
 func TestAbandonedSessionsLeaveNothing(t *testing.T) {

@@ -204,9 +204,9 @@ func (s *session) polling() bool {
 	return f != nil && f.Polling
 }
 
-// serve serves a request on a goroutine of its own: the request goes on when
-// the client loses the response, or the handler ends it early. It returns
-// when the response is over.
+// serve serves a request, which goes on when the client loses the response, or
+// the handler ends it early. It returns when the response is over, or with the
+// request where the response can be cut off.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, via era.Via) {
@@ -223,18 +223,47 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 	}
 	p := s.owner.h.pen(w, func(error) {})
 	defer p.Close()
-	left := st.attach(p)
 	if s.polling() {
 		via.Detach = st.detach
 	}
-	out := s.inflight.Settling(m.ID, requestOut{st})
+	if httpserve.Cuttable(w, r) {
+		stop := s.hold(r, st, p)
+		s.run(ctx, m, st, via)
+		s.unhold(stop)
+		return
+	}
+	left := st.attach(p)
 	go func() { // ends with the request, which close cancels and waits for
 		stack.Grow()
-		defer s.settle(st)
-		defer out.Forget()
-		s.era.Receive(ctx, m, out, via)
+		s.run(ctx, m, st, via)
 	}()
 	s.carry(r, st, p, left)
+}
+
+// hold lets the response to r carry a stream until unhold. A client that is
+// gone does not keep its session in use.
+func (s *session) hold(r *http.Request, st *stream, p *httpserve.Pen) (stop func() bool) {
+	st.hold(p)
+	return context.AfterFunc(r.Context(), func() {
+		st.leave(p)
+		s.release()
+	})
+}
+
+func (s *session) unhold(stop func() bool) {
+	if stop() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active++ // counted out already, and will be again
+}
+
+func (s *session) run(ctx context.Context, m *jsonrpc.Message, st *stream, via era.Via) {
+	defer s.settle(st)
+	out := s.inflight.Settling(m.ID, requestOut{st})
+	defer out.Forget()
+	s.era.Receive(ctx, m, out, via)
 }
 
 // carry returns when p carries the stream no longer.

@@ -29,8 +29,9 @@ type stream struct {
 	seq  uint64         // of the last event
 	told uint64         // of the last event that went out
 	pen  *httpserve.Pen // nil while nobody listens
-	left chan struct{}
-	done bool // the answer was sent: nothing follows
+	left chan struct{}  // closed when pen carries the stream no longer
+	held bool           // pen is of the goroutine that serves the request
+	done bool           // the answer was sent: nothing follows
 
 	ended atomic.Bool // that is, for those who cannot wait for mu
 }
@@ -62,9 +63,28 @@ func (st *stream) attach(p *httpserve.Pen) <-chan struct{} {
 }
 
 func (st *stream) attachLocked(p *httpserve.Pen) <-chan struct{} {
-	st.leaveLocked()
+	_ = st.endLocked() // whoever lost the old response does not miss it
 	st.pen, st.left = p, make(chan struct{})
 	return st.left
+}
+
+// hold lets p carry the stream, which is of the response of the goroutine that
+// serves the request: it ends with the request, and has to be cut off before.
+func (st *stream) hold(p *httpserve.Pen) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.pen, st.held = p, true
+}
+
+// endLocked ends the response that carries the stream, while the stream goes
+// on.
+func (st *stream) endLocked() error {
+	p, held := st.pen, st.held
+	st.leaveLocked()
+	if held {
+		return p.Cut()
+	}
+	return nil
 }
 
 // leave takes the stream away from p, if p still carries it.
@@ -77,10 +97,10 @@ func (st *stream) leave(p *httpserve.Pen) {
 }
 
 func (st *stream) leaveLocked() {
-	if st.pen != nil {
-		st.pen = nil
+	if st.left != nil {
 		close(st.left)
 	}
+	st.pen, st.left, st.held = nil, nil, false
 }
 
 // resume lets p carry the stream from after event seq on: first what it
@@ -261,8 +281,7 @@ func (st *stream) detach(retry time.Duration) error {
 	}
 	st.primed = true
 	err := st.pen.Event(sse.Event{ID: st.eventID(st.seq), Retry: retry})
-	st.leaveLocked()
-	return err
+	return errors.Join(err, st.endLocked())
 }
 
 // requestOut is the Out of a request of a session.
