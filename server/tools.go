@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -218,7 +219,7 @@ func (t *tool) checkResult(result *mcp.CallToolResult) error {
 		return errors.New("no result")
 	}
 	for i, block := range result.Content {
-		if block == nil {
+		if block == nil || reflect.ValueOf(block).IsNil() {
 			return fmt.Errorf("content[%d] is nil", i)
 		}
 	}

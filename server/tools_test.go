@@ -76,21 +76,25 @@ func TestToolResultKinds(t *testing.T) {
 	AddTool(s, mcp.Tool{Name: "nilblock"}, func(context.Context, *Call, none) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: mcp.Contents{nil}}, nil
 	})
+	AddTool(s, mcp.Tool{Name: "nilpointer"}, func(context.Context, *Call, none) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: mcp.Contents{(*mcp.TextContent)(nil)}}, nil
+	})
 	AddTool(s, mcp.Tool{Name: "broken"}, func(context.Context, *Call, none) (sum, error) { return sum{5000}, nil })
 	AddTool(s, mcp.Tool{Name: "nilptr"}, func(context.Context, *Call, none) (*sum, error) { return nil, nil })
 	const internal = "error: internal error (-32603)"
 	for name, want := range map[string]string{
-		"text":     `{"content":[{"type":"text","text":"hi"}]}`,
-		"none":     `{"content":[]}`,
-		"full":     `{"content":[],"structuredContent":1}`,
-		"list":     `{"content":[{"type":"text","text":"[]"}],"structuredContent":[]}`,
-		"any":      `{"content":[{"type":"text","text":"7"}],"structuredContent":7}`,
-		"map":      `{"content":[{"type":"text","text":"{}"}],"structuredContent":{}}`,
-		"extra":    `{"_meta":{"com.example/k":true},"content":[{"type":"text","text":"1"},{"type":"text","text":"more"}],"structuredContent":1}`,
-		"nil":      internal,
-		"nilblock": internal,
-		"broken":   internal,
-		"nilptr":   internal,
+		"text":       `{"content":[{"type":"text","text":"hi"}]}`,
+		"none":       `{"content":[]}`,
+		"full":       `{"content":[],"structuredContent":1}`,
+		"list":       `{"content":[{"type":"text","text":"[]"}],"structuredContent":[]}`,
+		"any":        `{"content":[{"type":"text","text":"7"}],"structuredContent":7}`,
+		"map":        `{"content":[{"type":"text","text":"{}"}],"structuredContent":{}}`,
+		"extra":      `{"_meta":{"com.example/k":true},"content":[{"type":"text","text":"1"},{"type":"text","text":"more"}],"structuredContent":1}`,
+		"nil":        internal,
+		"nilblock":   internal,
+		"nilpointer": internal,
+		"broken":     internal,
+		"nilptr":     internal,
 	} {
 		t.Run(name, func(t *testing.T) { same(t, call(t, s, name, "{}"), want) })
 	}

@@ -14,12 +14,11 @@ import (
 // handler's value is copied, not changed: it may be shared.
 //
 // Spec: 2026-07-28 basic#result-responses.
-func complete(result any, name mcp.Meta, f *revision.Facts) (any, error) {
+func complete(result any, by *named, f *revision.Facts) (any, error) {
+	name := by.meta
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
-		c := *r
-		stamp(&c.ResultFields, name)
-		return &c, nil
+		return completeCall(r, by), nil
 	case *mcp.ListToolsResult:
 		return toolList(r, cacheableHeading(r.ResultFields, r.CacheFields, name), f), nil
 	case *mcp.ListResourcesResult:
@@ -110,17 +109,23 @@ type naming struct{ last atomic.Pointer[named] }
 type named struct {
 	name, title, version string
 	meta                 mcp.Meta
+	text                 json.RawMessage // the form of meta
 }
 
 // brief is how a server names itself in every result; who wants its pictures
 // and descriptions asks server/discover. It is shared, and must not be changed.
-func (n *naming) brief(i *mcp.Implementation) mcp.Meta {
+func (n *naming) brief(i *mcp.Implementation) *named {
 	if l := n.last.Load(); l != nil && l.name == i.Name && l.title == i.Title && l.version == i.Version {
-		return l.meta
+		return l
 	}
 	meta := nameMeta(&mcp.Implementation{Name: i.Name, Title: i.Title, Version: i.Version})
-	n.last.Store(&named{i.Name, i.Title, i.Version, meta})
-	return meta
+	text, err := wire.Marshal(meta)
+	if err != nil {
+		text = nil // it is encoded again where it is needed
+	}
+	l := &named{i.Name, i.Title, i.Version, meta, text}
+	n.last.Store(l)
+	return l
 }
 
 // nameMeta returns the member of _meta that names a server.

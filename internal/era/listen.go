@@ -114,7 +114,7 @@ func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta
 	desc := s.handler.Describe()
 	r := &mcp.EmptyResult{}
 	r.Meta = meta
-	stamp(&r.ResultFields, s.name.brief(&desc.Info))
+	stamp(&r.ResultFields, s.name.brief(&desc.Info).meta)
 	return r, nil
 }
 

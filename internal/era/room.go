@@ -2,32 +2,35 @@ package era
 
 import (
 	"encoding/base64"
+	"reflect"
 
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// roomFor returns room for the JSON form of a result, in bytes: of the large
-// parts that it may have, with a third more for escapes, and because the
-// encoder wants to have some left. Too little only means that the frame is
-// moved while it is written.
+// roomFor returns room for the JSON form of a result, in bytes. Too little only
+// means that the frame is moved while it is written. The result of a tool makes
+// room itself.
 func roomFor(result any) int {
 	n := 0
-	switch r := result.(type) {
-	case *mcp.CallToolResult:
-		n = roomForCall(r)
-	case *sessionCallResult:
-		n = roomForCall(&r.CallToolResult)
-	case *mcp.ReadResourceResult:
+	if r, ok := result.(*mcp.ReadResourceResult); ok {
 		for _, c := range r.Contents {
 			n += roomForContents(c)
 		}
 	}
-	return n + n/3
+	return enough(n)
 }
 
+// enough is room for large parts of n bytes: a third more for escapes, and
+// because the encoder wants to have some left.
+func enough(n int) int { return n + n/3 }
+
+// roomForCall counts the large parts that the result of a tool may have.
 func roomForCall(r *mcp.CallToolResult) int {
 	n := len(r.StructuredContent)
 	for _, block := range r.Content {
+		if absent(block) {
+			continue
+		}
 		switch b := block.(type) {
 		case *mcp.TextContent:
 			n += len(b.Text)
@@ -51,3 +54,7 @@ func roomForContents(c *mcp.ResourceContents) int {
 	}
 	return base64.StdEncoding.EncodedLen(len(c.Blob))
 }
+
+// absent reports whether a block is nil, or a nil pointer of its type: it goes
+// out as null, and must not be looked into.
+func absent(block mcp.Content) bool { return block == nil || reflect.ValueOf(block).IsNil() }

@@ -15,13 +15,7 @@ import (
 func shape(result any, f *revision.Facts) any {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
-		c := *r
-		c.ResultType = ""
-		c.Content = shapeContents(r.Content, f)
-		if !f.StructuredContent || !f.AnyStructuredContent && !isObject(r.StructuredContent) {
-			c.StructuredContent = nil
-		}
-		return &sessionCallResult{c, c.IsError}
+		return shapeCall(r, f)
 	case *mcp.ListToolsResult:
 		return toolList(r, sessionHeading(r.ResultFields), f)
 	case *mcp.ListResourcesResult:
@@ -40,15 +34,6 @@ func shape(result any, f *revision.Facts) any {
 		return &mcp.EmptyResult{ResultFields: plain(r.ResultFields)}
 	}
 	return result
-}
-
-// sessionCallResult says of success, too, that it is no error, which readers
-// of the early revisions rely on.
-//
-// Spec: 2025-03-26 server/tools#calling-tools.
-type sessionCallResult struct {
-	mcp.CallToolResult
-	IsError bool `json:"isError"`
 }
 
 func sessionHeading(f mcp.ResultFields) heading { return heading{ResultFields: plain(f)} }
@@ -141,6 +126,9 @@ func shapeContents(list mcp.Contents, f *revision.Facts) mcp.Contents {
 // shapeContent replaces kinds of content that the revision lacks by text that
 // says what was there, so that a model still learns of it.
 func shapeContent(content mcp.Content, f *revision.Facts) mcp.Content {
+	if absent(content) {
+		return content
+	}
 	switch b := content.(type) {
 	case *mcp.TextContent:
 		if b.Annotations == nil && b.Meta == nil {

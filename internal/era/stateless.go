@@ -190,7 +190,7 @@ func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputR
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the request asked for input more than %d times", s.opts.MaxRounds)
 	}
 	result := &mcp.InputRequiredResult{}
-	stamp(&result.ResultFields, s.name.brief(&desc.Info))
+	stamp(&result.ResultFields, s.name.brief(&desc.Info).meta)
 	result.ResultType = mcp.ResultInputRequired
 	st.Asked = nil
 	for _, q := range ask.Requests {

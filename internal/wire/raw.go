@@ -12,3 +12,9 @@ func AppendRaw(dst, raw []byte) ([]byte, error) {
 	}
 	return out, nil
 }
+
+// AppendText appends a string as JSON, as Append does.
+func AppendText(dst []byte, s string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, s) // which reports what it has replaced
+	return dst
+}

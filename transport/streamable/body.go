@@ -13,8 +13,11 @@ var errLong = errors.New("the body is too long")
 // little does not take much: it is 8 KiB, or 16 times what has arrived. What is
 // longer than limit fails with errLong, whatever was announced.
 func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
-	whole := int(announced) + 1 // one more, for the read that finds the end
-	body := make([]byte, 0, max(512, min(whole, 8<<10)))
+	whole := 512
+	if announced >= 0 {
+		whole = int(announced) + 1 // one more, for the read that finds the end
+	}
+	body := make([]byte, 0, min(whole, 8<<10))
 	for {
 		n, err := r.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
