@@ -194,11 +194,15 @@ func toolFailure(ctx context.Context, err error) (any, error) {
 // completeTool adds what the handler left to the server. The handler's result
 // may be shared, so it is copied before it is changed.
 func (s *Server) completeTool(ctx context.Context, t *tool, call *Call, result *mcp.CallToolResult) (any, error) {
-	if err := t.checkResult(result); err != nil {
+	extra, meta := call.added()
+	err := t.checkResult(result)
+	if err == nil {
+		err = checkBlocks(extra)
+	}
+	if err != nil {
 		s.log.ErrorContext(ctx, "tool returned a bad result", "tool", t.tool.Name, "error", err)
 		return nil, errInternal()
 	}
-	extra, meta := call.added()
 	if result.Content != nil && len(extra) == 0 && len(meta) == 0 {
 		return result, nil
 	}
@@ -218,10 +222,8 @@ func (t *tool) checkResult(result *mcp.CallToolResult) error {
 	if result == nil {
 		return errors.New("no result")
 	}
-	for i, block := range result.Content {
-		if block == nil || reflect.ValueOf(block).IsNil() {
-			return fmt.Errorf("content[%d] is nil", i)
-		}
+	if err := checkBlocks(result.Content); err != nil {
+		return err
 	}
 	if t.checks || t.output == nil || result.IsError {
 		return nil
@@ -230,6 +232,15 @@ func (t *tool) checkResult(result *mcp.CallToolResult) error {
 		return errors.New("no structured content, but the tool has an output schema")
 	}
 	return nonconforming(t.output.Validate(result.StructuredContent))
+}
+
+func checkBlocks(blocks mcp.Contents) error {
+	for i, block := range blocks {
+		if block == nil || reflect.ValueOf(block).IsNil() {
+			return fmt.Errorf("content[%d] is nil", i)
+		}
+	}
+	return nil
 }
 
 // nonconforming says what did not conform to what, unless err is nil.

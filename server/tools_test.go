@@ -79,6 +79,10 @@ func TestToolResultKinds(t *testing.T) {
 	AddTool(s, mcp.Tool{Name: "nilpointer"}, func(context.Context, *Call, none) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: mcp.Contents{(*mcp.TextContent)(nil)}}, nil
 	})
+	AddTool(s, mcp.Tool{Name: "niladded"}, func(_ context.Context, c *Call, _ none) (string, error) {
+		c.AddContent(nil)
+		return "", nil
+	})
 	AddTool(s, mcp.Tool{Name: "broken"}, func(context.Context, *Call, none) (sum, error) { return sum{5000}, nil })
 	AddTool(s, mcp.Tool{Name: "nilptr"}, func(context.Context, *Call, none) (*sum, error) { return nil, nil })
 	const internal = "error: internal error (-32603)"
@@ -93,13 +97,14 @@ func TestToolResultKinds(t *testing.T) {
 		"nil":        internal,
 		"nilblock":   internal,
 		"nilpointer": internal,
+		"niladded":   internal,
 		"broken":     internal,
 		"nilptr":     internal,
 	} {
 		t.Run(name, func(t *testing.T) { same(t, call(t, s, name, "{}"), want) })
 	}
-	if got := strings.Count(log.String(), "tool returned a bad result"); got != 4 {
-		t.Errorf("%d bad results logged, want 4:\n%s", got, log)
+	if got := strings.Count(log.String(), "tool returned a bad result"); got != 6 {
+		t.Errorf("%d bad results logged, want 6:\n%s", got, log)
 	}
 }
 

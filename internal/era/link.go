@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -85,7 +86,7 @@ func (l *link) encode(ctx context.Context, dst []byte, m *jsonrpc.Message, resul
 		if result == nil {
 			result = struct{}{}
 		}
-		frame, err := jsonrpc.AppendResult(slices.Grow(dst, roomFor(result)), m.ID, result)
+		frame, err := appendResult(dst, m.ID, result)
 		if err == nil {
 			return frame, nil
 		}
@@ -97,6 +98,17 @@ func (l *link) encode(ctx context.Context, dst []byte, m *jsonrpc.Message, resul
 		failed.Forbidden, failed.Challenge = true, denied.Challenge
 	}
 	return frame, failed
+}
+
+// appendResult fails when the result panics while it is encoded, as a method of
+// its own may.
+func appendResult(dst []byte, id jsonrpc.ID, result any) (frame []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return jsonrpc.AppendResult(slices.Grow(dst, roomFor(result)), id, result)
 }
 
 func (l *link) encodeError(dst []byte, id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *Failure) {

@@ -197,7 +197,7 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
 		return
 	}
 	x := &mcp.Exchange{Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant, Back: noBack{}, Peer: s.client(via)}
-	if _, err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
+	if err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
 		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
 	}
 }
@@ -213,7 +213,8 @@ func (s *Session) client(via Via) mcp.Peer {
 
 // run serves an exchange of the handler. A hand-made InputRequired is
 // answered here: the questions are asked, and the handler runs again.
-func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *talk, via Via) (any, error) {
+func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *talk, via Via) (result any, err error) {
+	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // shaping a result, too, looks into it
 	meta := readMeta(m)
 	x, err := meta.exchange(m)
 	if err != nil {
@@ -222,7 +223,7 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *talk, via Via)
 	x.Peer, x.Detach = s.client(via), via.Detach
 	x.Back, t.caps = t, &x.Peer.Capabilities
 	for range s.opts.MaxRounds {
-		result, err := guard(ctx, s.handler, x, s.opts.Logger)
+		result, err = s.handler.Serve(ctx, x)
 		if err == nil {
 			t.visitsOver(ctx)
 			return shape(result, t.facts), nil

@@ -44,6 +44,9 @@ func plain(f mcp.ResultFields) mcp.ResultFields { return mcp.ResultFields{Meta: 
 func shapeEach[T any](list []*T, f *revision.Facts, one func(*T, *revision.Facts) *T) []*T {
 	shaped := make([]*T, len(list))
 	for i, v := range list {
+		if v == nil {
+			continue // goes out as null
+		}
 		shaped[i] = one(v, f)
 	}
 	return shaped

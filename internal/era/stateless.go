@@ -71,7 +71,8 @@ func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, r *round, via
 }
 
 // run serves an exchange of the handler: one round of it.
-func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, r *round) (any, error) {
+func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, r *round) (result any, err error) {
+	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // completing a result, too, looks into it
 	desc := s.handler.Describe()
 	if err := s.resume(&r.state, m, x.Peer.Principal, time.Now()); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 		r.level = level
 	}
 	x.Back = r
-	result, err := guard(ctx, s.handler, x, s.opts.Logger)
+	result, err = s.handler.Serve(ctx, x)
 	switch ask, asks := errors.AsType[*mcp.InputRequired](err); {
 	case asks:
 		return s.inputRequired(m, &r.state, ask, x, &desc)
@@ -174,7 +175,7 @@ func (s *Stateless) discover() any {
 func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
 	x := &mcp.Exchange{Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant, Back: noBack{}}
 	x.Peer = mcp.Peer{Principal: via.Principal, Authorization: via.Authorization, Revision: mcp.Revision20260728}
-	if _, err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
+	if err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
 		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
 	}
 }
@@ -224,22 +225,27 @@ func mayAsk(method string) bool {
 	return method == mcp.MethodCallTool || method == mcp.MethodGetPrompt || method == mcp.MethodReadResource
 }
 
-// guard is the last line before the connection: a panic that a handler did
-// not deal with fails its own request and no other, unless the handler wants
-// it to end the process.
-func guard(ctx context.Context, h mcp.Handler, x *mcp.Exchange, log *slog.Logger) (result any, err error) {
-	defer func() {
-		p := recover()
-		if p == nil {
-			return
-		}
-		if h.Describe().CrashOnPanic {
-			crash(p)
-		}
-		log.ErrorContext(ctx, "handler panicked", "method", x.Method, "panic", p, "stack", string(debug.Stack()))
-		result, err = nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
-	}()
-	return h.Serve(ctx, x)
+// guard serves a notification behind rescue.
+func guard(ctx context.Context, h mcp.Handler, x *mcp.Exchange, log *slog.Logger) (err error) {
+	var result any // nobody waits for it
+	defer rescue(ctx, h, x.Method, log, &result, &err)
+	_, err = h.Serve(ctx, x)
+	return err
+}
+
+// rescue is the last line before the connection: a panic that a handler did
+// not deal with, or that its result makes, fails its own request and no other,
+// unless the handler wants it to end the process.
+func rescue(ctx context.Context, h mcp.Handler, method string, log *slog.Logger, result *any, err *error) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if h.Describe().CrashOnPanic {
+		crash(p)
+	}
+	log.ErrorContext(ctx, "handler panicked", "method", method, "panic", p, "stack", string(debug.Stack()))
+	*result, *err = nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
 }
 
 // crash ends the process with a panic of a handler. net/http recovers from

@@ -1,0 +1,63 @@
+package era
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// trap is a result that panics when it is encoded.
+type trap struct{}
+
+func (trap) MarshalJSON() ([]byte, error) { panic("trap") }
+
+// handing is a handler that answers everything with one result.
+type handing struct{ result any }
+
+func (h handing) Serve(context.Context, *mcp.Exchange) (any, error) { return h.result, nil }
+func (handing) Describe() mcp.Description                           { return mcp.Description{} }
+func (handing) Watch(mcp.SubscriptionFilter, func(mcp.Change)) (stop func()) {
+	return func() {}
+}
+
+// A result that cannot be looked into or encoded fails its own request, and
+// does not end the process.
+func TestBadResultsFailTheirRequest(t *testing.T) {
+	for name, result := range map[string]any{
+		"panics":         trap{},
+		"nil result":     (*mcp.GetPromptResult)(nil),
+		"nil call":       (*mcp.CallToolResult)(nil),
+		"no JSON":        func() {},
+		"broken content": &mcp.CallToolResult{StructuredContent: json.RawMessage("{")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := mcp.ServeOptions{Logger: slog.New(slog.DiscardHandler)}
+			s, err := NewStateless(handing{result}, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := new(keeper)
+			s.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`), out, Via{})
+			refused(t, out)
+
+			session := NewSession(handing{result}, opts, new(keeper))
+			session.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`), new(keeper), Via{})
+			defer session.Close(jsonrpc.ErrClosed)
+			out = new(keeper)
+			session.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":1,"method":"x/y"}`), out, Via{})
+			refused(t, out)
+		})
+	}
+}
+
+func refused(t *testing.T, out *keeper) {
+	t.Helper()
+	if !strings.Contains(string(out.frame), `"code":-32603`) {
+		t.Errorf("answered %s", out.frame)
+	}
+}
