@@ -50,7 +50,7 @@ type Handler struct {
 	down     context.CancelCauseFunc
 	mu       sync.Mutex // guards adding to busy against Close, and requests
 	busy     sync.WaitGroup
-	requests map[context.Context]context.CancelCauseFunc // stateless ones that are being served
+	requests map[*requestContext]struct{} // stateless ones that are being served
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -68,7 +68,7 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	}
 	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst)}
 	s.ctx, s.down = context.WithCancelCause(context.Background())
-	s.requests = map[context.Context]context.CancelCauseFunc{}
+	s.requests = map[*requestContext]struct{}{}
 	s.sessions = newSessions(s)
 	return s, nil
 }
@@ -80,8 +80,8 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.down(era.ErrShutdown)
-	for _, cancel := range h.requests {
-		cancel(era.ErrShutdown)
+	for c := range h.requests {
+		c.end(era.ErrShutdown)
 	}
 	h.mu.Unlock()
 	done := make(chan struct{})

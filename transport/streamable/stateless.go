@@ -22,9 +22,8 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		return
 	}
 	via.Mirrored = mirrored(r)
-	ctx, cancel := context.WithCancelCause(r.Context())
-	h.begin(ctx, cancel)
-	defer h.end(ctx, cancel)
+	ctx, own := h.begin(r)
+	defer h.end(own)
 	if m.Kind == jsonrpc.Notification {
 		// Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (5).
 		h.stateless.Receive(ctx, m, nil, via)
@@ -36,27 +35,26 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		ctx, stop = httpserve.UntilExpiry(ctx, via.Authorization)
 		defer stop()
 	}
-	p := h.pen(w, cancel)
+	p := h.pen(w, own.end)
 	defer p.Close()
 	h.stateless.Receive(ctx, m, reply{p}, via)
 }
 
-// begin makes the context of a request end with the handler. That it ends when
-// the client closes the response, which cancels the request, is net/http's work.
-//
-// Spec: 2026-07-28 basic/transports/streamable-http#cancellation.
-func (h *Handler) begin(ctx context.Context, cancel context.CancelCauseFunc) {
+// begin makes the context of a request, which ends with the handler, too.
+func (h *Handler) begin(r *http.Request) (context.Context, *requestContext) {
+	c := &requestContext{Context: r.Context()}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.requests[ctx] = cancel
+	h.requests[c] = struct{}{}
 	if h.ctx.Err() != nil {
-		cancel(era.ErrShutdown)
+		c.end(era.ErrShutdown)
 	}
+	return c, c
 }
 
-func (h *Handler) end(ctx context.Context, cancel context.CancelCauseFunc) {
+func (h *Handler) end(c *requestContext) {
 	h.mu.Lock()
-	delete(h.requests, ctx)
+	delete(h.requests, c)
 	h.mu.Unlock()
-	cancel(nil)
+	c.release()
 }

@@ -1,0 +1,57 @@
+package streamable
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+type contextKey struct{}
+
+var errEnd = errors.New("the end")
+
+// A context that nobody asks for its end is not made.
+func TestRequestContextIsMadeForWhoAsks(t *testing.T) {
+	c := &requestContext{Context: context.WithValue(t.Context(), contextKey{}, "v")}
+	if c.Err() != nil || c.Value(contextKey{}) != "v" || context.Cause(c) != nil {
+		t.Errorf("Err %v, Value %v, Cause %v", c.Err(), c.Value(contextKey{}), context.Cause(c))
+	}
+	if c.full != nil {
+		t.Error("it was made, though nobody asked for its end")
+	}
+	c.release()
+}
+
+// However it ends, whoever asks learns of it and of the cause, before and
+// after.
+func TestRequestContextEnds(t *testing.T) {
+	for name, end := range map[string]func(c *requestContext, gone context.CancelCauseFunc){
+		"when it is told to":     func(c *requestContext, _ context.CancelCauseFunc) { c.end(errEnd) },
+		"with that of net/http":  func(_ *requestContext, gone context.CancelCauseFunc) { gone(errEnd) },
+		"with both of these two": func(c *requestContext, gone context.CancelCauseFunc) { c.end(errEnd); gone(nil) },
+	} {
+		for _, asked := range []bool{false, true} {
+			outer, gone := context.WithCancelCause(t.Context())
+			c := &requestContext{Context: outer}
+			var child context.Context
+			if asked {
+				var cancel context.CancelFunc
+				child, cancel = context.WithCancel(c)
+				defer cancel()
+			}
+			end(c, gone)
+			if !errors.Is(c.Err(), context.Canceled) || !errors.Is(context.Cause(c), errEnd) {
+				t.Errorf("%s, asked before %v: %v because of %v", name, asked, c.Err(), context.Cause(c))
+			}
+			<-c.Done()
+			if asked {
+				<-child.Done()
+				if !errors.Is(context.Cause(child), errEnd) {
+					t.Errorf("%s: the child ended because of %v", name, context.Cause(child))
+				}
+			}
+			c.release()
+			gone(nil)
+		}
+	}
+}
