@@ -30,8 +30,9 @@ type Options struct {
 	// anybody. Sessions and the state of exchanges are bound to it.
 	Principal func(r *http.Request) string
 
-	// SessionIdle is how long a session without requests and streams is kept.
-	// 0 means 30 minutes; negative means for ever.
+	// SessionIdle is how long a session without requests and streams is kept,
+	// and at most twice as long if a client left while it was served. 0 means
+	// 30 minutes; negative means for ever.
 	SessionIdle time.Duration
 	// MaxSessions bounds the sessions of the handler. 0 means 10,000.
 	MaxSessions int

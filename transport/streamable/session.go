@@ -35,35 +35,40 @@ type session struct {
 	mu      sync.Mutex
 	closed  bool
 	streams map[string]*stream
-	order   []string  // of streams, oldest first
-	active  int       // HTTP requests under way
-	freed   time.Time // when the last of them ended
+	order   []string          // of streams, oldest first
+	using   []context.Context // of HTTP requests under way
+	freed   time.Time         // when the last of them ended
 	idle    *time.Timer
 	timed   bool // whether idle runs
+	// deserted says that the clients of all requests under way were gone when
+	// that was last looked at.
+	deserted bool
 }
 
 // maxStreams bounds the finished streams that a session remembers.
 const maxStreams = 64
 
-// use counts an HTTP request in; a session in use does not expire. It reports
-// false when the session has ended.
-func (s *session) use() bool {
+// use counts an HTTP request in, by its context; a session in use does not
+// expire. It reports false when the session has ended.
+func (s *session) use(request context.Context) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
-	s.active++
+	s.using, s.deserted = append(s.using, request), false
 	return true
 }
 
 // release counts a request out. The timer is left alone if it runs: it looks
 // for itself whether the session was used meanwhile.
-func (s *session) release() {
+func (s *session) release(request context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	i := slices.Index(s.using, request)
+	s.using = slices.Delete(s.using, i, i+1)
 	after := s.owner.h.opts.SessionIdle
-	if s.active--; s.active > 0 || s.closed || after < 0 {
+	if len(s.using) > 0 || s.closed || after < 0 {
 		return
 	}
 	if s.freed = time.Now(); !s.timed {
@@ -93,20 +98,33 @@ func (s *session) expire() {
 }
 
 // stale shuts a session that was not used for long. The timer of another one
-// goes on, when it is not in use.
+// goes on.
 func (s *session) stale() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	after := s.owner.h.opts.SessionIdle
 	s.timed = false
-	if s.active > 0 || s.closed {
+	switch left := after - time.Since(s.freed); {
+	case s.closed:
 		return false
-	}
-	if left := s.owner.h.opts.SessionIdle - time.Since(s.freed); left > 0 {
+	case slices.ContainsFunc(s.using, alive):
+		s.deserted = false
+		s.timeLocked(after)
+		return false
+	case len(s.using) > 0 && !s.deserted: // nobody knows for how long
+		s.deserted = true
+		s.timeLocked(after)
+		return false
+	case len(s.using) == 0 && left > 0:
 		s.timeLocked(left)
 		return false
 	}
 	return s.shutLocked()
 }
+
+// alive reports whether the client of a request is still there. A request goes
+// on without, and does not keep its session in use then.
+func alive(request context.Context) bool { return request.Err() == nil }
 
 // close ends what the session serves and waits for it.
 func (s *session) close(cause error) {
@@ -227,9 +245,8 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 		via.Detach = st.detach
 	}
 	if httpserve.Cuttable(w, r) {
-		stop := s.hold(r, st, p)
+		st.hold(p)
 		s.run(ctx, m, st, via)
-		s.unhold(stop)
 		return
 	}
 	left := st.attach(p)
@@ -238,25 +255,6 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 		s.run(ctx, m, st, via)
 	}()
 	s.carry(r, st, p, left)
-}
-
-// hold lets the response to r carry a stream until unhold. A client that is
-// gone does not keep its session in use.
-func (s *session) hold(r *http.Request, st *stream, p *httpserve.Pen) (stop func() bool) {
-	st.hold(p)
-	return context.AfterFunc(r.Context(), func() {
-		st.leave(p)
-		s.release()
-	})
-}
-
-func (s *session) unhold(stop func() bool) {
-	if stop() {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.active++ // counted out already, and will be again
 }
 
 func (s *session) run(ctx context.Context, m *jsonrpc.Message, st *stream, via era.Via) {

@@ -94,7 +94,7 @@ func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, 
 	ss.mu.Lock()
 	s := ss.byID[values[0]]
 	ss.mu.Unlock()
-	if s == nil || s.principal != via.Principal || !s.use() {
+	if s == nil || s.principal != via.Principal || !s.use(r.Context()) {
 		ss.gone(w, id)
 		return nil
 	}
@@ -118,14 +118,14 @@ func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Mess
 	if s == nil {
 		return
 	}
-	defer s.release()
+	defer s.release(r.Context())
 	via.SessionID = s.id
 	if err := checkMirrors(r, m); err != nil {
 		ss.h.refuseMessage(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
 	if m.Kind == jsonrpc.Request {
-		s.serve(w, r, m, via)
+		s.serve(w, r, m, via) //nolint:contextcheck // what a session serves outlives the request that brings it
 		return
 	}
 	s.accept(m, via)
@@ -182,12 +182,12 @@ const codeDraftMismatch = -32001
 
 func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, via era.Via) {
 	s := ss.open(via.Principal)
-	if s == nil || !s.use() {
+	if s == nil || !s.use(r.Context()) {
 		w.Header().Set("Retry-After", "5")
 		ss.h.refuseMessage(w, http.StatusServiceUnavailable, m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the server has too many sessions; come back later"))
 		return
 	}
-	defer s.release()
+	defer s.release(r.Context())
 	via.SessionID = s.id
 	w.Header().Set(headerSession, s.id)
 	out := &opening{w: w, pen: ss.h.pen(w, func(error) {})}
@@ -243,7 +243,7 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, via era.Via) {
 	if s == nil {
 		return
 	}
-	defer s.release()
+	defer s.release(r.Context())
 	p := ss.h.pen(w, func(error) {})
 	defer p.Close()
 	st, left, err := s.resume(r, p)
@@ -286,7 +286,7 @@ func (ss *sessions) delete(w http.ResponseWriter, r *http.Request, via era.Via) 
 	if s == nil {
 		return
 	}
-	s.release()
+	s.release(r.Context())
 	ss.end(s, era.ErrCancelled)
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -303,7 +303,7 @@ func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, v
 	if s == nil {
 		return
 	}
-	defer s.release()
+	defer s.release(r.Context())
 	if f := s.era.Facts(); f == nil || !f.Batches {
 		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "batches are part of revision 2025-03-26 only; send the messages one by one")
 		return
@@ -314,7 +314,7 @@ func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, v
 		return
 	}
 	via.SessionID = s.id
-	s.serveBatch(w, r, entries, via)
+	s.serveBatch(w, r, entries, via) //nolint:contextcheck // as above
 }
 
 func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, entries []jsonrpc.Entry, via era.Via) {

@@ -153,16 +153,16 @@ func TestNothingFollowsTheAnswer(t *testing.T) {
 // it.
 func TestExpiryJustAfterUse(t *testing.T) {
 	s := newSession(t, Options{SessionIdle: time.Hour})
-	if !s.use() {
+	if !s.use(t.Context()) {
 		t.Fatal("the session has ended")
 	}
-	s.release()
+	s.release(t.Context())
 	s.expire()
-	if !s.use() {
+	if !s.use(t.Context()) {
 		t.Fatal("a session that was just used has expired")
 	}
 	s.expire()
-	s.release()
+	s.release(t.Context())
 	if s.owner.len() != 1 {
 		t.Error("a session in use has expired")
 	}
