@@ -129,7 +129,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer h.limits.Leave(client)
 	if r.Method == http.MethodPost {
-		h.post(w, r, via)
+		h.post(w, r, via) //nolint:contextcheck // what a session serves outlives the request that brings it
 		return
 	}
 	h.visit(w, r, via)
