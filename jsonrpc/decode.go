@@ -119,6 +119,7 @@ type scanner struct {
 	hasMethod  bool
 	hasResult  bool
 	badEnvelop string
+	badParams  string // why they are refused, once the frame is known to be well-formed
 }
 
 var scanners = sync.Pool{New: func() any { return &scanner{dec: new(jsontext.Decoder)} }}
@@ -218,7 +219,7 @@ func (s *scanner) params() error {
 	if s.dec.PeekKind() != '{' {
 		v, err := s.value()
 		if err == nil && string(v) != "null" {
-			err = Errorf(CodeInvalidParams, "params must be a JSON object")
+			s.badParams = "params must be a JSON object"
 		}
 		return err
 	}
@@ -246,7 +247,7 @@ func (s *scanner) paramsMember(name []byte) (err error) {
 	if string(name) == "_meta" {
 		s.msg.Meta, err = s.value()
 		if err == nil && s.msg.Meta[0] != '{' {
-			err = Errorf(CodeInvalidParams, "params._meta must be a JSON object")
+			s.badParams = "params._meta must be a JSON object"
 		}
 		return err
 	}
@@ -277,6 +278,9 @@ func (s *scanner) value() (json.RawMessage, error) {
 }
 
 func (s *scanner) finish() (*Message, error) {
+	if s.badParams != "" {
+		return nil, Errorf(CodeInvalidParams, "%s", s.badParams)
+	}
 	if s.badEnvelop != "" {
 		return nil, Errorf(CodeInvalidRequest, "unknown member %q: names of members are case-sensitive", s.badEnvelop)
 	}
