@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/stack"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -18,29 +19,55 @@ const maxSubscriptions = 10_000
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#opening-a-stream.
 func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *link) (any, error) {
+	opened := make(chan *subscription)
+	go func() { // ends when the subscription is acknowledged, which is waited for
+		stack.Grow()
+		opened <- s.open(ctx, x, link)
+	}()
+	sub := <-opened
+	defer sub.stop()
+	if sub.err == nil {
+		sub.err = s.tell(ctx, link, sub)
+	}
+	if sub.err != nil {
+		return nil, sub.err
+	}
+	return s.ended(ctx, link, x, sub.meta)
+}
+
+// subscription is what a client listens to.
+type subscription struct {
+	meta  mcp.Meta // of all that it is told
+	queue changes
+	wake  chan struct{}
+	stop  func()
+	err   error // why it was not opened
+}
+
+// open begins a subscription and acknowledges it. It has a goroutine of its own:
+// decoding and encoding take much of a stack, and that of the goroutine which
+// then waits, perhaps for days, stays small.
+func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *link) (sub *subscription) {
+	sub = &subscription{wake: make(chan struct{}, 1), stop: func() {}}
+	var result any // comes when it is over
+	defer rescue(ctx, s.handler, x.Method, s.opts.Logger, &result, &sub.err)
 	filter, err := s.wanted(x)
 	if err != nil {
-		return nil, err
+		sub.err = err
+		return sub
 	}
-	meta := mcp.Meta{mcp.MetaSubscriptionID: []byte(x.ID.String())}
-	// Changes are watched before the acknowledgement is sent, so that nothing
-	// is missed between the two; they are told after it.
-	wake := make(chan struct{}, 1)
-	queue := &changes{wake: func() {
+	sub.meta = mcp.Meta{mcp.MetaSubscriptionID: []byte(x.ID.String())}
+	sub.queue.wake = func() {
 		select {
-		case wake <- struct{}{}:
+		case sub.wake <- struct{}{}:
 		default:
 		}
-	}}
-	stop := s.handler.Watch(*filter, queue.add)
-	defer stop()
-	if err := link.notify(ctx, mcp.NoteAcknowledged, &mcp.AcknowledgedParams{Meta: meta, Notifications: *filter}); err != nil {
-		return nil, err
 	}
-	if err := s.tell(ctx, link, queue, wake, meta); err != nil {
-		return nil, err
-	}
-	return s.ended(ctx, link, x, meta)
+	// Changes are watched before the acknowledgement is sent, so that nothing
+	// is missed between the two; they are told after it.
+	sub.stop = s.handler.Watch(*filter, sub.queue.add)
+	sub.err = link.notify(ctx, mcp.NoteAcknowledged, &mcp.AcknowledgedParams{Meta: sub.meta, Notifications: *filter})
+	return sub
 }
 
 // wanted reads what the client wants to hear of, as far as there is such.
@@ -72,18 +99,18 @@ func (s *Stateless) wanted(x *mcp.Exchange) (*mcp.SubscriptionFilter, error) {
 }
 
 // tell returns nil when ctx has ended.
-func (s *Stateless) tell(ctx context.Context, link *link, queue *changes, wake <-chan struct{}, meta mcp.Meta) error {
+func (s *Stateless) tell(ctx context.Context, link *link, sub *subscription) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-wake:
+		case <-sub.wake:
 		}
 		if !pause(ctx, s.opts.ChangeWindow) {
 			return nil
 		}
-		for _, c := range queue.take() {
-			m, err := changeNotification(c, meta)
+		for _, c := range sub.queue.take() {
+			m, err := changeNotification(c, sub.meta)
 			if err != nil {
 				return err
 			}

@@ -61,3 +61,19 @@ func refused(t *testing.T, out *keeper) {
 		t.Errorf("answered %s", out.frame)
 	}
 }
+
+// panicking is a handler whose Watch panics.
+type panicking struct{ handing }
+
+func (panicking) Watch(mcp.SubscriptionFilter, func(mcp.Change)) (stop func()) { panic("watch") }
+
+// So does a subscription that cannot be opened.
+func TestPanicInWatch(t *testing.T) {
+	s, err := NewStateless(panicking{}, mcp.ServeOptions{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := new(keeper)
+	s.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`), out, Via{})
+	refused(t, out)
+}
