@@ -1,8 +1,10 @@
 package era
 
 import (
+	"encoding/json"
 	"sync"
 
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -44,21 +46,32 @@ func (q *changes) take() []mcp.Change {
 	return taken
 }
 
+var changeMethods = map[mcp.ChangeKind]string{
+	mcp.ToolsChanged:     mcp.NoteToolsChanged,
+	mcp.PromptsChanged:   mcp.NotePromptsChanged,
+	mcp.ResourcesChanged: mcp.NoteResourcesChanged,
+	mcp.ResourceUpdated:  mcp.NoteResourceUpdated,
+}
+
 // changeNotification returns the notification that tells of a change, with
-// meta in its params.
-func changeNotification(c mcp.Change, meta mcp.Meta) (*jsonrpc.Message, error) {
+// meta, if there is one, in its params. One change may be told to thousands, so
+// it is written by hand.
+func changeNotification(c mcp.Change, meta json.RawMessage) *jsonrpc.Message {
+	m := &jsonrpc.Message{Kind: jsonrpc.Notification, Method: changeMethods[c.Kind]}
+	if meta != nil {
+		m.Params = append(append(m.Params, `{"_meta":`...), meta...)
+	}
 	if c.Kind == mcp.ResourceUpdated {
-		return jsonrpc.NewNotification(mcp.NoteResourceUpdated, &mcp.ResourceUpdatedParams{Meta: meta, URI: c.URI})
+		open := byte('{')
+		if meta != nil {
+			open = ','
+		}
+		m.Params = wire.AppendText(append(append(m.Params, open), `"uri":`...), c.URI)
 	}
-	method := map[mcp.ChangeKind]string{
-		mcp.ToolsChanged:     mcp.NoteToolsChanged,
-		mcp.PromptsChanged:   mcp.NotePromptsChanged,
-		mcp.ResourcesChanged: mcp.NoteResourcesChanged,
-	}[c.Kind]
-	if meta == nil {
-		return jsonrpc.NewNotification(method, nil)
+	if m.Params != nil {
+		m.Params = append(m.Params, '}')
 	}
-	return jsonrpc.NewNotification(method, &mcp.NotificationParams{Meta: meta})
+	return m
 }
 
 // Honoured returns the part of a filter that a server with these capabilities

@@ -2,6 +2,7 @@ package era
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -37,7 +38,8 @@ func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *link) (an
 
 // subscription is what a client listens to.
 type subscription struct {
-	meta  mcp.Meta // of all that it is told
+	meta  mcp.Meta        // of all that it is told
+	text  json.RawMessage // the form of meta
 	queue changes
 	wake  chan struct{}
 	stop  func()
@@ -57,6 +59,9 @@ func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *link) (sub 
 		return sub
 	}
 	sub.meta = mcp.Meta{mcp.MetaSubscriptionID: []byte(x.ID.String())}
+	if sub.text, sub.err = wire.Marshal(sub.meta); sub.err != nil {
+		return sub
+	}
 	sub.queue.wake = func() {
 		select {
 		case sub.wake <- struct{}{}:
@@ -110,11 +115,7 @@ func (s *Stateless) tell(ctx context.Context, link *link, sub *subscription) err
 			return nil
 		}
 		for _, c := range sub.queue.take() {
-			m, err := changeNotification(c, sub.meta)
-			if err != nil {
-				return err
-			}
-			if err := link.message(ctx, m); err != nil {
+			if err := link.message(ctx, changeNotification(c, sub.text)); err != nil {
 				return err
 			}
 		}

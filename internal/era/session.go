@@ -418,12 +418,9 @@ func (s *Session) tell() {
 		if !s.watches(c) {
 			continue // unsubscribed meanwhile
 		}
-		m, err := changeNotification(c, nil)
+		frame, err := jsonrpc.Append(nil, changeNotification(c, nil))
 		if err == nil {
-			var frame []byte
-			if frame, err = jsonrpc.Append(nil, m); err == nil {
-				err = s.standing.Message(s.ctx, frame)
-			}
+			err = s.standing.Message(s.ctx, frame)
 		}
 		if err != nil {
 			s.opts.Logger.Debug("change not told", "error", err)
