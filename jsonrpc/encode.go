@@ -59,25 +59,21 @@ func AppendResult(dst []byte, id ID, result any) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
+// appendBody has AppendRaw take newlines out of what a caller supplied: one frame
+// must stay one line.
 func appendBody(dst []byte, m *Message) ([]byte, error) {
 	switch {
 	case m.Kind == Response && m.Error != nil:
 		return wire.Append(append(dst, `,"error":`...), m.Error)
 	case m.Kind == Response:
-		return appendRaw(append(dst, `,"result":`...), m.Result)
+		return wire.AppendRaw(append(dst, `,"result":`...), m.Result)
 	}
 	dst = append(dst, `,"method":`...)
 	dst, err := jsontext.AppendQuote(dst, m.Method)
 	if err != nil || m.Params == nil {
 		return dst, err
 	}
-	return appendRaw(append(dst, `,"params":`...), m.Params)
-}
-
-// appendRaw goes through the encoder, which takes newlines out of what a
-// caller supplied: one frame must stay one line.
-func appendRaw(dst, raw []byte) ([]byte, error) {
-	return wire.AppendRaw(dst, raw)
+	return wire.AppendRaw(append(dst, `,"params":`...), m.Params)
 }
 
 func appendID(dst []byte, id ID) []byte {

@@ -22,7 +22,7 @@ func checkHeaders(r *http.Request, m *jsonrpc.Message) error {
 		return nil
 	}
 	version := wire.Find(m.Meta, mcp.MetaProtocolVersion)
-	if version == nil || version[0] != '"' || wire.Is(version, "") {
+	if !names(version) {
 		return nil // refused for that by the front
 	}
 	if err := checkHeader(r, headerVersion, version); err != nil {
@@ -50,7 +50,7 @@ func checkMethod(r *http.Request, m *jsonrpc.Message) error {
 // Spec: 2026-07-28 basic/transports/streamable-http#standard-request-headers.
 func checkName(r *http.Request, m *jsonrpc.Message) error {
 	name := named(m)
-	if name == nil || name[0] != '"' || wire.Is(name, "") {
+	if !names(name) {
 		return nil // refused for that by the handler
 	}
 	return checkHeader(r, headerName, name)
@@ -65,6 +65,11 @@ func named(m *jsonrpc.Message) json.RawMessage {
 		return wire.Find(m.Params, "uri")
 	}
 	return nil
+}
+
+// names reports whether a member is a string that says something.
+func names(raw json.RawMessage) bool {
+	return raw != nil && raw[0] == '"' && !wire.Is(raw, "")
 }
 
 // checkHeader compares one header with a string of the body.
