@@ -3,12 +3,10 @@ package sse
 import (
 	"errors"
 	"io"
-	"mime"
 	"net/http"
-	"strings"
-	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/jsonrpc"
 )
 
@@ -22,7 +20,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 		return
 	}
 	c.renew(via.Authorization)
-	if err := acceptable(r); err != nil {
+	if err := httpserve.CheckType(r); err != nil {
 		http.Error(w, err.Error(), http.StatusUnsupportedMediaType)
 		return
 	}
@@ -59,36 +57,15 @@ func (h *Handler) find(r *http.Request, principal string) *conversation {
 	return c
 }
 
-// acceptable checks what the client sends. Two types are none, and a coding is
-// not undone, as over Streamable HTTP.
-func acceptable(r *http.Request) error {
-	types := r.Header.Values("Content-Type")
-	if kind, _, err := mime.ParseMediaType(strings.Join(types, ",")); err != nil || kind != "application/json" || len(types) != 1 {
-		return errors.New("Content-Type must be application/json")
-	}
-	if r.Header.Get("Content-Encoding") != "" {
-		return errors.New("a Content-Encoding is not supported")
-	}
-	return nil
-}
-
 // body reads the request's body, within its bounds of size and time.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
-	limit := int64(h.opts.MaxMessageBytes)
-	if r.ContentLength > limit {
-		return nil, http.StatusRequestEntityTooLarge
-	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(h.opts.ReadTimeout)) // a writer without deadlines has none
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	var long *http.MaxBytesError
+	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
-	case errors.As(err, &long):
+	case errors.Is(err, httpserve.ErrLong):
 		return nil, http.StatusRequestEntityTooLarge
 	case err != nil:
 		return nil, http.StatusBadRequest
 	}
-	_ = rc.SetReadDeadline(time.Time{})
 	return body, 0
 }
 

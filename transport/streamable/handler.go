@@ -11,11 +11,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
@@ -217,26 +215,13 @@ func isSession(version string) bool {
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (2).
 func acceptable(r *http.Request) (int, error) {
-	// Two types are no type: who reads the other one reads another message.
-	types := r.Header.Values("Content-Type")
-	if len(types) != 1 || !isJSON(types[0]) {
-		return http.StatusUnsupportedMediaType, errors.New("Content-Type must be application/json")
-	}
-	if r.Header.Get("Content-Encoding") != "" {
-		return http.StatusUnsupportedMediaType, errors.New("a Content-Encoding is not supported")
+	if err := httpserve.CheckType(r); err != nil {
+		return http.StatusUnsupportedMediaType, err
 	}
 	if !accepts(r, "application/json") || !accepts(r, sse.ContentType) {
 		return http.StatusNotAcceptable, errors.New("the Accept header must list application/json and text/event-stream")
 	}
 	return 0, nil
-}
-
-func isJSON(contentType string) bool {
-	if contentType == "application/json" {
-		return true
-	}
-	kind, _, err := mime.ParseMediaType(contentType)
-	return err == nil && kind == "application/json"
 }
 
 func accepts(r *http.Request, want string) bool {
@@ -257,28 +242,14 @@ func accepts(r *http.Request, want string) bool {
 
 // body reads the request's body, within its bounds of size and time.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, error) {
-	limit := int64(h.opts.MaxMessageBytes)
-	if r.ContentLength > limit {
-		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
-	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(h.opts.ReadTimeout)) // a writer without deadlines has none
-	body, err := readAll(r.Body, r.ContentLength, limit)
+	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
-	case errors.Is(err, errLong):
-		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
+	case errors.Is(err, httpserve.ErrLong):
+		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the body is over the limit of %d bytes", h.opts.MaxMessageBytes)
 	case err != nil:
 		return nil, http.StatusBadRequest, errors.New("the body did not arrive whole")
 	}
-	// Past the body, a read waits for the client to go away. After an error
-	// the deadline stays: the rest of the body is not waited for.
-	_ = rc.SetReadDeadline(time.Time{})
-	r.Body = http.NoBody
 	return body, 0, nil
-}
-
-func tooLarge(limit int64) error {
-	return fmt.Errorf("the body is over the limit of %d bytes", limit)
 }
 
 // refuse answers a request whose message is not known.

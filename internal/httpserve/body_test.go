@@ -1,4 +1,4 @@
-package streamable
+package httpserve
 
 import (
 	"bytes"
@@ -44,8 +44,8 @@ func TestReadAllTakesLittleRoom(t *testing.T) {
 // the way.
 func TestReadAllKeepsToItsLimit(t *testing.T) {
 	for _, announced := range []int64{-1, 0, 10, 999} {
-		if _, err := readAll(bytes.NewReader(make([]byte, 1001)), announced, 1000); !errors.Is(err, errLong) {
-			t.Errorf("%d announced: got %v, want errLong", announced, err)
+		if _, err := readAll(bytes.NewReader(make([]byte, 1001)), announced, 1000); !errors.Is(err, ErrLong) {
+			t.Errorf("%d announced: got %v, want ErrLong", announced, err)
 		}
 	}
 }
