@@ -418,8 +418,12 @@ func salvage(frame []byte) (m *Message, isJSON bool) {
 }
 
 // deeper reports whether frame nests deeper than limit. It comes before the
-// parser, whose stack would grow with the depth.
+// parser, whose stack would grow with the depth. Most frames have too few
+// brackets for that, wherever they are.
 func deeper(frame []byte, limit int) bool {
+	if bytes.Count(frame, []byte{'{'})+bytes.Count(frame, []byte{'['}) <= limit {
+		return false
+	}
 	depth := 0
 	for i := 0; i < len(frame); i++ {
 		switch frame[i] {

@@ -11,6 +11,7 @@ package era
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -91,11 +92,15 @@ const codeRequestCancelled = -32800
 // has cancelled.
 func Cancelled() *jsonrpc.Error { return jsonrpc.Errorf(codeRequestCancelled, "Request cancelled") }
 
+// VersionOf returns the protocol version that a message names, as it is there,
+// or nil.
+func VersionOf(m *jsonrpc.Message) json.RawMessage { return wire.Find(m.Meta, mcp.MetaProtocolVersion) }
+
 // IsStateless answers the one question that decides a message's era: does it
 // carry a protocol version of its own? Presence counts, not the value.
 //
 // Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
-func IsStateless(m *jsonrpc.Message) bool { return wire.Find(m.Meta, mcp.MetaProtocolVersion) != nil }
+func IsStateless(m *jsonrpc.Message) bool { return VersionOf(m) != nil }
 
 // Decoder returns the decoder of frames that servers receive.
 func Decoder(o mcp.ServeOptions) *jsonrpc.Decoder {

@@ -23,7 +23,7 @@ type InFlight struct {
 }
 
 type running struct {
-	cancel context.CancelCauseFunc
+	ctx    *Context
 	listen bool
 }
 
@@ -43,12 +43,12 @@ func (f *InFlight) Add(ctx context.Context, m *jsonrpc.Message, limit int) (cont
 	if f.running == nil {
 		f.running = make(map[jsonrpc.ID]running)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	f.running[m.ID] = running{cancel, m.Method == mcp.MethodListen}
+	own := NewContext(ctx)
+	f.running[m.ID] = running{own, m.Method == mcp.MethodListen}
 	if f.over != nil {
-		cancel(f.over)
+		own.End(f.over)
 	}
-	return ctx, nil
+	return own, nil
 }
 
 // Remove forgets a request that was answered and releases its context.
@@ -58,7 +58,7 @@ func (f *InFlight) Remove(id jsonrpc.ID) {
 	delete(f.running, id)
 	f.mu.Unlock()
 	if ok {
-		r.cancel(nil)
+		r.ctx.Release()
 	}
 }
 
@@ -117,7 +117,7 @@ func (f *InFlight) Cancel(id jsonrpc.ID, cause error) {
 	r, ok := f.running[id]
 	f.mu.Unlock()
 	if ok {
-		r.cancel(cause)
+		r.ctx.End(cause)
 	}
 }
 
@@ -128,7 +128,7 @@ func (f *InFlight) CancelAll(cause error) {
 	defer f.mu.Unlock()
 	f.over = cause
 	for _, r := range f.running {
-		r.cancel(cause)
+		r.ctx.End(cause)
 	}
 }
 
@@ -138,7 +138,7 @@ func (f *InFlight) CancelListens() {
 	defer f.mu.Unlock()
 	for _, r := range f.running {
 		if r.listen {
-			r.cancel(ErrShutdown)
+			r.ctx.End(ErrShutdown)
 		}
 	}
 }

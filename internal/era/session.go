@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/revision"
@@ -28,15 +29,21 @@ type Session struct {
 	ctx      context.Context //nolint:containedctx // the session's own life: ended by Close
 	end      context.CancelCauseFunc
 
+	agreed atomic.Pointer[agreement] // nil until initialize
+
 	mu       sync.Mutex
-	facts    *revision.Facts // nil until initialize
-	ready    bool            // notifications/initialized came
-	declared mcp.ServerCapabilities
-	peer     mcp.Peer
+	ready    bool // notifications/initialized came
 	level    mcp.LoggingLevel
 	watching map[string]*watch // by resource URI; "" is the lists
 	queue    changes
 	telling  sync.WaitGroup
+}
+
+// agreement is what initialize has settled. It does not change.
+type agreement struct {
+	facts    *revision.Facts
+	declared mcp.ServerCapabilities
+	peer     mcp.Peer
 }
 
 // NewSession returns a session that waits for initialize. standing takes the
@@ -66,9 +73,10 @@ func (s *Session) Close(cause error) {
 // Facts returns the facts of the session's revision, or nil before
 // initialize.
 func (s *Session) Facts() *revision.Facts {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.facts
+	if a := s.agreed.Load(); a != nil {
+		return a.facts
+	}
+	return nil
 }
 
 // Inline reports whether a message changes what the session is, and so has to
@@ -160,21 +168,19 @@ func (s *Session) initialize(m *jsonrpc.Message, via Via) (any, error) {
 	if len(offered) == 0 {
 		return nil, unsupportedVersion(p.ProtocolVersion, desc.Revisions)
 	}
-	agreed, ok := mcp.ParseRevision(p.ProtocolVersion)
-	if !ok || !contains(offered, agreed) {
-		agreed = offered[0]
+	chosen, ok := mcp.ParseRevision(p.ProtocolVersion)
+	if !ok || !contains(offered, chosen) {
+		chosen = offered[0]
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.facts != nil {
+	a := &agreement{facts: revision.Of(chosen), declared: desc.Capabilities}
+	a.peer = mcp.Peer{Revision: chosen, Info: p.ClientInfo, Capabilities: p.Capabilities, Principal: via.Principal, SessionID: via.SessionID}
+	if !s.agreed.CompareAndSwap(nil, a) {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is already initialized")
 	}
-	s.facts, s.declared = revision.Of(agreed), desc.Capabilities
-	s.peer = mcp.Peer{Revision: agreed, Info: p.ClientInfo, Capabilities: p.Capabilities, Principal: via.Principal, SessionID: via.SessionID}
 	return &mcp.InitializeResult{
-		ProtocolVersion: agreed.String(),
-		Capabilities:    shapeServerCapabilities(desc.Capabilities, s.facts),
-		ServerInfo:      shapeImplementation(desc.Info, s.facts),
+		ProtocolVersion: chosen.String(),
+		Capabilities:    shapeServerCapabilities(desc.Capabilities, a.facts),
+		ServerInfo:      shapeImplementation(desc.Info, a.facts),
 		Instructions:    desc.Instructions,
 	}, nil
 }
@@ -204,9 +210,7 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
 
 // client returns who sent a message. Each may come with credentials of its own.
 func (s *Session) client(via Via) mcp.Peer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	peer := s.peer
+	peer := s.agreed.Load().peer
 	peer.Authorization = via.Authorization
 	return peer
 }
@@ -338,13 +342,12 @@ func (s *Session) start() {
 	s.mu.Lock()
 	already := s.ready
 	s.ready = true
-	caps := s.declared
 	s.mu.Unlock()
 	if already {
 		return
 	}
 	all := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}
-	s.watch("", Honoured(all, &caps))
+	s.watch("", Honoured(all, &s.agreed.Load().declared))
 }
 
 // initialized reports whether the client has said that it is ready.

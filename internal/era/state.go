@@ -132,7 +132,7 @@ type retry struct {
 // was asked.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
-func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string, now time.Time) error {
+func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string) error {
 	st.Principal = principal
 	if !m.Marked {
 		return nil
@@ -146,7 +146,7 @@ func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string, now 
 		if err != nil {
 			return mcp.InvalidParams("params: %v", err)
 		}
-		kept, err := s.seal.open(*r.State, principal, request, now)
+		kept, err := s.seal.open(*r.State, principal, request, time.Now())
 		if err != nil {
 			return mcp.InvalidParams("%v", err)
 		}

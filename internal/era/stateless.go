@@ -74,7 +74,7 @@ func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, r *round, via
 func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, r *round) (result any, err error) {
 	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // completing a result, too, looks into it
 	desc := s.handler.Describe()
-	if err := s.resume(&r.state, m, x.Peer.Principal, time.Now()); err != nil {
+	if err := s.resume(&r.state, m, x.Peer.Principal); err != nil {
 		return nil, err
 	}
 	x.Answers, x.State = r.state.Answers, r.state.User

@@ -15,7 +15,7 @@ var ErrLong = errors.New("the body is too long")
 // CheckType returns why the body of a request is no JSON, by its headers, or
 // nil. Two types are no type: who reads the other one reads another message.
 func CheckType(r *http.Request) error {
-	types := r.Header.Values("Content-Type")
+	types := r.Header["Content-Type"]
 	if len(types) != 1 || !isJSON(types[0]) {
 		return errors.New("Content-Type must be application/json")
 	}

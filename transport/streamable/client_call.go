@@ -91,10 +91,10 @@ func (c *conn) place(call *call) (session, version, stateless string) {
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#standard-request-headers.
 func (c *conn) standardHeader(h http.Header, call *call, version string) {
-	h.Set(headerVersion, version)
-	h.Set(headerMethod, call.m.Method)
+	fieldVersion.set(h, version)
+	fieldMethod.set(h, call.m.Method)
 	if call.named {
-		h.Set(headerName, encodeHeader(call.name))
+		fieldName.set(h, encodeHeader(call.name))
 	}
 	if call.m.Method == mcp.MethodCallTool && call.stateless {
 		c.tools.mirror(h, call)
@@ -107,10 +107,10 @@ func (c *conn) standardHeader(h http.Header, call *call, version string) {
 // Spec: 2025-11-25 basic/transports#session-management (2).
 func sessionHeader(h http.Header, session, version string) {
 	if session != "" {
-		h.Set(headerSession, session)
+		fieldSession.set(h, session)
 	}
 	if version != "" {
-		h.Set(headerVersion, version)
+		fieldVersion.set(h, version)
 	}
 }
 
@@ -127,7 +127,7 @@ func (c *conn) roundTrip(ctx context.Context, call *call) (*jsonrpc.Message, err
 		return c.refused(f, call, resp)
 	}
 	if call.m.Method == mcp.MethodInitialize {
-		if err := c.assigned(resp.Header.Get(headerSession)); err != nil {
+		if err := c.assigned(fieldSession.get(resp.Header)); err != nil {
 			defer f.over()
 			_ = resp.Body.Close() // what is in it is not wanted
 			return nil, err

@@ -123,8 +123,8 @@ func baseHeader(added http.Header) http.Header {
 		h[http.CanonicalHeaderKey(name)] = append([]string(nil), values...)
 	}
 	// What the protocol says must not be said by anybody else.
-	for _, name := range []string{headerVersion, headerSession, headerMethod, headerName, headerLast} {
-		h.Del(name)
+	for _, f := range []field{fieldVersion, fieldSession, fieldMethod, fieldName, fieldLast} {
+		f.del(h)
 	}
 	return h
 }

@@ -153,7 +153,7 @@ func (c *conn) get(ctx context.Context, at *cursor) (io.ReadCloser, error) {
 	h := c.header.Clone()
 	h.Set("Accept", sse.ContentType)
 	if at.last != "" {
-		h.Set(headerLast, at.last)
+		fieldLast.set(h, at.last)
 	}
 	c.mu.Lock()
 	session, version := c.session, c.version

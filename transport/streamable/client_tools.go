@@ -103,7 +103,7 @@ func (t *toolHeaders) mirror(h http.Header, call *call) {
 			raw = wire.Find(raw, name)
 		}
 		if value, ok := headerValue(raw); ok {
-			h.Set(headerParam+b.Name, encodeHeader(value))
+			h.Set(fieldParam+b.Name, encodeHeader(value))
 		}
 	}
 }

@@ -12,25 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/internal/revision"
-	"github.com/parley-mcp/parley/internal/sse"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
-)
-
-// The headers of the transport.
-const (
-	headerVersion = "MCP-Protocol-Version"
-	headerSession = "Mcp-Session-Id"
-	headerMethod  = "Mcp-Method"
-	headerName    = "Mcp-Name"
-	headerParam   = "Mcp-Param-"
-	headerLast    = "Last-Event-ID"
 )
 
 // Handler serves an mcp.Handler over HTTP. It is safe for concurrent use, and
@@ -48,7 +36,7 @@ type Handler struct {
 	down     context.CancelCauseFunc
 	mu       sync.Mutex // guards adding to busy against Close, and requests
 	busy     sync.WaitGroup
-	requests map[*requestContext]struct{} // stateless ones that are being served
+	requests map[*era.Context]struct{} // stateless ones that are being served
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -66,7 +54,7 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	}
 	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst)}
 	s.ctx, s.down = context.WithCancelCause(context.Background())
-	s.requests = map[*requestContext]struct{}{}
+	s.requests = map[*era.Context]struct{}{}
 	s.sessions = newSessions(s)
 	return s, nil
 }
@@ -79,7 +67,7 @@ func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.down(era.ErrShutdown)
 	for c := range h.requests {
-		c.end(era.ErrShutdown)
+		c.End(era.ErrShutdown)
 	}
 	h.mu.Unlock()
 	done := make(chan struct{})
@@ -188,22 +176,20 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 		h.refuseMessage(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
-	if h.isStateless(r, m) {
-		h.serveStateless(w, r, m, via)
+	version := era.VersionOf(m)
+	if version != nil || ofNoSession(r) {
+		h.serveStateless(w, r, m, version, via)
 		return
 	}
 	h.sessions.post(w, r, m, via)
 }
 
-// isStateless asks the era question. A header that names no session revision
-// is a second witness: such a request is refused in the words of its era even
-// when its body lacks what it needs.
-func (h *Handler) isStateless(r *http.Request, m *jsonrpc.Message) bool {
-	if era.IsStateless(m) {
-		return true
-	}
-	version := r.Header.Get(headerVersion)
-	return version != "" && !isSession(version) && r.Header.Get(headerSession) == ""
+// ofNoSession reports whether a header names no session revision. It is a second
+// witness: such a request is refused in the words of its era even when its body
+// lacks what it needs.
+func ofNoSession(r *http.Request) bool {
+	version := fieldVersion.get(r.Header)
+	return version != "" && !isSession(version) && fieldSession.get(r.Header) == ""
 }
 
 func isSession(version string) bool {
@@ -218,26 +204,10 @@ func acceptable(r *http.Request) (int, error) {
 	if err := httpserve.CheckType(r); err != nil {
 		return http.StatusUnsupportedMediaType, err
 	}
-	if !accepts(r, "application/json") || !accepts(r, sse.ContentType) {
+	if object, events := accepted(r.Header); !object || !events {
 		return http.StatusNotAcceptable, errors.New("the Accept header must list application/json and text/event-stream")
 	}
 	return 0, nil
-}
-
-func accepts(r *http.Request, want string) bool {
-	values := r.Header.Values("Accept")
-	if len(values) == 0 {
-		return true
-	}
-	group, _, _ := strings.Cut(want, "/")
-	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		kind, _, _ := strings.Cut(part, ";")
-		switch strings.ToLower(strings.TrimSpace(kind)) {
-		case want, "*/*", group + "/*":
-			return true
-		}
-	}
-	return false
 }
 
 // body reads the request's body, within its bounds of size and time.

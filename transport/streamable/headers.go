@@ -13,22 +13,21 @@ import (
 )
 
 // checkHeaders compares what a request's headers say with what its body says.
-// A version that is not spoken here is left to be refused as such: what its
+// version is the one of the body, as it is there. A version that is not spoken here is left to be refused as such: what its
 // headers are to be is not known.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#server-validation.
-func checkHeaders(r *http.Request, m *jsonrpc.Message) error {
+func checkHeaders(r *http.Request, m *jsonrpc.Message, version json.RawMessage) error {
 	if m.Kind != jsonrpc.Request {
 		return nil
 	}
-	version := wire.Find(m.Meta, mcp.MetaProtocolVersion)
 	if !names(version) {
 		return nil // refused for that by the front
 	}
-	if err := checkHeader(r, headerVersion, version); err != nil {
+	if err := checkHeader(r, fieldVersion, version); err != nil {
 		return err
 	}
-	if v, ok := mcp.ParseRevision(r.Header.Get(headerVersion)); !ok || !era.StatelessRevision(v) {
+	if v, ok := mcp.ParseRevision(fieldVersion.get(r.Header)); !ok || !era.StatelessRevision(v) {
 		return nil
 	}
 	if err := checkMethod(r, m); err != nil {
@@ -38,9 +37,9 @@ func checkHeaders(r *http.Request, m *jsonrpc.Message) error {
 }
 
 func checkMethod(r *http.Request, m *jsonrpc.Message) error {
-	got, err := header(r, headerMethod)
+	got, err := only(r, fieldMethod)
 	if err == nil && got != m.Method {
-		err = mismatch(headerMethod, got, m.Method)
+		err = mismatch(fieldMethod, got, m.Method)
 	}
 	return err
 }
@@ -53,7 +52,7 @@ func checkName(r *http.Request, m *jsonrpc.Message) error {
 	if !names(name) {
 		return nil // refused for that by the handler
 	}
-	return checkHeader(r, headerName, name)
+	return checkHeader(r, fieldName, name)
 }
 
 // named returns the member that says what a request is about, if there is one.
@@ -73,34 +72,34 @@ func names(raw json.RawMessage) bool {
 }
 
 // checkHeader compares one header with a string of the body.
-func checkHeader(r *http.Request, name string, want json.RawMessage) error {
-	got, err := header(r, name)
+func checkHeader(r *http.Request, f field, want json.RawMessage) error {
+	got, err := only(r, f)
 	if err != nil {
 		return err
 	}
-	if name == headerName {
+	if f == fieldName {
 		if got, err = decodeHeader(got); err != nil {
-			return refused("%s: %v", name, err)
+			return refused("%s: %v", f, err)
 		}
 	}
 	if !wire.Is(want, got) {
 		text, _ := wire.Text(want)
-		return mismatch(name, got, text)
+		return mismatch(f, got, text)
 	}
 	return nil
 }
 
-// header returns the value of a header, which must be there exactly once.
-func header(r *http.Request, name string) (string, error) {
-	values := r.Header.Values(name)
+// only returns the value of a field, which must be there exactly once.
+func only(r *http.Request, f field) (string, error) {
+	values := f.values(r.Header)
 	if len(values) != 1 {
-		return "", refused("%s must be sent once, not %d times", name, len(values))
+		return "", refused("%s must be sent once, not %d times", f, len(values))
 	}
 	return values[0], nil
 }
 
-func mismatch(name, got, want string) error {
-	return refused("%s header value %q does not match body value %q", name, got, want)
+func mismatch(f field, got, want string) error {
+	return refused("%s header value %q does not match body value %q", f, got, want)
 }
 
 func refused(format string, args ...any) error {
@@ -111,7 +110,7 @@ func refused(format string, args ...any) error {
 // mirrored gives an exchange the headers that mirror parameters.
 func mirrored(r *http.Request) func(string) (string, bool, error) {
 	return func(name string) (string, bool, error) {
-		values := r.Header.Values(headerParam + name)
+		values := r.Header.Values(fieldParam + name)
 		switch len(values) {
 		case 0:
 			return "", false, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/internal/revision"
-	"github.com/parley-mcp/parley/internal/sse"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -85,10 +84,10 @@ func (ss *sessions) close() {
 //
 // Spec: 2025-11-25 basic/transports#session-management (2), (3).
 func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, via era.Via) *session {
-	values := r.Header.Values(headerSession)
+	values := fieldSession.values(r.Header)
 	if len(values) != 1 {
 		ss.h.refuseMessage(w, http.StatusBadRequest, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest,
-			"%s must be sent once; it comes with the answer to initialize", headerSession))
+			"%s must be sent once; it comes with the answer to initialize", fieldSession))
 		return nil
 	}
 	ss.mu.Lock()
@@ -107,7 +106,7 @@ func (ss *sessions) gone(w http.ResponseWriter, id jsonrpc.ID) {
 
 // post serves one message of a session.
 func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, via era.Via) {
-	if m.Kind == jsonrpc.Request && m.Method == mcp.MethodInitialize && r.Header.Get(headerSession) == "" {
+	if m.Kind == jsonrpc.Request && m.Method == mcp.MethodInitialize && fieldSession.get(r.Header) == "" {
 		ss.initialize(w, r, m, via)
 		return
 	}
@@ -145,11 +144,11 @@ func (s *session) accept(m *jsonrpc.Message, via era.Via) {
 //
 // Spec: 2025-11-25 basic/transports#protocol-version-header.
 func (ss *sessions) versionOK(w http.ResponseWriter, r *http.Request, id jsonrpc.ID) bool {
-	values := r.Header.Values(headerVersion)
+	values := fieldVersion.values(r.Header)
 	if len(values) == 0 || len(values) == 1 && (values[0] == "" || ss.offers(values[0])) {
 		return true
 	}
-	ss.h.refuseMessage(w, http.StatusBadRequest, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s %q is not a revision of a session here", headerVersion, values))
+	ss.h.refuseMessage(w, http.StatusBadRequest, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s %q is not a revision of a session here", fieldVersion, values))
 	return false
 }
 
@@ -165,10 +164,10 @@ func checkMirrors(r *http.Request, m *jsonrpc.Message) error {
 		return nil
 	}
 	err := error(nil)
-	if r.Header.Get(headerMethod) != "" {
+	if fieldMethod.get(r.Header) != "" {
 		err = checkMethod(r, m)
 	}
-	if err == nil && r.Header.Get(headerName) != "" {
+	if err == nil && fieldName.get(r.Header) != "" {
 		err = checkName(r, m)
 	}
 	if err == nil {
@@ -189,7 +188,7 @@ func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrp
 	}
 	defer s.release(r.Context())
 	via.SessionID = s.id
-	w.Header().Set(headerSession, s.id)
+	fieldSession.set(w.Header(), s.id)
 	out := &opening{w: w, pen: ss.h.pen(w, func(error) {})}
 	defer out.pen.Close()
 	s.era.Receive(r.Context(), m, out, via)
@@ -209,7 +208,7 @@ func (o *opening) Message(context.Context, []byte) error { return httpserve.ErrG
 
 func (o *opening) Answer(_ context.Context, frame []byte, failed *era.Failure) error {
 	if failed != nil {
-		o.w.Header().Del(headerSession)
+		fieldSession.del(o.w.Header())
 	}
 	_, err := o.pen.Object(sessionStatus(failed), frame)
 	return err
@@ -232,7 +231,7 @@ func sessionStatus(failed *era.Failure) int {
 //
 // Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
 func (ss *sessions) get(w http.ResponseWriter, r *http.Request, via era.Via) {
-	if !accepts(r, sse.ContentType) {
+	if _, events := accepted(r.Header); !events {
 		ss.h.refuse(w, http.StatusNotAcceptable, jsonrpc.CodeInvalidRequest, "Accept must list text/event-stream")
 		return
 	}
@@ -261,7 +260,7 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, via era.Via) {
 
 // resume lets p carry the stream that a GET is for.
 func (s *session) resume(r *http.Request, p *httpserve.Pen) (*stream, <-chan struct{}, error) {
-	last := r.Header.Get(headerLast)
+	last := fieldLast.get(r.Header)
 	if last == "" {
 		left, err := s.standing.listen(p)
 		return s.standing, left, err

@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/parley-mcp/parley/internal/era"
@@ -11,19 +12,21 @@ import (
 )
 
 // serveStateless serves one request that stands alone, on the goroutine of
-// its HTTP request: nothing of it is left when it returns.
-func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, via era.Via) {
+// its HTTP request: nothing of it is left when it returns. version is the one
+// that the message names, if it does.
+func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, version json.RawMessage, via era.Via) {
 	if m.Kind == jsonrpc.Response {
 		h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "a client sends no responses in this revision")
 		return
 	}
-	if err := checkHeaders(r, m); err != nil {
+	if err := checkHeaders(r, m, version); err != nil {
 		h.refuseMessage(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
 	via.Mirrored = mirrored(r)
-	ctx, own := h.begin(r)
+	own := h.begin(r)
 	defer h.end(own)
+	ctx := context.Context(own)
 	if m.Kind == jsonrpc.Notification {
 		// Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (5).
 		h.stateless.Receive(ctx, m, nil, via)
@@ -35,26 +38,26 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		ctx, stop = httpserve.UntilExpiry(ctx, via.Authorization)
 		defer stop()
 	}
-	p := h.pen(w, own.end)
+	p := h.pen(w, own.End)
 	defer p.Close()
 	h.stateless.Receive(ctx, m, reply{p}, via)
 }
 
 // begin makes the context of a request, which ends with the handler, too.
-func (h *Handler) begin(r *http.Request) (context.Context, *requestContext) {
-	c := &requestContext{Context: r.Context()}
+func (h *Handler) begin(r *http.Request) *era.Context {
+	c := era.NewContext(r.Context())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.requests[c] = struct{}{}
 	if h.ctx.Err() != nil {
-		c.end(era.ErrShutdown)
+		c.End(era.ErrShutdown)
 	}
-	return c, c
+	return c
 }
 
-func (h *Handler) end(c *requestContext) {
+func (h *Handler) end(c *era.Context) {
 	h.mu.Lock()
 	delete(h.requests, c)
 	h.mu.Unlock()
-	c.release()
+	c.Release()
 }

@@ -240,8 +240,8 @@ func TestStoreFails(t *testing.T) {
 		t.Error("a lost message is no error")
 	}
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
-	r.Header.Set(headerSession, s.id)
-	r.Header.Set(headerLast, st.eventID(0))
+	fieldSession.set(r.Header, s.id)
+	fieldLast.set(r.Header, st.eventID(0))
 	resp := httptest.NewRecorder()
 	s.owner.h.ServeHTTP(resp, r)
 	if resp.Code != 500 || strings.Contains(resp.Body.String(), "secret") {

@@ -1,4 +1,4 @@
-package streamable
+package era
 
 import (
 	"context"
@@ -11,28 +11,28 @@ type contextKey struct{}
 var errEnd = errors.New("the end")
 
 // A context that nobody asks for its end is not made.
-func TestRequestContextIsMadeForWhoAsks(t *testing.T) {
-	c := &requestContext{Context: context.WithValue(t.Context(), contextKey{}, "v")}
+func TestContextIsMadeForWhoAsks(t *testing.T) {
+	c := NewContext(context.WithValue(t.Context(), contextKey{}, "v"))
 	if c.Err() != nil || c.Value(contextKey{}) != "v" || context.Cause(c) != nil {
 		t.Errorf("Err %v, Value %v, Cause %v", c.Err(), c.Value(contextKey{}), context.Cause(c))
 	}
 	if c.full != nil {
 		t.Error("it was made, though nobody asked for its end")
 	}
-	c.release()
+	c.Release()
 }
 
 // However it ends, whoever asks learns of it and of the cause, before and
 // after.
-func TestRequestContextEnds(t *testing.T) {
-	for name, end := range map[string]func(c *requestContext, gone context.CancelCauseFunc){
-		"when it is told to":     func(c *requestContext, _ context.CancelCauseFunc) { c.end(errEnd) },
-		"with that of net/http":  func(_ *requestContext, gone context.CancelCauseFunc) { gone(errEnd) },
-		"with both of these two": func(c *requestContext, gone context.CancelCauseFunc) { c.end(errEnd); gone(nil) },
+func TestContextEnds(t *testing.T) {
+	for name, end := range map[string]func(c *Context, gone context.CancelCauseFunc){
+		"when it is told to":     func(c *Context, _ context.CancelCauseFunc) { c.End(errEnd) },
+		"with its parent":        func(_ *Context, gone context.CancelCauseFunc) { gone(errEnd) },
+		"with both of these two": func(c *Context, gone context.CancelCauseFunc) { c.End(errEnd); gone(nil) },
 	} {
 		for _, asked := range []bool{false, true} {
 			outer, gone := context.WithCancelCause(t.Context())
-			c := &requestContext{Context: outer}
+			c := NewContext(outer)
 			var child context.Context
 			if asked {
 				var cancel context.CancelFunc
@@ -50,8 +50,19 @@ func TestRequestContextEnds(t *testing.T) {
 					t.Errorf("%s: the child ended because of %v", name, context.Cause(child))
 				}
 			}
-			c.release()
+			c.Release()
 			gone(nil)
 		}
 	}
+}
+
+// Who keeps a context longer than its request finds it ended, even when asking
+// for the first time.
+func TestContextEndsWithItsRequest(t *testing.T) {
+	c := NewContext(t.Context())
+	c.Release()
+	if !errors.Is(c.Err(), context.Canceled) || !errors.Is(context.Cause(c), context.Canceled) {
+		t.Errorf("%v because of %v", c.Err(), context.Cause(c))
+	}
+	<-c.Done()
 }

@@ -1,0 +1,78 @@
+package era
+
+import (
+	"context"
+	"sync"
+)
+
+// Context is the context of a request. It ends with its parent, and when it is
+// told to. A context that can end in two ways costs as much as all else that a
+// small request needs, and most are answered before anybody asks for their end:
+// so it is made for who asks.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#cancellation.
+type Context struct {
+	context.Context //nolint:containedctx // it is one
+
+	mu     sync.Mutex
+	full   context.Context //nolint:containedctx // itself, once somebody has asked
+	cancel context.CancelCauseFunc
+	over   bool
+}
+
+// NewContext returns a context that ends with parent. Whoever made it calls
+// Release.
+func NewContext(parent context.Context) *Context { return &Context{Context: parent} }
+
+// whole returns a context that can end both ways.
+func (c *Context) whole() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wholeLocked()
+}
+
+func (c *Context) wholeLocked() context.Context {
+	if c.full == nil {
+		c.full, c.cancel = context.WithCancelCause(c.Context)
+		if c.over {
+			c.cancel(nil)
+		}
+	}
+	return c.full
+}
+
+// now returns a context that says what is known now.
+func (c *Context) now() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.full == nil && !c.over {
+		return c.Context
+	}
+	return c.wholeLocked()
+}
+
+// Done is what contexts made of this one ask for first.
+func (c *Context) Done() <-chan struct{} { return c.whole().Done() }
+
+// Err implements context.Context.
+func (c *Context) Err() error { return c.now().Err() }
+
+// Value implements context.Context.
+func (c *Context) Value(key any) any { return c.now().Value(key) }
+
+// End ends the context with a cause, unless it has ended.
+func (c *Context) End(cause error) {
+	c.whole()
+	c.cancel(cause)
+}
+
+// Release ends the context, of a request that is over, and gives back what it
+// needed.
+func (c *Context) Release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	if c.cancel != nil {
+		c.cancel(nil)
+	}
+}
