@@ -1,6 +1,10 @@
 package mcp
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/parley-mcp/parley/internal/wire"
+)
 
 // Tool describes a function that a model may call.
 //
@@ -63,6 +67,10 @@ type CallToolResult struct {
 	// StructuredContent is any JSON value (an object before 2026-07-28).
 	StructuredContent json.RawMessage `json:"structuredContent,omitzero"`
 	IsError           bool            `json:"isError,omitzero"`
+	// Encoded is how package server saves StructuredContent from being checked
+	// once more while it is sent. It counts for nothing when that was replaced.
+	// Other handlers leave it empty.
+	Encoded wire.Encoded `json:"-"`
 }
 
 // ToolError returns a result that says the tool failed.

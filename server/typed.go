@@ -134,7 +134,7 @@ func inferOutput[Out any](t *mcp.Tool) error {
 //
 // Spec: 2026-07-28 server/tools#structured-content.
 func (t *tool) structured(ctx context.Context, call *Call, out any) (*mcp.CallToolResult, error) {
-	raw, err := wire.Marshal(out)
+	raw, encoded, err := wire.MarshalEncoded(out)
 	if err == nil && t.output != nil {
 		err = nonconforming(t.output.ValidateParsed(raw))
 	}
@@ -142,7 +142,9 @@ func (t *tool) structured(ctx context.Context, call *Call, out any) (*mcp.CallTo
 		call.s.log.ErrorContext(ctx, "tool returned a bad result", "tool", t.tool.Name, "error", err)
 		return nil, errInternal()
 	}
-	return resultOf(raw), nil
+	result := resultOf(raw)
+	result.Encoded = encoded
+	return result, nil
 }
 
 // resultOf returns a result in both forms, made in one piece.

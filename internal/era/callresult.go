@@ -23,7 +23,7 @@ func completeCall(r *mcp.CallToolResult, name *named) wire.Written {
 		if err != nil {
 			return nil, err
 		}
-		if dst, err = appendCall(dst, r.Content, r.StructuredContent); err != nil {
+		if dst, err = appendContent(dst, r.Content, r.StructuredContent, r.Encoded); err != nil {
 			return nil, err
 		}
 		if r.IsError {
@@ -47,7 +47,7 @@ func shapeCall(r *mcp.CallToolResult, f *revision.Facts) wire.Written {
 		if err != nil {
 			return nil, err
 		}
-		if dst, err = appendCall(dst, content, structured); err != nil {
+		if dst, err = appendContent(dst, content, structured, r.Encoded); err != nil {
 			return nil, err
 		}
 		if r.IsError {
@@ -79,7 +79,7 @@ func appendHeading(dst []byte, f mcp.ResultFields, meta json.RawMessage) (_ []by
 	return append(wire.AppendText(append(dst, `"resultType":`...), f.ResultType), ','), nil
 }
 
-func appendCall(dst []byte, content mcp.Contents, structured json.RawMessage) (_ []byte, err error) {
+func appendContent(dst []byte, content mcp.Contents, structured json.RawMessage, encoded wire.Encoded) (_ []byte, err error) {
 	dst = append(dst, `"content":[`...)
 	for i, block := range content {
 		if i > 0 {
@@ -93,7 +93,7 @@ func appendCall(dst []byte, content mcp.Contents, structured json.RawMessage) (_
 	if structured == nil {
 		return dst, nil
 	}
-	return wire.AppendRaw(append(dst, `,"structuredContent":`...), structured)
+	return wire.AppendEncoded(append(dst, `,"structuredContent":`...), structured, encoded)
 }
 
 func appendBlock(dst []byte, block mcp.Content) ([]byte, error) {

@@ -13,6 +13,32 @@ func AppendRaw(dst, raw []byte) ([]byte, error) {
 	return out, nil
 }
 
+// Encoded tells JSON that Marshal has made from other JSON. Its zero value is of
+// none.
+type Encoded struct {
+	first *byte
+	size  int
+}
+
+// MarshalEncoded is Marshal, and says of what it returns that it is Encoded. It
+// must not be changed in place.
+func MarshalEncoded(v any) ([]byte, Encoded, error) {
+	raw, err := Marshal(v)
+	if err != nil {
+		return nil, Encoded{}, err
+	}
+	return raw, Encoded{&raw[0], len(raw)}, nil
+}
+
+// AppendEncoded is AppendRaw for JSON of which nothing has to be checked if e is
+// of this very piece.
+func AppendEncoded(dst, raw []byte, e Encoded) ([]byte, error) {
+	if len(raw) > 0 && e == (Encoded{&raw[0], len(raw)}) {
+		return append(dst, raw...), nil
+	}
+	return AppendRaw(dst, raw)
+}
+
 // AppendText appends a string as JSON, as Append does.
 func AppendText(dst []byte, s string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, s) // which reports what it has replaced

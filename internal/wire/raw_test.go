@@ -27,3 +27,22 @@ func FuzzAppendRaw(f *testing.F) {
 		}
 	})
 }
+
+// Only the very piece that was encoded here goes out unchecked.
+func TestAppendEncodedChecksAllOtherPieces(t *testing.T) {
+	raw, encoded, err := wire.MarshalEncoded(map[string]int{"a": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := wire.AppendEncoded([]byte("x"), raw, encoded); err != nil || string(got) != `x{"a":1}` {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, other := range [][]byte{raw[:4], raw[1:], []byte("{\n"), {}, nil} {
+		if got, err := wire.AppendEncoded([]byte("x"), other, encoded); err == nil {
+			t.Errorf("%q was taken for JSON: %q", other, got)
+		}
+	}
+	if got, err := wire.AppendEncoded(nil, []byte("{ }"), wire.Encoded{}); err != nil || string(got) != "{}" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
