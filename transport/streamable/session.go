@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
@@ -31,13 +30,13 @@ type session struct {
 	ctx       context.Context //nolint:containedctx // the session's life: ended by close
 	end       context.CancelCauseFunc
 
-	last    atomic.Int64 // number of the last stream
 	mu      sync.Mutex
 	closed  bool
-	streams map[string]*stream
-	order   []string          // of streams, oldest first
-	using   []context.Context // of HTTP requests under way
-	freed   time.Time         // when the last of them ended
+	last    int                // number of the last stream with a name
+	streams map[string]*stream // that have one
+	order   []string           // of streams, oldest first
+	using   []context.Context  // of HTTP requests under way
+	freed   time.Time          // when the last of them ended
 	idle    *time.Timer
 	timed   bool // whether idle runs
 	// deserted says that the clients of all requests under way were gone when
@@ -160,33 +159,35 @@ func (s *session) finish(cause error) {
 
 // begin makes the stream of a request, and counts the request in.
 func (s *session) begin() (*stream, bool) {
-	st := newStream(s, strconv.FormatInt(s.last.Add(1), 10))
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.closed {
-		s.mu.Unlock()
 		return nil, false
 	}
 	s.work.Add(1)
-	s.streams[st.id] = st
-	s.order = append(s.order, st.id)
-	forgotten := s.forgetFinished()
-	s.mu.Unlock()
-	for _, id := range forgotten {
-		s.owner.h.opts.Events.DropStream(s.id, id)
-	}
-	return st, true
+	return &stream{session: s}, true
 }
 
-// settle counts a request out. A stream that told its client of no event is
-// forgotten: nobody can come back for it.
+// settle counts a request out.
 func (s *session) settle(st *stream) {
 	st.drop()
-	if st.seq == 0 && !st.primed { // nothing changes them any more
-		s.mu.Lock()
-		delete(s.streams, st.id)
-		s.mu.Unlock()
-	}
 	s.work.Done()
+}
+
+// remember gives a stream its name, under which its client can come back for
+// it.
+func (s *session) remember(st *stream) (id string) {
+	s.mu.Lock()
+	s.last++
+	id = strconv.Itoa(s.last)
+	s.streams[id] = st
+	s.order = append(s.order, id)
+	forgotten := s.forgetFinished()
+	s.mu.Unlock()
+	for _, old := range forgotten {
+		s.owner.h.opts.Events.DropStream(s.id, old)
+	}
+	return id
 }
 
 // forgetFinished forgets the oldest streams that have ended, when there are
@@ -195,7 +196,6 @@ func (s *session) forgetFinished() (forgotten []string) {
 	if len(s.order) <= maxStreams {
 		return nil
 	}
-	s.order = slices.DeleteFunc(s.order, func(id string) bool { return s.streams[id] == nil })
 	excess := len(s.order) - maxStreams
 	s.order = slices.DeleteFunc(s.order, func(id string) bool {
 		if len(forgotten) >= excess || !s.streams[id].ended.Load() {

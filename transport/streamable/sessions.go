@@ -42,7 +42,7 @@ func (ss *sessions) open(principal string) *session {
 	_, _ = rand.Read(id) // never fails
 	s := &session{owner: ss, id: hex.EncodeToString(id), principal: principal, streams: map[string]*stream{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
-	s.standing = newStream(s, "0")
+	s.standing = &stream{session: s, id: "0"}
 	s.era = era.NewSession(ss.h.handler, ss.h.opts.ServeOptions, standingOut{s.standing})
 	ss.mu.Lock()
 	defer ss.mu.Unlock()

@@ -22,22 +22,18 @@ import (
 // Spec: 2025-11-25 basic/transports#resumability-and-redelivery.
 type stream struct {
 	session *session
-	id      string
-	primed  bool // whether it begins with an event that says how to come back
 
-	mu   sync.Mutex
-	seq  uint64         // of the last event
-	told uint64         // of the last event that went out
-	pen  *httpserve.Pen // nil while nobody listens
-	left chan struct{}  // closed when pen carries the stream no longer
-	held bool           // pen is of the goroutine that serves the request
-	done bool           // the answer was sent: nothing follows
+	mu     sync.Mutex
+	id     string         // its name, or "" while there is no event to come back for
+	primed bool           // whether it begins with an event that says how to come back
+	seq    uint64         // of the last event
+	told   uint64         // of the last event that went out
+	pen    *httpserve.Pen // nil while nobody listens
+	left   chan struct{}  // closed when pen carries the stream no longer
+	held   bool           // pen is of the goroutine that serves the request
+	done   bool           // the answer was sent: nothing follows
 
 	ended atomic.Bool // that is, for those who cannot wait for mu
-}
-
-func newStream(s *session, id string) *stream {
-	return &stream{session: s, id: id}
 }
 
 func (st *stream) eventID(seq uint64) string { return st.id + "_" + strconv.FormatUint(seq, 10) }
@@ -184,6 +180,7 @@ func (st *stream) send(data []byte) error {
 
 // sendLocked fails when nobody gets the event, now or later.
 func (st *stream) sendLocked(data []byte) error {
+	st.nameLocked()
 	st.seq++
 	opts := &st.session.owner.h.opts
 	err := opts.Events.Append(st.session.id, st.id, st.seq, data)
@@ -196,6 +193,14 @@ func (st *stream) sendLocked(data []byte) error {
 		return nil
 	}
 	return err // or kept for when the client comes back
+}
+
+// nameLocked has the session remember a stream from its first event on: most
+// have none.
+func (st *stream) nameLocked() {
+	if st.id == "" {
+		st.id = st.session.remember(st)
+	}
 }
 
 // writeLocked writes an event to whoever listens, and reports whether it went
@@ -279,6 +284,7 @@ func (st *stream) detach(retry time.Duration) error {
 	if retry <= 0 {
 		retry = st.session.owner.h.opts.Retry
 	}
+	st.nameLocked()
 	st.primed = true
 	err := st.pen.Event(sse.Event{ID: st.eventID(st.seq), Retry: retry})
 	return errors.Join(err, st.endLocked())
