@@ -6,7 +6,6 @@ import (
 	"mime"
 	"net/http"
 	"slices"
-	"time"
 )
 
 // ErrLong says that a body is over its limit.
@@ -36,19 +35,16 @@ func isJSON(contentType string) bool {
 // Body reads the body of a request, within its bounds of size, in bytes, and
 // time. It fails with ErrLong when it is over the limit, and with another error
 // when it did not arrive whole.
-func Body(w http.ResponseWriter, r *http.Request, limit int64, timeout time.Duration) ([]byte, error) {
+func Body(w http.ResponseWriter, r *http.Request, limit int64, reads *Watch) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, ErrLong
 	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(timeout)) // a writer without deadlines has none
+	var read watched
+	reads.begin(&read, w)
 	body, err := readAll(r.Body, r.ContentLength, limit)
-	if err != nil {
+	if err = reads.done(&read, err); err != nil {
 		return nil, err
 	}
-	// Past the body, a read waits for the client to go away. After an error
-	// the deadline stays: the rest of the body is not waited for.
-	_ = rc.SetReadDeadline(time.Time{})
 	r.Body = http.NoBody
 	return body, nil
 }

@@ -17,23 +17,24 @@ var ErrGone = errors.New("the client is gone")
 // events from the first event on. A client that does not take a message in
 // time is cut off.
 type Pen struct {
-	w       http.ResponseWriter
-	rc      http.ResponseController
-	timeout time.Duration
-	alive   time.Duration // between comments; not positive for none
-	broken  func(error)   // is told once that writing failed
+	w      http.ResponseWriter
+	rc     http.ResponseController
+	writes *Watch
+	alive  time.Duration // between comments; not positive for none
+	broken func(error)   // is told once that writing failed
 
 	mu      sync.Mutex
 	stream  bool
 	closed  bool
 	ticking *time.Timer
+	writing watched
 }
 
-// NewPen returns a Pen. timeout is how long the client may take to accept a
-// message; alive is the time between the comments of a quiet stream, not
+// NewPen returns a Pen. writes says how long the client may take to accept a
+// message, and watches over that; alive is the time between the comments of a quiet stream, not
 // positive for none. broken is told once that writing failed.
-func NewPen(w http.ResponseWriter, timeout, alive time.Duration, broken func(error)) *Pen {
-	return &Pen{w: w, rc: *http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken}
+func NewPen(w http.ResponseWriter, writes *Watch, alive time.Duration, broken func(error)) *Pen {
+	return &Pen{w: w, rc: *http.NewResponseController(w), writes: writes, alive: alive, broken: broken}
 }
 
 // open begins an event stream.
@@ -88,20 +89,23 @@ func (p *Pen) comment() {
 }
 
 func (p *Pen) write(b []byte) error {
-	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout)) // a writer without deadlines has none
+	p.writes.begin(&p.writing, p.w)
 	_, err := p.w.Write(b)
 	if err == nil {
 		err = p.rc.Flush()
 	}
-	if err != nil {
+	if err = p.writes.done(&p.writing, err); err != nil {
 		p.closed = true
 		p.broken(err)
-		return err
 	}
-	// On HTTP/2 a deadline that passes ends the stream, even when nothing is
-	// being written.
-	_ = p.rc.SetWriteDeadline(time.Time{})
-	return nil
+	return err
+}
+
+// last bounds what the server has yet to send when its handler has returned:
+// what it buffers, and the end of a stream. After that it takes the deadline
+// back itself.
+func (p *Pen) last() {
+	_ = p.rc.SetWriteDeadline(time.Now().Add(p.writes.timeout)) // a writer without deadlines has none
 }
 
 // Challenge sets WWW-Authenticate for the Object to come; "" sets nothing.
@@ -130,7 +134,7 @@ func (p *Pen) Object(status int, frame []byte) (ok bool, err error) {
 	if len(frame) > countedBytes {
 		p.w.Header().Set("Content-Length", strconv.Itoa(len(frame)))
 	}
-	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout)) // a writer without deadlines has none
+	p.last()
 	p.w.WriteHeader(status)
 	if _, err = p.w.Write(frame); err != nil {
 		p.broken(err)
@@ -157,8 +161,8 @@ func (p *Pen) Cut() error {
 	if err != nil {
 		return err
 	}
-	_ = conn.SetWriteDeadline(time.Now().Add(p.timeout)) // without a deadline, closing does not wait either
-	_, err = conn.Write([]byte("0\r\n\r\n"))             // the last chunk
+	_ = conn.SetWriteDeadline(time.Now().Add(p.writes.timeout)) // without a deadline, closing does not wait either
+	_, err = conn.Write([]byte("0\r\n\r\n"))                    // the last chunk
 	return errors.Join(err, conn.Close())
 }
 
@@ -174,9 +178,7 @@ func (p *Pen) Close() {
 		return // an object, whose time runs already, or a failure
 	}
 	p.closed = true
-	// The server has yet to send what it buffers, and the end of a stream.
-	// After that it takes the deadline back itself.
-	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout))
+	p.last()
 }
 
 // LimitRest bounds how long the server waits, once its handler has returned,

@@ -70,6 +70,8 @@ type Handler struct {
 	decoder *jsonrpc.Decoder
 	guard   *httpserve.Guard
 	limits  *httpserve.Limits
+	reads   *httpserve.Watch
+	writes  *httpserve.Watch
 
 	mu      sync.Mutex
 	closed  bool
@@ -89,6 +91,7 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	return &Handler{
 		handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), guard: guard,
 		limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), streams: map[string]*conversation{},
+		reads: httpserve.WatchReads(o.ReadTimeout), writes: httpserve.WatchWrites(o.WriteTimeout),
 	}, nil
 }
 

@@ -1,0 +1,110 @@
+package httpserve
+
+import (
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// Watch ends reads, or writes, that take too long. All of them get the same
+// time, so they are due in the order in which they began, and one timer does for
+// all: a deadline of its own for each would have the runtime look at its timers
+// for each. A Watch is safe for concurrent use.
+type Watch struct {
+	timeout time.Duration
+	begun   time.Time
+	end     func(*http.ResponseController, time.Time) error
+
+	mu     sync.Mutex
+	oldest *watched
+	newest *watched
+	timer  *time.Timer
+	timed  bool // whether timer runs
+}
+
+// watched is a read or a write that is under way.
+type watched struct {
+	w            http.ResponseWriter
+	due          time.Duration // since the watch began
+	late         bool
+	older, newer *watched
+}
+
+// WatchReads returns a Watch over reads of requests.
+func WatchReads(timeout time.Duration) *Watch {
+	return &Watch{timeout: timeout, begun: time.Now(), end: (*http.ResponseController).SetReadDeadline}
+}
+
+// WatchWrites returns a Watch over writes of responses.
+func WatchWrites(timeout time.Duration) *Watch {
+	return &Watch{timeout: timeout, begun: time.Now(), end: (*http.ResponseController).SetWriteDeadline}
+}
+
+// begin watches over a read or write of w, which goes on until done.
+func (o *Watch) begin(of *watched, w http.ResponseWriter) {
+	*of = watched{w: w, due: time.Since(o.begun) + o.timeout}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if of.older = o.newest; of.older == nil {
+		o.oldest = of
+	} else {
+		of.older.newer = of
+	}
+	o.newest = of
+	if !o.timed {
+		o.timeLocked(o.timeout)
+	}
+}
+
+// done says that a read or write is over, and returns err, with which it ended,
+// or that it took too long.
+func (o *Watch) done(of *watched, err error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !of.late {
+		o.removeLocked(of)
+	} else if err == nil {
+		err = os.ErrDeadlineExceeded // that has ended what comes next
+	}
+	of.w = nil
+	return err
+}
+
+func (o *Watch) removeLocked(of *watched) {
+	if of.older == nil {
+		o.oldest = of.newer
+	} else {
+		of.older.newer = of.newer
+	}
+	if of.newer == nil {
+		o.newest = of.older
+	} else {
+		of.newer.older = of.older
+	}
+}
+
+func (o *Watch) timeLocked(after time.Duration) {
+	o.timed = true
+	if o.timer == nil {
+		o.timer = time.AfterFunc(after, o.expire)
+		return
+	}
+	o.timer.Reset(after)
+}
+
+// expire ends what is due. The timer runs on while there is something to watch.
+func (o *Watch) expire() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := time.Since(o.begun)
+	for of := o.oldest; of != nil && of.due <= now; of = o.oldest {
+		o.removeLocked(of)
+		of.late = true
+		_ = o.end(http.NewResponseController(of.w), time.Now()) // a writer without deadlines has none
+	}
+	o.timed = false
+	if o.oldest != nil {
+		o.timeLocked(o.oldest.due - now)
+	}
+}
