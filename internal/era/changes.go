@@ -2,10 +2,10 @@ package era
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/wire"
-	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -15,27 +15,36 @@ import (
 type changes struct {
 	mu      sync.Mutex
 	waiting []mcp.Change
-	seen    map[mcp.Change]bool
+	seen    map[mcp.Change]bool // is waiting, once that is long
 	// wake is called when the queue stops being empty.
 	wake func()
 }
 
 func (q *changes) add(c mcp.Change) {
 	q.mu.Lock()
-	if q.seen[c] {
-		q.mu.Unlock()
-		return
-	}
-	if q.seen == nil {
-		q.seen = make(map[mcp.Change]bool)
-	}
-	q.seen[c] = true
-	q.waiting = append(q.waiting, c)
-	first := len(q.waiting) == 1
+	added := q.addLocked(c)
+	first := added && len(q.waiting) == 1
 	q.mu.Unlock()
 	if first {
 		q.wake()
 	}
+}
+
+func (q *changes) addLocked(c mcp.Change) bool {
+	const long = 16
+	switch {
+	case q.seen[c] || q.seen == nil && slices.Contains(q.waiting, c):
+		return false
+	case q.seen != nil:
+		q.seen[c] = true
+	case len(q.waiting) == long:
+		q.seen = map[mcp.Change]bool{c: true}
+		for _, w := range q.waiting {
+			q.seen[w] = true
+		}
+	}
+	q.waiting = append(q.waiting, c)
+	return true
 }
 
 func (q *changes) take() []mcp.Change {
@@ -53,25 +62,25 @@ var changeMethods = map[mcp.ChangeKind]string{
 	mcp.ResourceUpdated:  mcp.NoteResourceUpdated,
 }
 
-// changeNotification returns the notification that tells of a change, with
+// changeFrame returns the frame of the notification that tells of a change, with
 // meta, if there is one, in its params. One change may be told to thousands, so
 // it is written by hand.
-func changeNotification(c mcp.Change, meta json.RawMessage) *jsonrpc.Message {
-	m := &jsonrpc.Message{Kind: jsonrpc.Notification, Method: changeMethods[c.Kind]}
+func changeFrame(c mcp.Change, meta json.RawMessage) []byte {
+	const room = 128 // for what comes besides
+	frame := make([]byte, 0, room+len(meta)+len(c.URI))
+	frame = append(append(append(frame, `{"jsonrpc":"2.0","method":"`...), changeMethods[c.Kind]...), '"')
+	open := `,"params":{`
 	if meta != nil {
-		m.Params = append(append(m.Params, `{"_meta":`...), meta...)
+		frame = append(append(append(frame, open...), `"_meta":`...), meta...)
+		open = ","
 	}
 	if c.Kind == mcp.ResourceUpdated {
-		open := byte('{')
-		if meta != nil {
-			open = ','
-		}
-		m.Params = wire.AppendText(append(append(m.Params, open), `"uri":`...), c.URI)
+		frame = wire.AppendText(append(append(frame, open...), `"uri":`...), c.URI)
 	}
-	if m.Params != nil {
-		m.Params = append(m.Params, '}')
+	if meta != nil || c.Kind == mcp.ResourceUpdated {
+		frame = append(frame, '}')
 	}
-	return m
+	return append(frame, '}')
 }
 
 // Honoured returns the part of a filter that a server with these capabilities

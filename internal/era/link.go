@@ -38,6 +38,11 @@ func (l *link) message(ctx context.Context, m *jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
+	return l.send(ctx, frame)
+}
+
+// send sends a frame that precedes the answer.
+func (l *link) send(ctx context.Context, frame []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.done {

@@ -26,6 +26,7 @@ func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *link) (an
 		opened <- s.open(ctx, x, link)
 	}()
 	sub := <-opened
+	defer sub.due.Stop()
 	defer sub.stop()
 	if sub.err == nil {
 		sub.err = s.tell(ctx, link, sub)
@@ -41,7 +42,7 @@ type subscription struct {
 	meta  mcp.Meta        // of all that it is told
 	text  json.RawMessage // the form of meta
 	queue changes
-	wake  chan struct{}
+	due   *time.Timer // runs while there is something to tell
 	stop  func()
 	err   error // why it was not opened
 }
@@ -50,7 +51,8 @@ type subscription struct {
 // decoding and encoding take much of a stack, and that of the goroutine which
 // then waits, perhaps for days, stays small.
 func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *link) (sub *subscription) {
-	sub = &subscription{wake: make(chan struct{}, 1), stop: func() {}}
+	sub = &subscription{due: time.NewTimer(0), stop: func() {}}
+	sub.due.Stop()
 	var result any // comes when it is over
 	defer rescue(ctx, s.handler, x.Method, s.opts.Logger, &result, &sub.err)
 	filter, err := s.wanted(x)
@@ -62,12 +64,7 @@ func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *link) (sub 
 	if sub.text, sub.err = wire.Marshal(sub.meta); sub.err != nil {
 		return sub
 	}
-	sub.queue.wake = func() {
-		select {
-		case sub.wake <- struct{}{}:
-		default:
-		}
-	}
+	sub.queue.wake = func() { sub.due.Reset(s.opts.ChangeWindow) }
 	// Changes are watched before the acknowledgement is sent, so that nothing
 	// is missed between the two; they are told after it.
 	sub.stop = s.handler.Watch(*filter, sub.queue.add)
@@ -109,13 +106,10 @@ func (s *Stateless) tell(ctx context.Context, link *link, sub *subscription) err
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-sub.wake:
-		}
-		if !pause(ctx, s.opts.ChangeWindow) {
-			return nil
+		case <-sub.due.C:
 		}
 		for _, c := range sub.queue.take() {
-			if err := link.message(ctx, changeNotification(c, sub.text)); err != nil {
+			if err := link.send(ctx, changeFrame(c, sub.text)); err != nil {
 				return err
 			}
 		}
@@ -144,16 +138,4 @@ func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta
 	r.Meta = meta
 	stamp(&r.ResultFields, s.name.brief(&desc.Info).meta)
 	return r, nil
-}
-
-// pause waits, and reports false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -421,11 +421,7 @@ func (s *Session) tell() {
 		if !s.watches(c) {
 			continue // unsubscribed meanwhile
 		}
-		frame, err := jsonrpc.Append(nil, changeNotification(c, nil))
-		if err == nil {
-			err = s.standing.Message(s.ctx, frame)
-		}
-		if err != nil {
+		if err := s.standing.Message(s.ctx, changeFrame(c, nil)); err != nil {
 			s.opts.Logger.Debug("change not told", "error", err)
 			return
 		}

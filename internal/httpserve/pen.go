@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/internal/wire"
 )
 
 // ErrGone says that the client of a Pen is gone.
@@ -62,7 +63,11 @@ func (p *Pen) Event(e sse.Event) error {
 	if !p.stream {
 		p.open()
 	}
-	return p.write(sse.Append(nil, e))
+	buffer := wire.NewBuffer()
+	b := sse.Append(buffer.Room(), e)
+	err := p.write(b)
+	buffer.Reuse(b) // net/http has sent or copied it
+	return err
 }
 
 // Start opens the stream before there is an event.
