@@ -59,21 +59,21 @@ func AppendResult(dst []byte, id ID, result any) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// appendBody has AppendRaw take newlines out of what a caller supplied: one frame
-// must stay one line.
+// appendBody takes newlines out of what a caller supplied: one frame must stay
+// one line.
 func appendBody(dst []byte, m *Message) ([]byte, error) {
 	switch {
 	case m.Kind == Response && m.Error != nil:
 		return wire.Append(append(dst, `,"error":`...), m.Error)
 	case m.Kind == Response:
-		return wire.AppendRaw(append(dst, `,"result":`...), m.Result)
+		return wire.AppendEncoded(append(dst, `,"result":`...), m.Result, m.encoded)
 	}
 	dst = append(dst, `,"method":`...)
 	dst, err := jsontext.AppendQuote(dst, m.Method)
 	if err != nil || m.Params == nil {
 		return dst, err
 	}
-	return wire.AppendRaw(append(dst, `,"params":`...), m.Params)
+	return wire.AppendEncoded(append(dst, `,"params":`...), m.Params, m.encoded)
 }
 
 func appendID(dst []byte, id ID) []byte {

@@ -41,6 +41,10 @@ type Message struct {
 	CaseVariant string
 	// Marked says that Params has a member named in Decoder.Marked.
 	Marked bool
+
+	// encoded says that Params or Result were encoded here, and need not be
+	// checked again to be sent.
+	encoded wire.Encoded
 }
 
 // NewRequest returns a request. params must encode to a JSON object or be nil.
@@ -60,23 +64,23 @@ func NewNotification(method string, params any) (*Message, error) {
 	if params == nil {
 		return m, nil
 	}
-	raw, err := wire.Marshal(params)
+	raw, encoded, err := wire.MarshalEncoded(params)
 	if err != nil {
 		return nil, err
 	}
 	if string(raw) != "null" {
-		m.Params = raw
+		m.Params, m.encoded = raw, encoded
 	}
 	return m, nil
 }
 
 // NewResult returns the response that answers id with a result.
 func NewResult(id ID, result any) (*Message, error) {
-	raw, err := wire.Marshal(result)
+	raw, encoded, err := wire.MarshalEncoded(result)
 	if err != nil {
 		return nil, err
 	}
-	return &Message{Kind: Response, ID: id, Result: raw}, nil
+	return &Message{Kind: Response, ID: id, Result: raw, encoded: encoded}, nil
 }
 
 // NewError returns the response that answers id with an error. A zero id
