@@ -33,6 +33,8 @@ func (r *results) verdict(b *strings.Builder) {
 		found = append(found, r.behind(row, ours)...)
 	}
 	found = append(found, r.heldVerdict(ours)...)
+	found = append(found, r.startVerdict(ours)...)
+	found = append(found, r.otherColumns(ours)...)
 	fmt.Fprint(b, "\n### Over a budget, or behind a peer\n\nIn processor time, unless it says otherwise, and by medians.\n\n")
 	if len(found) == 0 {
 		found = []string{"Nothing."}
@@ -72,29 +74,6 @@ func (r *results) behind(row *row, ours int) []string {
 		}
 		if more := stats.Of(stats.Ratios(row.cells[ours].cpu, c.cpu)).Median; more > 1 {
 			found = append(found, fmt.Sprintf("%s: %s × what %s takes.", row.name, report.Number(more), r.subjects[i].label))
-		}
-	}
-	return found
-}
-
-func (r *results) heldVerdict(ours int) []string {
-	var found []string
-	for _, h := range []struct {
-		what string
-		all  []*held
-	}{{"memory of an idle session", r.sessions}, {"memory of an open listen stream", r.listeners}} {
-		for i, other := range h.all {
-			if i == 0 || i == ours || other.lacks != "" || other.each <= 0 {
-				continue
-			}
-			if more := h.all[ours].each / other.each; more > 1 {
-				found = append(found, fmt.Sprintf("%s: %s × that of %s.", h.what, report.Number(more), r.subjects[i].label))
-			}
-		}
-	}
-	if len(r.listeners) > 0 {
-		if ratio := r.listeners[ours].each / r.listeners[0].each; ratio > memoryOfStream {
-			found = append(found, fmt.Sprintf("memory of an open listen stream: %s × the floor, and the budget is %.1f ×.", report.Number(ratio), memoryOfStream))
 		}
 	}
 	return found

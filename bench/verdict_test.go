@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/bench/internal/load"
+	"github.com/parley-mcp/parley/bench/internal/stats"
 	"github.com/parley-mcp/parley/bench/payload"
 )
 
@@ -50,12 +51,35 @@ func TestVerdict(t *testing.T) {
 func TestVerdictOfMemory(t *testing.T) {
 	r := fake(&workload{name: "x"}, nil, nil, nil)
 	r.rows = nil
-	r.listeners = []*held{{each: 100}, {each: 140}, {each: 120}}
+	r.listeners = []*held{{each: 100}, {each: 140, fanOut: stats.Of([]float64{2})}, {each: 120, fanOut: stats.Of([]float64{1})}}
 	want := []string{
 		"memory of an open listen stream: 1.17 × that of the gosdk.",
+		"processor time until then: 2.00 × that of the gosdk.",
 		"memory of an open listen stream: 1.40 × the floor, and the budget is 1.3 ×.",
 	}
 	if got := r.heldVerdict(1); !slices.Equal(got, want) {
+		t.Errorf("the verdict is %q, want %q", got, want)
+	}
+}
+
+func TestVerdictOfStarting(t *testing.T) {
+	r := fake(&workload{name: "x"}, nil, nil, nil)
+	r.startups = []*startup{{tools: 4, cells: []*startCell{{}, {millis: []float64{3}, memory: 5}, {millis: []float64{2}, memory: 5}}}}
+	r.subjects[1].size, r.subjects[2].size = 3, 4
+	want := []string{"time to the first answer, 4 tools: 1.50 × that of the gosdk."}
+	if got := r.startVerdict(1); !slices.Equal(got, want) {
+		t.Errorf("the verdict is %q, want %q", got, want)
+	}
+}
+
+func TestVerdictOfOtherColumns(t *testing.T) {
+	r := fake(&workload{name: "x"}, nil, nil, nil)
+	r.rows = nil
+	for _, peaks := range [][2]int64{{10, 5}, {10, 20}, {30, 10}, {10, 10}} {
+		r.rows = append(r.rows, &row{cells: []*cell{{}, {peak: peaks[0]}, {peak: peaks[1]}}})
+	}
+	want := []string{"peak memory: above that of the gosdk in 2 of 4 rows, at most 3.00 ×."}
+	if got := r.otherColumns(1); !slices.Equal(got, want) {
 		t.Errorf("the verdict is %q, want %q", got, want)
 	}
 }
