@@ -109,11 +109,8 @@ func digest(m *jsonrpc.Message) ([]byte, error) {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%s\n", m.Method)
 	if m.Params != nil {
-		params, err := wire.Without(m.Params, "_meta", "inputResponses", "requestState")
+		params, err := wire.Canonical(asked(m.Params))
 		if err != nil {
-			return nil, err
-		}
-		if params, err = wire.Canonical(params); err != nil {
 			return nil, err
 		}
 		_, _ = h.Write(params)
@@ -121,10 +118,41 @@ func digest(m *jsonrpc.Message) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
+// asked returns params without what differs from round to round.
+func asked(params []byte) []byte {
+	rest := append(make([]byte, 0, len(params)), '{')
+	for name, value := range wire.Each(params) {
+		switch string(name) {
+		case "_meta", "inputResponses", "requestState":
+			continue
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(append(wire.AppendText(rest, string(name)), ':'), value...)
+	}
+	return append(rest, '}')
+}
+
 // retry is what a request brings back from an earlier round.
 type retry struct {
-	Responses map[string]json.RawMessage `json:"inputResponses"`
-	State     *string                    `json:"requestState"`
+	responses map[string]json.RawMessage
+	state     *string
+}
+
+func readRetry(params []byte) (r retry, err error) {
+	for name, value := range wire.Each(params) {
+		switch string(name) {
+		case "inputResponses":
+			err = wire.Unmarshal(value, &r.responses)
+		case "requestState":
+			err = wire.Unmarshal(value, &r.state)
+		}
+		if err != nil {
+			return retry{}, mcp.InvalidParams("params: %s: %v", name, err)
+		}
+	}
+	return r, nil
 }
 
 // resume sets the state to go on from: a fresh one for a first round. Answers
@@ -137,26 +165,26 @@ func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string) erro
 	if !m.Marked {
 		return nil
 	}
-	var r retry
-	if err := wire.Unmarshal(m.Params, &r); err != nil {
-		return mcp.InvalidParams("params: %v", err)
+	r, err := readRetry(m.Params)
+	if err != nil {
+		return err
 	}
-	if r.State != nil {
+	if r.state != nil {
 		request, err := digest(m)
 		if err != nil {
 			return mcp.InvalidParams("params: %v", err)
 		}
-		kept, err := s.seal.open(*r.State, principal, request, time.Now())
+		kept, err := s.seal.open(*r.state, principal, request, time.Now())
 		if err != nil {
 			return mcp.InvalidParams("%v", err)
 		}
 		*st = *kept
-		r.Responses = only(r.Responses, st.Asked)
+		r.responses = only(r.responses, st.Asked)
 	}
 	if st.Answers == nil {
-		st.Answers = make(map[string]json.RawMessage, len(r.Responses))
+		st.Answers = make(map[string]json.RawMessage, len(r.responses))
 	}
-	maps.Copy(st.Answers, r.Responses)
+	maps.Copy(st.Answers, r.responses)
 	return nil
 }
 

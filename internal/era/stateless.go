@@ -212,8 +212,10 @@ func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputR
 		st.User = ask.State
 	}
 	var err error
-	if st.Request, err = digest(m); err != nil {
-		return nil, err
+	if st.Request == nil { // a first round
+		if st.Request, err = digest(m); err != nil {
+			return nil, err
+		}
 	}
 	st.Expires = time.Now().Add(s.opts.StateTTL).Unix()
 	result.RequestState, err = s.seal.seal(st)
