@@ -75,7 +75,7 @@ func measure(r *results, w *workload) (*row, error) {
 			return nil, b.Explain(fmt.Errorf("%s: %w", b.subject.label, err))
 		}
 	}
-	for round := range r.rounds {
+	for round := range r.roundsOf(w) {
 		for i := range all { // another one goes first in each round
 			b := all[(i+round)%len(all)]
 			if err := b.round(r.time); err != nil {
@@ -84,6 +84,17 @@ func measure(r *results, w *workload) (*row, error) {
 		}
 	}
 	return row, nil
+}
+
+// moreRounds is how many times as many rounds a workload gets that has a
+// budget: medians of few rounds differ by more than what there is to decide.
+const moreRounds = 3
+
+func (r *results) roundsOf(w *workload) int {
+	if w.budget > 0 && !r.quick {
+		return moreRounds * r.rounds
+	}
+	return r.rounds
 }
 
 // startAll starts the servers side by side.
