@@ -12,7 +12,7 @@ import (
 // markdown returns all results as sections.
 func (r *results) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Measured on %s with %s, %d rounds of %s for each server, %d where there is a budget. %s.\n",
+	fmt.Fprintf(&b, "Measured on %s with %s, %d rounds of %s for each server, and %d for the floor and Parley where there is a budget. %s.\n",
 		time.Now().UTC().Format(time.DateOnly), machine(), r.rounds, r.time, r.roundsOf(&workload{budget: 1}), r.versions())
 	for _, s := range r.skipped {
 		fmt.Fprintf(&b, "\n%s\n", s)
