@@ -53,7 +53,8 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, vi
 }
 
 func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, r *round, via Via) (any, error) {
-	x, level, err := s.exchange(m, via)
+	desc := s.handler.Describe()
+	x, level, err := s.exchange(m, via, desc.Revisions)
 	if err != nil {
 		r.malformed = true
 		return nil, err
@@ -67,13 +68,12 @@ func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, r *round, via
 	case mcp.MethodInitialize, mcp.MethodPing, mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
 		return nil, fmt.Errorf("in %s: %w", x.Peer.Revision, &mcp.MethodNotFoundError{Method: m.Method})
 	}
-	return s.run(ctx, m, x, level, r)
+	return s.run(ctx, m, x, level, r, &desc)
 }
 
 // run serves an exchange of the handler: one round of it.
-func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, r *round) (result any, err error) {
+func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, r *round, desc *mcp.Description) (result any, err error) {
 	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // completing a result, too, looks into it
-	desc := s.handler.Describe()
 	if err := s.resume(&r.state, m, x.Peer.Principal); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 	result, err = s.handler.Serve(ctx, x)
 	switch ask, asks := errors.AsType[*mcp.InputRequired](err); {
 	case asks:
-		return s.inputRequired(m, &r.state, ask, x, &desc)
+		return s.inputRequired(m, &r.state, ask, x, desc)
 	case err != nil:
 		return nil, err
 	case r.asked != nil:
@@ -100,9 +100,9 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 // it wants log messages.
 //
 // Spec: 2026-07-28 basic#meta.
-func (s *Stateless) exchange(m *jsonrpc.Message, via Via) (*mcp.Exchange, mcp.LoggingLevel, error) {
+func (s *Stateless) exchange(m *jsonrpc.Message, via Via, allowed []mcp.Revision) (*mcp.Exchange, mcp.LoggingLevel, error) {
 	meta := readMeta(m)
-	r, err := meta.revision(s.handler.Describe().Revisions)
+	r, err := meta.revision(allowed)
 	if err != nil {
 		return nil, "", err
 	}

@@ -60,6 +60,10 @@ func (l *Limits) Enter(r *http.Request, principal string) (c *Client, retryAfter
 		address := hostname(r.RemoteAddr)
 		key, bounded = name{address: network(address)}, l.loopback || !httpcall.IsLoopback(address)
 	}
+	bounded = bounded && l.rate != rate.Inf
+	if l.perClient <= 0 && !bounded {
+		return unbounded, ""
+	}
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +71,7 @@ func (l *Limits) Enter(r *http.Request, principal string) (c *Client, retryAfter
 	if l.perClient > 0 && c.underway >= l.perClient {
 		return nil, "1"
 	}
-	if bounded && l.rate != rate.Inf {
+	if bounded {
 		if wait := l.wait(c, now); wait > 0 {
 			return nil, strconv.Itoa(int(math.Ceil(wait.Seconds())))
 		}
@@ -75,6 +79,9 @@ func (l *Limits) Enter(r *http.Request, principal string) (c *Client, retryAfter
 	c.underway++
 	return c, ""
 }
+
+// unbounded is every client of which nothing has to be counted.
+var unbounded = new(Client)
 
 // wait takes a token, or says how long until there is one.
 func (l *Limits) wait(c *Client, now time.Time) time.Duration {
@@ -120,6 +127,9 @@ func (l *Limits) sweep(now time.Time) {
 
 // Leave counts a request out.
 func (l *Limits) Leave(c *Client) {
+	if c == unbounded {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c.underway--
