@@ -39,10 +39,12 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64, reads *Watch) ([]
 	if r.ContentLength > limit {
 		return nil, ErrLong
 	}
-	var read watched
-	reads.begin(&read, w)
-	body, err := readAll(r.Body, r.ContentLength, limit)
-	if err = reads.done(&read, err); err != nil {
+	var body []byte
+	err := reads.over(new(watched), w, func() (err error) {
+		body, err = readAll(r.Body, r.ContentLength, limit)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	r.Body = http.NoBody

@@ -94,12 +94,13 @@ func (p *Pen) comment() {
 }
 
 func (p *Pen) write(b []byte) error {
-	p.writes.begin(&p.writing, p.w)
-	_, err := p.w.Write(b)
-	if err == nil {
-		err = p.rc.Flush()
-	}
-	if err = p.writes.done(&p.writing, err); err != nil {
+	err := p.writes.over(&p.writing, p.w, func() error {
+		if _, err := p.w.Write(b); err != nil {
+			return err
+		}
+		return p.rc.Flush()
+	})
+	if err != nil {
 		p.closed = true
 		p.broken(err)
 	}

@@ -41,7 +41,14 @@ func WatchWrites(timeout time.Duration) *Watch {
 	return &Watch{timeout: timeout, begun: time.Now(), end: (*http.ResponseController).SetWriteDeadline}
 }
 
-// begin watches over a read or write of w, which goes on until done.
+// over watches over do, which reads or writes with w, and returns its error, or
+// that it took too long. of is room to remember it, until over returns.
+func (o *Watch) over(of *watched, w http.ResponseWriter, do func() error) (err error) {
+	o.begin(of, w)
+	defer func() { err = o.done(of, err) }() // whatever do does: w is not the Watch's any longer
+	return do()
+}
+
 func (o *Watch) begin(of *watched, w http.ResponseWriter) {
 	*of = watched{w: w, due: time.Since(o.begun) + o.timeout}
 	o.mu.Lock()
@@ -57,8 +64,6 @@ func (o *Watch) begin(of *watched, w http.ResponseWriter) {
 	}
 }
 
-// done says that a read or write is over, and returns err, with which it ended,
-// or that it took too long.
 func (o *Watch) done(of *watched, err error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -103,3 +103,20 @@ func TestWatchFailsWhatIsLate(t *testing.T) {
 		_ = w.done(again[0], nil)
 	})
 }
+
+// A response writer that panics is not touched any more when its handler is
+// gone.
+func TestWatchForgetsWhatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, writer := WatchWrites(time.Second), &response{ResponseRecorder: httptest.NewRecorder()}
+		func() {
+			defer func() { _ = recover() }()
+			_ = w.over(new(watched), writer, func() error { panic("gone") })
+		}()
+		<-time.NewTimer(time.Minute).C
+		synctest.Wait()
+		if writer.ended.Load() || w.oldest != nil {
+			t.Error("it is still watched")
+		}
+	})
+}
