@@ -69,7 +69,8 @@ type CallToolResult struct {
 	IsError           bool            `json:"isError,omitzero"`
 	// Encoded is how package server saves StructuredContent from being checked
 	// once more while it is sent. It counts for nothing when that was replaced.
-	// Other handlers leave it empty.
+	// Other handlers leave it empty, and whoever changes bytes of
+	// StructuredContent in place, as decoding into this result may, clears it.
 	Encoded wire.Encoded `json:"-"`
 }
 

@@ -109,7 +109,11 @@ func (s *Stateless) tell(ctx context.Context, link *link, sub *subscription) err
 		case <-sub.due.C:
 		}
 		for _, c := range sub.queue.take() {
-			if err := link.send(ctx, changeFrame(c, sub.text)); err != nil {
+			err := link.send(ctx, changeFrame(c, sub.text))
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err != nil {
 				return err
 			}
 		}

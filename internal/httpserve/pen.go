@@ -46,6 +46,7 @@ func (p *Pen) open() {
 	h.Set("Content-Type", sse.ContentType)
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
+	_ = p.rc.SetWriteDeadline(time.Time{}) // that of the server's WriteTimeout would end the stream; a writer without deadlines has none
 	p.w.WriteHeader(http.StatusOK)
 	p.stream = true
 	if p.alive > 0 {

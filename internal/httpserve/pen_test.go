@@ -26,7 +26,7 @@ func (w *timed) SetWriteDeadline(d time.Time) error {
 // A deadline that stays would end a quiet stream; one that is missing at the end
 // would let a client that does not read hold the server.
 func TestDeadlines(t *testing.T) {
-	w := &timed{ResponseRecorder: httptest.NewRecorder()}
+	w := &timed{ResponseRecorder: httptest.NewRecorder(), deadline: time.Now()} // as http.Server.WriteTimeout sets it
 	p := NewPen(w, WatchWrites(time.Hour), -1, func(error) {})
 	if err := p.Event(sse.Event{Data: []byte("x")}); err != nil || !w.deadline.IsZero() {
 		t.Errorf("after an event: %v, deadline %v", err, w.deadline)

@@ -27,8 +27,14 @@ type Watch struct {
 type watched struct {
 	w            http.ResponseWriter
 	due          time.Duration // since the watch began
-	late         bool
+	late         *ending       // nil while it is in time
 	older, newer *watched
+}
+
+// ending is what is done to a read or write that takes too long.
+type ending struct {
+	over  chan struct{} // closed when it is done
+	panic any           // of the writer's own
 }
 
 // WatchReads returns a Watch over reads of requests.
@@ -66,13 +72,21 @@ func (o *Watch) begin(of *watched, w http.ResponseWriter) {
 
 func (o *Watch) done(of *watched, err error) error {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !of.late {
+	late := of.late
+	if late == nil {
 		o.removeLocked(of)
-	} else if err == nil {
+	}
+	o.mu.Unlock()
+	of.w = nil
+	if late == nil {
+		return err
+	}
+	if <-late.over; late.panic != nil {
+		panic(late.panic)
+	}
+	if err == nil {
 		err = os.ErrDeadlineExceeded // that has ended what comes next
 	}
-	of.w = nil
 	return err
 }
 
@@ -105,11 +119,17 @@ func (o *Watch) expire() {
 	now := time.Since(o.begun)
 	for of := o.oldest; of != nil && of.due <= now; of = o.oldest {
 		o.removeLocked(of)
-		of.late = true
-		_ = o.end(http.NewResponseController(of.w), time.Now()) // a writer without deadlines has none
+		of.late = &ending{over: make(chan struct{})}
+		go o.cut(of.w, of.late) // ends with the writer's method, which may be somebody's
 	}
 	o.timed = false
 	if o.oldest != nil {
 		o.timeLocked(o.oldest.due - now)
 	}
+}
+
+func (o *Watch) cut(w http.ResponseWriter, late *ending) {
+	defer close(late.over)
+	defer func() { late.panic = recover() }()
+	_ = o.end(http.NewResponseController(w), time.Now()) // a writer without deadlines has none
 }

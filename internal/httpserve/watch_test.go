@@ -120,3 +120,39 @@ func TestWatchForgetsWhatPanics(t *testing.T) {
 		}
 	})
 }
+
+// held is a response whose deadline cannot be set before it is let go; then it
+// panics.
+type held struct {
+	*httptest.ResponseRecorder
+	let chan struct{}
+}
+
+func (w *held) SetWriteDeadline(time.Time) error {
+	<-w.let
+	panic("broken writer")
+}
+
+// A response writer that hangs, or panics, does that to its own request only.
+func TestWatchSuffersFromNoWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := WatchWrites(time.Second)
+		bad := &held{httptest.NewRecorder(), make(chan struct{})}
+		failed := make(chan any)
+		go func() { // ends when bad is let go
+			defer func() { failed <- recover() }()
+			_ = w.over(new(watched), bad, func() error {
+				<-time.NewTimer(time.Minute).C
+				return nil
+			})
+		}()
+		<-time.NewTimer(10 * time.Second).C
+		if err := w.over(new(watched), httptest.NewRecorder(), func() error { return nil }); err != nil {
+			t.Errorf("another write failed: %v", err)
+		}
+		close(bad.let)
+		if p := <-failed; p != "broken writer" {
+			t.Errorf("its own request got %v, want the panic", p)
+		}
+	})
+}

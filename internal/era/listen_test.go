@@ -1,0 +1,45 @@
+package era
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// slow takes a second for each message.
+type slow struct{ told int }
+
+func (s *slow) Message(context.Context, []byte) error {
+	<-time.NewTimer(time.Second).C
+	s.told++
+	return nil
+}
+
+func (*slow) Answer(context.Context, []byte, *Failure) error { return nil }
+
+// A change that is due when the server goes away does not make an error of the
+// subscription's end. Which of the two is seen first is a matter of luck, so it
+// is tried often.
+func TestEndWhileAChangeIsDue(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, end := context.WithCancelCause(t.Context())
+			s := &Stateless{opts: mcp.ServeOptions{ChangeWindow: 50 * time.Millisecond}}
+			sub := &subscription{due: time.NewTimer(time.Hour)}
+			sub.queue.wake = func() { sub.due.Reset(s.opts.ChangeWindow) }
+			out, ended := &slow{}, make(chan error)
+			go func() { ended <- s.tell(ctx, &link{ctx: ctx, out: out}, sub) }() // ends with ctx
+			sub.queue.add(mcp.Change{Kind: mcp.ToolsChanged})
+			<-time.NewTimer(100 * time.Millisecond).C // it is being told
+			sub.queue.add(mcp.Change{Kind: mcp.PromptsChanged})
+			<-time.NewTimer(500 * time.Millisecond).C // the second one is due
+			end(ErrShutdown)
+			if err := <-ended; err != nil || out.told != 1 {
+				t.Fatalf("the end is the error %v, after %d changes; want no error, after 1", err, out.told)
+			}
+		})
+	}
+}
