@@ -109,7 +109,7 @@ func digest(m *jsonrpc.Message) ([]byte, error) {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%s\n", m.Method)
 	if m.Params != nil {
-		params, err := wire.Canonical(asked(m.Params))
+		params, err := wire.Canonical(wire.Except(m.Params, "_meta", "inputResponses", "requestState"))
 		if err != nil {
 			return nil, err
 		}
@@ -118,28 +118,13 @@ func digest(m *jsonrpc.Message) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// asked returns params without what differs from round to round.
-func asked(params []byte) []byte {
-	rest := append(make([]byte, 0, len(params)), '{')
-	for name, value := range wire.Each(params) {
-		switch string(name) {
-		case "_meta", "inputResponses", "requestState":
-			continue
-		}
-		if len(rest) > 1 {
-			rest = append(rest, ',')
-		}
-		rest = append(append(wire.AppendText(rest, string(name)), ':'), value...)
-	}
-	return append(rest, '}')
-}
-
 // retry is what a request brings back from an earlier round.
 type retry struct {
 	responses map[string]json.RawMessage
 	state     *string
 }
 
+// readRetry takes them out of the message as they are there.
 func readRetry(params []byte) (r retry, err error) {
 	for name, value := range wire.Each(params) {
 		switch string(name) {

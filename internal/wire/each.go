@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"iter"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -34,6 +35,18 @@ func Find(doc []byte, member string) []byte {
 		}
 	}
 	return nil
+}
+
+// Except is Without for an object of which it is known that it is valid. What
+// Each says of doc holds here.
+func Except(doc []byte, names ...string) []byte {
+	out := append(make([]byte, 0, len(doc)), '{')
+	for name, value := range Each(doc) {
+		if !slices.Contains(names, string(name)) {
+			out, _ = appendMember(out, string(name), value) // fails when the name is not UTF-8
+		}
+	}
+	return append(out, '}')
 }
 
 // Text decodes a value that is known to be valid, and reports whether it is a

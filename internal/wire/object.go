@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"errors"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -41,16 +40,10 @@ func Members(doc []byte, f func(name string, value []byte) error) error {
 
 // Without returns the object doc without the named members.
 func Without(doc []byte, names ...string) ([]byte, error) {
-	out := []byte{'{'}
-	err := Members(doc, func(name string, value []byte) error {
-		if slices.Contains(names, name) {
-			return nil
-		}
-		var err error
-		out, err = appendMember(out, name, value)
-		return err
-	})
-	return append(out, '}'), err
+	if err := Members(doc, func(string, []byte) error { return nil }); err != nil {
+		return nil, err
+	}
+	return Except(doc, names...), nil
 }
 
 // Set returns the object doc with one member added or replaced; every other
