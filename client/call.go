@@ -216,25 +216,11 @@ func isAnswer(err error) bool {
 //
 // Spec: 2025-11-25 basic/lifecycle#operation.
 func (l *live) declared(method string) error {
-	var missing string
-	switch method {
-	case mcp.MethodListTools, mcp.MethodCallTool:
-		missing = when(l.caps.Tools == nil, "tools")
-	case mcp.MethodListResources, mcp.MethodListTemplates, mcp.MethodReadResource:
-		missing = when(l.caps.Resources == nil, "resources")
-	case mcp.MethodSubscribe, mcp.MethodUnsubscribe:
-		missing = when(l.caps.Resources == nil || !l.caps.Resources.Subscribe, "resources.subscribe")
-	case mcp.MethodListPrompts, mcp.MethodGetPrompt:
-		missing = when(l.caps.Prompts == nil, "prompts")
-	case mcp.MethodComplete:
-		missing = when(l.caps.Completions == nil && !l.completionsUndeclarable(), "completions")
-	case mcp.MethodSetLevel:
-		missing = when(l.caps.Logging == nil, "logging")
-	}
-	if missing == "" {
+	m := mcp.MethodNamed(method)
+	if m == nil || l.caps.Has(m.Capability) || m.Capability == mcp.CapCompletions && l.completionsUndeclarable() {
 		return nil
 	}
-	return &NotDeclaredError{Method: method, Capability: missing}
+	return &NotDeclaredError{Method: method, Capability: string(m.Capability)}
 }
 
 // completionsUndeclarable: the first revision has completion, but no
@@ -243,13 +229,6 @@ func (l *live) declared(method string) error {
 // Spec: 2025-03-26 changelog.
 func (l *live) completionsUndeclarable() bool {
 	return l.session != nil && !l.session.Facts().Completions
-}
-
-func when(missing bool, capability string) string {
-	if missing {
-		return capability
-	}
-	return ""
 }
 
 // get makes a call and decodes its result.

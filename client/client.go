@@ -198,24 +198,32 @@ func (c *Client) notified(m *jsonrpc.Message) {
 		c.progressed(m)
 	case mcp.NoteMessage:
 		c.logged(m)
-	case mcp.NoteToolsChanged:
-		c.changed(m, mcp.Change{Kind: mcp.ToolsChanged})
-	case mcp.NotePromptsChanged:
-		c.changed(m, mcp.Change{Kind: mcp.PromptsChanged})
-	case mcp.NoteResourcesChanged:
-		c.changed(m, mcp.Change{Kind: mcp.ResourcesChanged})
-	case mcp.NoteResourceUpdated:
-		var p mcp.ResourceUpdatedParams
-		if unmarshal(m.Params, &p) == nil {
-			c.changed(m, mcp.Change{Kind: mcp.ResourceUpdated, URI: p.URI})
-		}
 	case mcp.NoteAcknowledged:
 		c.subs.acknowledged(m)
 	case mcp.NoteElicitationComplete:
 		c.visits.complete(m)
 	default:
-		c.unknown(m)
+		c.told(m)
 	}
+}
+
+// told deals with a notification that tells of a change, or that this package
+// does not know.
+func (c *Client) told(m *jsonrpc.Message) {
+	d := mcp.MethodNamed(m.Method)
+	if d == nil || d.Change == 0 {
+		c.unknown(m)
+		return
+	}
+	change := mcp.Change{Kind: d.Change}
+	if change.Kind == mcp.ResourceUpdated {
+		var p mcp.ResourceUpdatedParams
+		if unmarshal(m.Params, &p) != nil {
+			return
+		}
+		change.URI = p.URI
+	}
+	c.changed(m, change)
 }
 
 func (c *Client) unknown(m *jsonrpc.Message) {

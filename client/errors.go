@@ -65,13 +65,13 @@ func notFound(method string, err error, session bool) error {
 	if !errors.As(err, &rpc) {
 		return err
 	}
-	absent := rpc.Code == mcp.CodeResourceNotFoundOld && method == mcp.MethodReadResource
-	switch method {
-	case mcp.MethodReadResource:
-		absent = absent || rpc.Code == jsonrpc.CodeInvalidParams && namesURI(rpc.Data)
-		fallthrough
-	case mcp.MethodCallTool, mcp.MethodGetPrompt:
-		absent = absent || session && rpc.Code <= -32001 && rpc.Code >= -32003
+	m := mcp.MethodNamed(method)
+	if m == nil || m.Feature == 0 || m.Connection {
+		return err
+	}
+	absent := session && rpc.Code <= -32001 && rpc.Code >= -32003
+	if m.Feature == mcp.ResourceFeature {
+		absent = absent || rpc.Code == mcp.CodeResourceNotFoundOld || rpc.Code == jsonrpc.CodeInvalidParams && namesURI(rpc.Data)
 	}
 	if !absent {
 		return err

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/internal/waiting"
 )
 
 // watchdog ends a call that makes no progress, one that makes progress for
@@ -32,7 +32,7 @@ func (c *Client) bound(ctx context.Context, o *callOptions) (context.Context, *w
 	if o.maxTimeout > 0 {
 		d.end = d.alive.Add(o.maxTimeout)
 	}
-	ctx, d.cancel = context.WithCancelCause(mcp.WithWaiting(ctx, c.pause))
+	ctx, d.cancel = context.WithCancelCause(waiting.With(ctx, c.pause))
 	c.dogs.add(d)
 	return ctx, d
 }

@@ -110,19 +110,31 @@ func shapeAnswer(answer any, f *revision.Facts) any {
 		}
 		return &c
 	case *mcp.ListRootsResult:
-		c := mcp.ListRootsResult{Roots: make([]*mcp.Root, len(r.Roots))}
-		for i, root := range r.Roots {
-			one := *root
-			one.Meta = keepMeta(root.Meta, f)
-			c.Roots[i] = &one
-		}
+		c := *r
+		c.Meta = sessionMeta(r.Meta, f)
+		c.Roots = shapeEach(r.Roots, f, shapeRoot)
 		return &c
 	case *mcp.ElicitResult:
 		c := *r
-		c.Meta = nil
+		c.Meta = sessionMeta(r.Meta, f)
 		return &c
 	}
 	return answer
+}
+
+// sessionMeta keeps the _meta of an answer that has none in the stateless era:
+// there it is a part of a request.
+func sessionMeta(m mcp.Meta, f *revision.Facts) mcp.Meta {
+	if f.Stateless {
+		return nil
+	}
+	return m
+}
+
+func shapeRoot(r *mcp.Root, f *revision.Facts) *mcp.Root {
+	c := *r
+	c.Meta = keepMeta(r.Meta, f)
+	return &c
 }
 
 // joined makes one block of several, for revisions in which an answer has one.

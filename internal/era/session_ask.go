@@ -19,7 +19,7 @@ import (
 type talk struct {
 	link
 	session *Session
-	caps    *mcp.ClientCapabilities
+	peer    *mcp.Peer // of the exchange
 
 	mu     sync.Mutex
 	done   map[string]json.RawMessage
@@ -31,7 +31,7 @@ func (t *talk) Notify(ctx context.Context, method string, params any) error {
 }
 
 func (t *talk) LogEnabled(level mcp.LoggingLevel) bool {
-	return t.session.handler.Describe().Capabilities.Logging != nil &&
+	return t.session.handler.Describe(t.ctx, t.peer).Capabilities.Logging != nil &&
 		level.Severity() >= t.session.logLevel().Severity()
 }
 
@@ -43,7 +43,7 @@ func (t *talk) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json
 		return nil, errNotReady
 	}
 	for _, q := range questions {
-		if err := missing(q, t.caps); err != nil {
+		if err := missing(q, &t.peer.Capabilities); err != nil {
 			// No MissingCapabilityError: in a session its code does not
 			// exist, and the handler's caller can do nothing about it.
 			return nil, errors.New(err.Error())
@@ -71,7 +71,7 @@ func (t *talk) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, er
 	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) }) //nolint:contextcheck // the request that asks may end first
 	defer stop()
 
-	q = lowerQuestion(q, t.facts, t.caps)
+	q = lowerQuestion(q, t.facts, &t.peer.Capabilities)
 	visit := t.visit(&q)
 	call, err := t.session.calls.New()
 	if err != nil {

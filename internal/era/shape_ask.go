@@ -75,7 +75,10 @@ func lowerQuestion(q mcp.InputRequest, f *revision.Facts, c *mcp.ClientCapabilit
 func lowerElicit(p *mcp.ElicitParams, f *revision.Facts) *mcp.ElicitParams {
 	c := *p
 	if f.Stateless {
-		c.Meta, c.ElicitationID = nil, ""
+		c.Meta = nil
+	}
+	if !f.ElicitationID {
+		c.ElicitationID = ""
 	}
 	if !f.ElicitURL {
 		c.Mode = ""
@@ -214,12 +217,17 @@ func lowerSample(p *mcp.CreateMessageParams, f *revision.Facts, caps *mcp.Client
 
 func lowerMessage(m *mcp.SamplingMessage, f *revision.Facts) []*mcp.SamplingMessage {
 	blocks := mcp.OneOrMany(shapeContents(mcp.Contents(m.Content), f))
+	whole := *m
+	whole.Content = blocks
 	if f.SamplingTools {
-		return []*mcp.SamplingMessage{{Role: m.Role, Content: blocks, Meta: m.Meta}}
+		return []*mcp.SamplingMessage{&whole}
 	}
+	whole.Meta = nil
 	split := make([]*mcp.SamplingMessage, len(blocks))
 	for i, b := range blocks {
-		split[i] = &mcp.SamplingMessage{Role: m.Role, Content: mcp.OneOrMany{b}}
+		one := whole
+		one.Content = mcp.OneOrMany{b}
+		split[i] = &one
 	}
 	return split
 }

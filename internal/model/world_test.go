@@ -127,14 +127,19 @@ func (w *world) release(tag string) {
 	}
 }
 
-// Watch implements mcp.Handler; it counts.
-func (w *world) Watch(filter mcp.SubscriptionFilter, deliver func(mcp.Change)) (stop func()) {
-	w.watching.Add(1)
-	end := w.Server.Watch(filter, deliver)
-	return func() {
-		end()
-		w.watching.Add(-1)
+// Serve implements mcp.Handler; it counts subscriptions.
+func (w *world) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
+	result, err := w.Server.Serve(ctx, x)
+	watching, ok := result.(*mcp.Watching)
+	if err != nil || !ok {
+		return result, err
 	}
+	w.watching.Add(1)
+	end := sync.OnceFunc(func() { w.watching.Add(-1) })
+	return &mcp.Watching{Filter: watching.Filter, Stop: func() {
+		watching.Stop()
+		end()
+	}}, nil
 }
 
 // change changes the list of tools.

@@ -133,7 +133,7 @@ func (s *server) facts() *revision.Facts {
 	if f := s.session.Facts(); f != nil {
 		return f
 	}
-	if newest := revision.Newest(s.handler.Describe().Revisions); len(newest) > 0 {
+	if newest := revision.Newest(s.handler.Describe(context.Background(), nil).Revisions); len(newest) > 0 {
 		return revision.Of(newest[0])
 	}
 	return revision.Of(mcp.Revision20260728)

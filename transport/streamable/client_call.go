@@ -40,11 +40,8 @@ func newCall(m *jsonrpc.Message) (*call, error) {
 		c.stateless = true
 		c.version, _ = wire.Text(version) // what is no string is the server's to refuse
 	}
-	switch m.Method {
-	case mcp.MethodCallTool, mcp.MethodGetPrompt:
-		c.name, c.named = wire.Text(wire.Find(m.Params, "name"))
-	case mcp.MethodReadResource:
-		c.name, c.named = wire.Text(wire.Find(m.Params, "uri"))
+	if name := named(m); name != nil {
+		c.name, c.named = wire.Text(name)
 	}
 	return c, nil
 }
