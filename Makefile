@@ -10,6 +10,9 @@ LINT_VERSION := v2.15.0
 FUZZTIME ?= 50000x
 # How long everything may break.
 SOAK ?= 5m
+# The SDK's module and the program's, which go.work joins. bench/ and tools/ are
+# workspaces of their own.
+PACKAGES := ./... ./cmd/parley/...
 
 # The race detector needs a C compiler.
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
@@ -31,15 +34,15 @@ test: ## all tests, with the race detector where there is a C compiler
 ifeq ($(RACE),)
 	@echo "note: no C compiler, so the race detector is off"
 endif
-	$(GO) vet ./...
-	$(GO) test $(RACE) -shuffle=on ./...
+	$(GO) vet $(PACKAGES)
+	$(GO) test $(RACE) -shuffle=on $(PACKAGES)
 ifneq ($(RACE),)
 	$(GO) test -run '^TestBudget' ./mcptest ./transport/streamable # the race detector makes allocations of its own
 endif
 
 check: lint ## what one runs before a commit: format, vet, lint, tests
-	$(GO) vet ./...
-	$(GO) test ./...
+	$(GO) vet $(PACKAGES)
+	$(GO) test $(PACKAGES)
 
 $(LINT): Makefile
 	GOBIN=$(abspath $(BIN)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
@@ -47,11 +50,11 @@ $(LINT): Makefile
 
 lint: $(LINT) ## golangci-lint, with the formatters
 	$(LINT) config verify
-	$(LINT) run ./...
-	$(LINT) fmt --diff ./...
+	$(LINT) run $(PACKAGES)
+	$(LINT) fmt --diff $(PACKAGES)
 
 fuzz: ## every fuzz target for FUZZTIME (50000 inputs)
-	@set -e; for pkg in $$($(GO) list ./...); do \
+	@set -e; for pkg in $$($(GO) list $(PACKAGES)); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg; \
 	  done; done
@@ -71,13 +74,17 @@ api: ## incompatible changes of the API since the last tag; fails unless CHANGEL
 
 dead: ## functions that nothing calls, in internal/ and cmd/
 	@cd tools && GOBIN=$(abspath $(BIN)) $(GO) install golang.org/x/tools/cmd/deadcode
-	@out=$$($(BIN)/deadcode -test ./... | grep -E '^(internal|cmd)/' || true); echo "$$out"; test -z "$$out"
+	@out=$$($(BIN)/deadcode -test $(PACKAGES) | grep -E '^(internal|cmd)/' || true); echo "$$out"; test -z "$$out"
 
 tidy: ## go.mod and generated code are up to date
+	$(GO) mod tidy -diff
 	# -e: a module that only a dependency's tests need is not on the proxy
-	$(GO) mod tidy -e -diff
+	cd cmd/parley && $(GO) mod tidy -e -diff
 	cd tools && $(GO) mod tidy -diff
-	$(GO) fix -diff ./...
+	# what a module lacks, go.work may find in the other one
+	GOWORK=off $(GO) build ./...
+	cd cmd/parley && GOWORK=off $(GO) build ./...
+	$(GO) fix -diff $(PACKAGES)
 
 bench: ## benchmarks, compared with main
 	./tools/bench.sh
