@@ -18,10 +18,10 @@ PACKAGES := ./... ./cmd/parley/...
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint fuzz soak conform interop api dead tidy bench bench-peers clean
+.PHONY: help run build test check lint fuzz soak conform interop api release-proof dead tidy bench bench-peers clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## build the program and take the tour: a client walks through the reference server in every revision
 	@$(TMP)/parley tour
@@ -51,6 +51,7 @@ $(LINT): Makefile
 lint: $(LINT) ## golangci-lint, with the formatters
 	$(LINT) config verify
 	$(LINT) run $(PACKAGES)
+	cd tools && $(abspath $(LINT)) run ./...
 	$(LINT) fmt --diff $(PACKAGES)
 
 fuzz: ## every fuzz target for FUZZTIME (50000 inputs)
@@ -71,6 +72,9 @@ interop: ## clients and servers of other people, from npm and PyPI, and nginx
 
 api: ## incompatible changes of the API since the last tag; fails unless CHANGELOG.md names them
 	./tools/api.sh
+
+release-proof: ## publish a copy into a module proxy of files, and go install the program from there
+	./tools/release-proof.sh
 
 dead: ## functions that nothing calls, in internal/ and cmd/
 	@cd tools && GOBIN=$(abspath $(BIN)) $(GO) install golang.org/x/tools/cmd/deadcode

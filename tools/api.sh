@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Compares the exported API with the last tag. Incompatible changes have to be
-# named in CHANGELOG.md under "Incompatible".
+# Compares the exported API of the SDK with that of its last tag. Incompatible
+# changes have to be named in CHANGELOG.md under "Incompatible".
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tag=$(git describe --tags --abbrev=0 2>/dev/null || true)
+tag=$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)
 if [ -z "$tag" ]; then
 	echo "no tag yet: there is no API to compare with"
 	exit 0
