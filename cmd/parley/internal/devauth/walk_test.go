@@ -19,7 +19,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-mcp/parley/internal/devauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/devauth"
 )
 
 const (

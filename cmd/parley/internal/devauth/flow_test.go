@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/parley-mcp/parley/internal/devauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/devauth"
 )
 
 // pass lets time go by in a bubble of synctest.

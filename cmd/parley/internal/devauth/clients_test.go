@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/parley-mcp/parley/internal/devauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/devauth"
 )
 
 func TestClientCredentials(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/parley-mcp/parley/internal/devauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/devauth"
 )
 
 func fuzzed(f *testing.F) http.Handler {

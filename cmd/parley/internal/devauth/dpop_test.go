@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/parley-mcp/parley/internal/devauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/devauth"
 	"github.com/parley-mcp/parley/internal/dpop"
 )
 

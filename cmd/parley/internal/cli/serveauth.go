@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/auth"
-	"github.com/parley-mcp/parley/internal/devauth"
-	"github.com/parley-mcp/parley/internal/reference"
+	"github.com/parley-mcp/parley/cmd/parley/internal/devauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/reference"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/server"
 )

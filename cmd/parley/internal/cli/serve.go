@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-mcp/parley/internal/reference"
+	"github.com/parley-mcp/parley/cmd/parley/internal/reference"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
 )
