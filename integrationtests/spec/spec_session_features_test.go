@@ -1,4 +1,4 @@
-package mcptest_test
+package spec_test
 
 import (
 	"context"
