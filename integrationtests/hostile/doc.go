@@ -28,6 +28,7 @@
 //	revision, fresh                the session's revision; no session was opened
 //	asks    a tool is called that asks a question, whose ID is «q»; the messages
 //	        are about that
+//	tells   the method of the notification that the server sends because of them
 //	id      the ID that the answer has; "none" for no such member
 //	endless what is written again and again, without a newline
 //	dies    the connection need not live on

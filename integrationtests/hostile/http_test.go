@@ -198,6 +198,10 @@ func (p *httpPeer) reply(e *entry) answered {
 	for _, m := range e.all("send", p.route) {
 		other.exchange(other.request(e, p.expand(strings.ReplaceAll(m, "«q»", q))))
 	}
+	if method := e.one("tells", p.route); method != "" {
+		event, _ := events.Next() // a stream that has ended told nothing
+		told(p.t, string(event.Data), method)
+	}
 	for {
 		event, err := events.Next()
 		if err != nil {

@@ -120,6 +120,9 @@ func (p *ssePeer) send(e *entry) answered {
 		p.redial()
 	}
 	got.closed = false // the stream is open
+	if method := e.one("tells", p.route); method != "" {
+		told(p.t, p.heard(), method)
+	}
 	if got.status == http.StatusAccepted && e.one("want", p.route) != "nothing" {
 		got.frame = p.response()
 	}

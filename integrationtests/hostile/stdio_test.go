@@ -116,6 +116,9 @@ func (p *stdioPeer) send(e *entry) answered {
 	if part := e.one("endless", p.route); part != "" {
 		return p.flood(expand(p.t, part, names))
 	}
+	if method := e.one("tells", p.route); method != "" {
+		told(p.t, p.next(), method)
+	}
 	if e.one("want", p.route) == "nothing" {
 		return answered{} // serves and end see whether something comes
 	}
@@ -134,6 +137,15 @@ func questionID(t *testing.T, frame string) string {
 		t.Fatalf("the server did not ask: %.300s (%v)", frame, err)
 	}
 	return string(m.ID)
+}
+
+// told checks that a message of the server is a notification.
+func told(t *testing.T, frame, method string) {
+	t.Helper()
+	var m message
+	if err := json.Unmarshal([]byte(frame), &m); err != nil || m.Method != method || m.ID != nil {
+		t.Errorf("the server did not send %s but %.300s (%v)", method, frame, err)
+	}
 }
 
 // flood writes a line that does not end, until enough is enough: then the
