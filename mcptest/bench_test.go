@@ -31,7 +31,7 @@ func benchmarkCall(b *testing.B, frames [2]string) { benchmarkCalls(b, adder(), 
 
 func benchmarkCalls(b *testing.B, h mcp.Handler, frames [2]string) {
 	answered := make(chan struct{}, 1)
-	send := mcptest.Raw(b, &mcptest.Transport{Handler: h, Lines: true, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}, func([]byte) { answered <- struct{}{} })
+	send := mcptest.Raw(b, &mcptest.Transport{Handler: h, Over: mcptest.Lines, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}, func([]byte) { answered <- struct{}{} })
 	if frames[0] != "" {
 		send(frames[0])
 		<-answered

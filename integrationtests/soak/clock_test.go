@@ -140,7 +140,7 @@ func TestClockJumpsOverQuestions(t *testing.T) {
 func TestClockJumpsOverCalls(t *testing.T) {
 	for _, revision := range []mcp.Revision{mcp.Revision20251125, mcp.Revision20260728} {
 		synctest.Test(t, func(t *testing.T) {
-			transport := &mcptest.Transport{Handler: asking(), Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}, Lines: true}
+			transport := &mcptest.Transport{Handler: asking(), Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}, Over: mcptest.Lines}
 			c, err := client.Connect(t.Context(), transport, &client.Options{Revisions: []mcp.Revision{revision}, Logger: mcptest.Quiet(), KeepAlive: time.Minute})
 			if err != nil {
 				t.Fatal(err)

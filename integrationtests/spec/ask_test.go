@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,13 +19,9 @@ import (
 
 // askModes are the modes in which a server can ask with a form.
 func askModes() []mcptest.Mode {
-	var modes []mcptest.Mode
-	for _, transport := range []string{"memory", "stdio"} {
-		for _, r := range []mcp.Revision{mcp.Revision20250618, mcp.Revision20251125, mcp.Revision20260728} {
-			modes = append(modes, mcptest.Mode{Revision: r, Transport: transport})
-		}
-	}
-	return modes
+	return slices.DeleteFunc(mcptest.AllModes(), func(m mcptest.Mode) bool {
+		return m.Revision == mcp.Revision20241105 || m.Revision == mcp.Revision20250326
+	})
 }
 
 type city struct {
@@ -167,7 +164,7 @@ func TestSwallowedQuestion(t *testing.T) {
 		}
 		return a.City, nil
 	})
-	modes := []mcptest.Mode{{Revision: mcp.Revision20260728, Transport: "memory"}}
+	modes := []mcptest.Mode{{Revision: mcp.Revision20260728, Transport: mcptest.Memory}}
 	mcptest.RunModes(t, modes, h, answers(map[string]string{"Where?": `{"city":"Rome"}`}), func(t *testing.T, c *client.Client) {
 		_, err := c.CallTool(t.Context(), "t", nil)
 		var rpc *jsonrpc.Error
@@ -185,7 +182,7 @@ func TestRoundsAreBounded(t *testing.T) {
 			}
 		}
 	})
-	modes := []mcptest.Mode{{Revision: mcp.Revision20260728, Transport: "memory"}}
+	modes := []mcptest.Mode{{Revision: mcp.Revision20260728, Transport: mcptest.Memory}}
 	opts := answers(map[string]string{"Where?": `{"city":"Rome"}`})
 	mcptest.RunModes(t, modes, h, opts, func(t *testing.T, c *client.Client) {
 		_, err := c.CallTool(t.Context(), "t", nil)

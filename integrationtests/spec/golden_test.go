@@ -25,7 +25,7 @@ func everything() *server.Server {
 	size := int64(5)
 	notes := &mcp.Annotations{Audience: []mcp.Role{mcp.RoleUser}, Priority: &priority, LastModified: "2025-01-12T15:00:58Z"}
 	s := server.New(mcp.Implementation{Name: "everything", Title: "Everything", Version: "1", Description: "d", Icons: icons, WebsiteURL: "https://example.com"}, &server.Options{
-		Instructions: "use it", Logging: true, Subscriptions: true, PageSize: 2,
+		Logger: mcptest.Quiet(), Instructions: "use it", Logging: true, Subscriptions: true, PageSize: 2,
 		Extensions: map[string]any{"com.example/x": map[string]any{"a": 1}},
 	})
 	addContentTools(s, icons, meta, notes, &size)
@@ -168,35 +168,35 @@ func TestEveryMessageIsValidForItsRevision(t *testing.T) {
 	if !ok {
 		t.Skip("the official schemas are not here: set PARLEY_SPEC_DIR to a folder that has <revision>/schema.json")
 	}
-	for _, r := range mcp.Revisions() {
-		t.Run(r.String(), func(t *testing.T) {
-			schema, err := official.Open(dir, r.String())
+	for _, m := range mcptest.AllModes() {
+		t.Run(m.String(), func(t *testing.T) {
+			schema, err := official.Open(dir, m.Revision.String())
 			if err != nil {
 				t.Fatal(err)
 			}
-			recorder := official.NewRecorder(schema)
-			srv := everything()
-			transport := &mcptest.Transport{Handler: srv, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}, Tap: func(fromClient bool, frame []byte) {
-				if err := recorder.Frame(fromClient, frame); err != nil {
-					t.Errorf("%v\nin %s", err, frame)
+			checker := official.NewRecorder(schema)
+			for _, f := range conversation(t, m).Frames() {
+				if err := checker.Frame(f.FromClient, f.JSON); err != nil {
+					t.Errorf("%v\nin %s", err, f.JSON)
 				}
-			}}
-			o := answering()
-			o.Revisions, o.Logger = []mcp.Revision{r}, mcptest.Quiet()
-			c, err := client.Connect(t.Context(), transport, o)
-			if err != nil {
-				t.Fatal(err)
 			}
-			tour(t, c, srv)
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-			transport.Wait()
-			if recorder.Frames() < 40 {
-				t.Errorf("only %d messages were seen", recorder.Frames())
+			if checker.Frames() < 40 {
+				t.Errorf("only %d messages were seen", checker.Frames())
 			}
 		})
 	}
+}
+
+// conversation is what everything's client and server say to each other in a
+// mode.
+func conversation(t *testing.T, m mcptest.Mode) *mcptest.Recorder {
+	t.Helper()
+	said := new(mcptest.Recorder)
+	t.Run("conversation", func(t *testing.T) { // whose end is that of client and server
+		srv := everything()
+		tour(t, said.Connect(t, srv, m, answering()), srv)
+	})
+	return said
 }
 
 // tour uses everything once, right and wrong.

@@ -15,54 +15,16 @@ import (
 // the order of the pages. What a line brings is there in its revision and
 // after, and is not there before (or the other way round for removals).
 
-// wireLog keeps what travelled.
-type wireLog struct {
-	mu     sync.Mutex
-	client []string
-	server []string
-}
-
-func (w *wireLog) tap(fromClient bool, frame []byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if fromClient {
-		w.client = append(w.client, string(frame))
-	} else {
-		w.server = append(w.server, string(frame))
+// text joins the frames of one side.
+func text(r *mcptest.Recorder, fromClient bool) string {
+	var b strings.Builder
+	for _, f := range r.Frames() {
+		if f.FromClient == fromClient {
+			b.Write(f.JSON)
+			b.WriteByte('\n')
+		}
 	}
-}
-
-func (w *wireLog) fromServer() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return strings.Join(w.server, "\n")
-}
-
-func (w *wireLog) fromClient() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return strings.Join(w.client, "\n")
-}
-
-// conversation is what everything's client and server say to each other in
-// one revision.
-func conversation(t *testing.T, r mcp.Revision) *wireLog {
-	t.Helper()
-	w := new(wireLog)
-	srv := everything()
-	transport := &mcptest.Transport{Handler: srv, Tap: w.tap, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
-	o := answering()
-	o.Revisions, o.Logger = []mcp.Revision{r}, mcptest.Quiet()
-	c, err := client.Connect(t.Context(), transport, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tour(t, c, srv)
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
-	transport.Wait()
-	return w
+	return b.String()
 }
 
 func TestChangelogs(t *testing.T) {
@@ -117,20 +79,16 @@ func TestChangelogs(t *testing.T) {
 		{"2026-07-28 minor 11", "elicitationId was in one revision", false, `"elicitationId":`, mcp.Revision20251125, mcp.Revision20251125},
 		{"2026-07-28 minor 11", "elicitation/complete was in one revision", false, `"method":"notifications/elicitation/complete"`, mcp.Revision20251125, mcp.Revision20251125},
 	}
-	said := map[mcp.Revision]*wireLog{}
+	said := map[mcp.Revision]*mcptest.Recorder{}
 	for _, r := range mcp.Revisions() {
-		said[r] = conversation(t, r)
+		said[r] = conversation(t, mcptest.Mode{Revision: r, Transport: mcptest.Memory})
 	}
 	for _, l := range lines {
 		t.Run(l.changelog+" "+l.change, func(t *testing.T) {
 			in := false
 			for _, r := range mcp.Revisions() {
 				in = in || r == l.from
-				text := said[r].fromServer()
-				if l.fromClient {
-					text = said[r].fromClient()
-				}
-				if has := strings.Contains(text, l.text); has != in {
+				if has := strings.Contains(text(said[r], l.fromClient), l.text); has != in {
 					t.Errorf("%s: %s travels: %v, want %v", r, l.text, has, in)
 				}
 				if r == l.to {
@@ -155,7 +113,7 @@ func TestChangelogBatches(t *testing.T) {
 // a model can act on a result better than its host on an error.
 func TestChangelogInvalidInputIsAToolError(t *testing.T) {
 	for _, r := range mcp.Revisions() {
-		c := mcptest.Connect(t, adder(), mcptest.Mode{Revision: r, Transport: "memory"}, nil)
+		c := mcptest.Connect(t, adder(), mcptest.Mode{Revision: r, Transport: mcptest.Memory}, nil)
 		res, err := c.CallTool(t.Context(), "add", map[string]any{"a": 1})
 		if err != nil || !res.IsError {
 			t.Errorf("%s: %+v, %v", r, res, err)
@@ -165,7 +123,7 @@ func TestChangelogInvalidInputIsAToolError(t *testing.T) {
 
 // Spec: 2026-07-28 changelog: minor 3.
 func TestChangelogDeterministicOrder(t *testing.T) {
-	c := mcptest.Connect(t, everything(), mcptest.Mode{Revision: mcp.Revision20260728, Transport: "memory"}, &client.Options{NoCache: true})
+	c := mcptest.Connect(t, everything(), mcptest.Mode{Revision: mcp.Revision20260728, Transport: mcptest.Memory}, &client.Options{NoCache: true})
 	var first string
 	for range 5 {
 		tools, err := client.Collect(c.Tools(t.Context()))

@@ -66,7 +66,7 @@ func rawly(t *testing.T, h mcp.Handler, o *mcp.ServeOptions) *wire {
 	}
 	o.Logger = mcptest.Quiet()
 	w := &wire{t: t, frames: make(chan message, 1024)}
-	w.send = mcptest.Raw(t, &mcptest.Transport{Handler: h, Serve: o, Lines: true}, func(frame []byte) {
+	w.send = mcptest.Raw(t, &mcptest.Transport{Handler: h, Serve: o, Over: mcptest.Lines}, func(frame []byte) {
 		m := message{raw: string(frame)}
 		if err := json.Unmarshal(frame, &m); err != nil {
 			t.Errorf("the server sent what is not JSON: %v in %s", err, frame)

@@ -144,7 +144,7 @@ func TestSessionRootsChangedReachesTheServer(t *testing.T) {
 		return s
 	}
 	for _, r := range sessRevisions {
-		c := mcptest.Connect(t, h(), mcptest.Mode{Revision: r, Transport: "stdio"}, &client.Options{Roots: []*mcp.Root{}})
+		c := mcptest.Connect(t, h(), mcptest.Mode{Revision: r, Transport: mcptest.Lines}, &client.Options{Roots: []*mcp.Root{}})
 		if err := c.SetRoots(t.Context(), []*mcp.Root{{URI: "file:///x"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestSessionRootsAreFiles(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "roots[0]") {
 		t.Errorf("Connect: %v", err)
 	}
-	c := mcptest.Connect(t, sessServer(), mcptest.Mode{Revision: mcp.Revision20251125, Transport: "memory"}, &client.Options{Roots: []*mcp.Root{}})
+	c := mcptest.Connect(t, sessServer(), mcptest.Mode{Revision: mcp.Revision20251125, Transport: mcptest.Memory}, &client.Options{Roots: []*mcp.Root{}})
 	if err := c.SetRoots(t.Context(), []*mcp.Root{{URI: "file:///ok"}, nil}); err == nil || !strings.Contains(err.Error(), "roots[1]") {
 		t.Errorf("SetRoots: %v", err)
 	}
