@@ -34,7 +34,7 @@ endif
 	$(GO) vet ./...
 	$(GO) test $(RACE) -shuffle=on ./...
 ifneq ($(RACE),)
-	$(GO) test -run '^TestBudget' ./mcptest ./transport/streamable # the race detector makes allocations of its own
+	$(GO) test -run '^TestBudget' ./integrationtests/budget ./transport/streamable # the race detector makes allocations of its own
 endif
 
 check: lint ## what one runs before a commit: format, vet, lint, tests

@@ -3,14 +3,11 @@ package mcptest
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync"
 	"testing"
 
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/mcp"
-	"github.com/parley-mcp/parley/transport/sse"
-	"github.com/parley-mcp/parley/transport/streamable"
 )
 
 // Transport serves a handler in this process. Over frames, each Connect starts
@@ -66,73 +63,32 @@ func (t *Transport) connectFrames(r mcp.Receiver) mcp.Conn {
 	return stream.Dial(near, r, maxFrame, nil)
 }
 
-// web is a server over HTTP.
-type web struct {
-	site    *Site
-	handler interface {
-		http.Handler
-		Close(ctx context.Context) error
-	}
-}
-
-func (w *web) close() {
-	// It waits for what is served as long as that takes. In-process clients are
-	// gone by then.
-	_ = w.handler.Close(context.Background())
-	w.site.Close()
-}
-
-// newWeb starts a server. It sends no comments on idle streams: time in a bubble
-// would pass from one to the next.
-func (t *Transport) newWeb() (*web, error) {
-	w := new(web)
-	var err error
-	if t.Over == SSE {
-		w.handler, err = sse.New(t.Handler, &sse.Options{ServeOptions: t.Serve.WithDefaults(), KeepAlive: -1})
-	} else {
-		w.handler, err = streamable.New(t.Handler, &streamable.Options{ServeOptions: t.Serve.WithDefaults(), KeepAlive: -1})
-	}
-	if err != nil {
-		return nil, err
-	}
-	w.site = NewSite(w.handler)
-	if t.Tap != nil {
-		w.site.Client.Transport = &tappedHTTP{w.site.Client.Transport, t.Tap}
-	}
-	return w, nil
-}
-
 func (t *Transport) connectWeb(ctx context.Context, r mcp.Receiver) (mcp.Conn, error) {
 	t.mu.Lock()
 	if t.web == nil {
 		var err error
-		if t.web, err = t.newWeb(); err != nil {
+		if t.web, err = newWeb(t); err != nil {
 			t.mu.Unlock()
 			return nil, err
 		}
 	}
-	site := t.web.site
+	w := t.web
 	t.mu.Unlock()
-	if t.Over == SSE {
-		return (&sse.Client{URL: site.URL, HTTP: site.Client}).Connect(ctx, r)
-	}
-	return (&streamable.Client{URL: site.URL, HTTP: site.Client, Logger: t.Serve.WithDefaults().Logger, NoSSEFallback: true}).Connect(ctx, r)
+	return w.connect(ctx, t, r)
 }
 
 // Break ends the newest connection from the server's side, as a crash would.
-// Over HTTP it cuts all connections, and the next Connect reaches a new server:
-// sessions are forgotten.
+// Over HTTP it cuts all connections, and another server is there for the next
+// ones, which has no sessions.
 func (t *Transport) Break() {
 	t.mu.Lock()
 	last, web := t.last, t.web
-	t.last, t.web = nil, nil
 	t.mu.Unlock()
 	if last != nil {
 		_ = last.Close() // closing a pipe does not fail
 	}
 	if web != nil {
-		web.site.Close()
-		web.close()
+		web.crash()
 	}
 }
 

@@ -40,13 +40,13 @@ func newWay(t *testing.T, name string, w *world) way {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &overHTTP{h, newSite(h)}
+		return &overHTTP{h, mcptest.NewSite(h)}
 	case "sse":
 		h, err := sse.New(w, &sse.Options{ServeOptions: opts, KeepAlive: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &overSSE{h, newSite(h)}
+		return &overSSE{h, mcptest.NewSite(h)}
 	}
 	t.Fatalf("no way %q", name)
 	return nil
@@ -61,10 +61,10 @@ func (directly) end() []string { return nil }
 
 type overHTTP struct {
 	handler *streamable.Handler
-	site    *site
+	site    *mcptest.Site
 }
 
-func (o *overHTTP) arrive(revision string) peer { return newWeb(o.site.client, revision) }
+func (o *overHTTP) arrive(revision string) peer { return newWeb(o.site.Client, revision) }
 
 func (o *overHTTP) end() (broken []string) {
 	if n := o.handler.Sessions(); n != 0 {
@@ -73,21 +73,21 @@ func (o *overHTTP) end() (broken []string) {
 	if err := o.handler.Close(context.Background()); err != nil {
 		broken = append(broken, err.Error())
 	}
-	o.site.close()
+	o.site.Close()
 	return broken
 }
 
 type overSSE struct {
 	handler *sse.Handler
-	site    *site
+	site    *mcptest.Site
 }
 
-func (o *overSSE) arrive(string) peer { return newOld(o.site.client, settle) }
+func (o *overSSE) arrive(string) peer { return newOld(o.site.Client, settle) }
 
 func (o *overSSE) end() (broken []string) {
 	if err := o.handler.Close(context.Background()); err != nil {
 		broken = append(broken, err.Error())
 	}
-	o.site.close()
+	o.site.Close()
 	return broken
 }

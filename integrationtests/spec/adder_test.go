@@ -27,5 +27,10 @@ func adder() mcp.Handler {
 	server.AddTool(s, mcp.Tool{Name: "add", Title: "Add"}, func(_ context.Context, _ *server.Call, in addArgs) (sum, error) {
 		return sum{in.A + in.B}, nil
 	})
+	server.AddTool(s, mcp.Tool{Name: "wait"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		call.Progress(ctx, 1, 2, "waiting")
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
 	return s
 }

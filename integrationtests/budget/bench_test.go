@@ -1,4 +1,4 @@
-package mcptest_test
+package budget_test
 
 import (
 	"testing"

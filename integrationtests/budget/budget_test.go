@@ -1,6 +1,6 @@
 //go:build !race
 
-package mcptest_test
+package budget_test
 
 import "testing"
 
