@@ -51,7 +51,7 @@ type tappedBody struct {
 func (b *tappedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.read = append(b.read, p[:n]...)
-	if err == io.EOF && len(b.read) > 0 { //nolint:errorlint // a reader returns io.EOF itself
+	if err == io.EOF && len(b.read) > 0 {
 		b.tap(false, bytes.TrimSpace(b.read))
 		b.read = nil
 	}

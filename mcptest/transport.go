@@ -44,7 +44,7 @@ func (t *Transport) Connect(ctx context.Context, r mcp.Receiver) (mcp.Conn, erro
 	case HTTP, SSE:
 		return t.connectWeb(ctx, r)
 	case "", Memory, Lines:
-		return t.connectFrames(r), nil
+		return t.connectFrames(r), nil //nolint:contextcheck // the connection outlives this call
 	}
 	return nil, fmt.Errorf("mcptest: there is no transport %q; there are %q, %q, %q and %q", t.Over, Memory, Lines, HTTP, SSE)
 }
