@@ -24,6 +24,11 @@ func askModes() []mcptest.Mode {
 	})
 }
 
+// statelessModes are those of the stateless era.
+func statelessModes() []mcptest.Mode {
+	return slices.DeleteFunc(mcptest.AllModes(), func(m mcptest.Mode) bool { return m.Revision != mcp.Revision20260728 })
+}
+
 type city struct {
 	City string `json:"city" description:"a city"`
 }
@@ -164,8 +169,7 @@ func TestSwallowedQuestion(t *testing.T) {
 		}
 		return a.City, nil
 	})
-	modes := []mcptest.Mode{{Revision: mcp.Revision20260728, Transport: mcptest.Memory}}
-	mcptest.RunModes(t, modes, h, answers(map[string]string{"Where?": `{"city":"Rome"}`}), func(t *testing.T, c *client.Client) {
+	mcptest.RunModes(t, statelessModes(), h, answers(map[string]string{"Where?": `{"city":"Rome"}`}), func(t *testing.T, c *client.Client) {
 		_, err := c.CallTool(t.Context(), "t", nil)
 		var rpc *jsonrpc.Error
 		if !errors.As(err, &rpc) || rpc.Code != jsonrpc.CodeInternalError {
@@ -182,9 +186,8 @@ func TestRoundsAreBounded(t *testing.T) {
 			}
 		}
 	})
-	modes := []mcptest.Mode{{Revision: mcp.Revision20260728, Transport: mcptest.Memory}}
 	opts := answers(map[string]string{"Where?": `{"city":"Rome"}`})
-	mcptest.RunModes(t, modes, h, opts, func(t *testing.T, c *client.Client) {
+	mcptest.RunModes(t, statelessModes(), h, opts, func(t *testing.T, c *client.Client) {
 		_, err := c.CallTool(t.Context(), "t", nil)
 		if err == nil || !strings.Contains(err.Error(), "more than 16 times") {
 			t.Errorf("error = %v", err)

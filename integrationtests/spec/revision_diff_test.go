@@ -2,6 +2,7 @@ package spec_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -79,24 +80,28 @@ func TestChangelogs(t *testing.T) {
 		{"2026-07-28 minor 11", "elicitationId was in one revision", false, `"elicitationId":`, mcp.Revision20251125, mcp.Revision20251125},
 		{"2026-07-28 minor 11", "elicitation/complete was in one revision", false, `"method":"notifications/elicitation/complete"`, mcp.Revision20251125, mcp.Revision20251125},
 	}
-	said := map[mcp.Revision]*mcptest.Recorder{}
-	for _, r := range mcp.Revisions() {
-		said[r] = conversation(t, mcptest.Mode{Revision: r, Transport: mcptest.Memory})
+	modes := mcptest.AllModes()
+	said := map[mcptest.Mode]*mcptest.Recorder{}
+	for _, m := range modes {
+		said[m] = conversation(t, m)
 	}
 	for _, l := range lines {
 		t.Run(l.changelog+" "+l.change, func(t *testing.T) {
-			in := false
-			for _, r := range mcp.Revisions() {
-				in = in || r == l.from
-				if has := strings.Contains(text(said[r], l.fromClient), l.text); has != in {
-					t.Errorf("%s: %s travels: %v, want %v", r, l.text, has, in)
-				}
-				if r == l.to {
-					in = false
+			for _, m := range modes {
+				in := within(m.Revision, l.from, l.to)
+				if has := strings.Contains(text(said[m], l.fromClient), l.text); has != in {
+					t.Errorf("%s: %s travels: %v, want %v", m, l.text, has, in)
 				}
 			}
 		})
 	}
+}
+
+// within reports whether a revision is one of those from one to another.
+func within(r, from, to mcp.Revision) bool {
+	all := mcp.Revisions()
+	i := slices.Index(all, r)
+	return slices.Index(all, from) <= i && i <= slices.Index(all, to)
 }
 
 // Spec: 2025-03-26 changelog: major 3, and 2025-06-18 changelog: major 1.
