@@ -37,7 +37,7 @@ endif
 	$(GO) vet $(PACKAGES)
 	$(GO) test $(RACE) -shuffle=on $(PACKAGES)
 ifneq ($(RACE),)
-	$(GO) test -run '^TestBudget' ./mcptest ./transport/streamable # the race detector makes allocations of its own
+	$(GO) test -run '^TestBudget' ./integrationtests/budget ./transport/streamable # the race detector makes allocations of its own
 endif
 
 check: lint ## what one runs before a commit: format, vet, lint, tests
@@ -61,10 +61,10 @@ fuzz: ## every fuzz target for FUZZTIME (50000 inputs)
 	  done; done
 
 soak: ## random interleavings, and mixed load while everything around breaks, for SOAK (5m)
-	PARLEY_SOAK=$(SOAK) $(GO) test $(RACE) -count=1 -v -timeout 0 -run 'TestModel|TestSoak|TestClock' ./internal/model ./internal/soak
+	PARLEY_SOAK=$(SOAK) $(GO) test $(RACE) -count=1 -v -timeout 0 -run 'TestModel|TestSoak|TestClock' ./integrationtests/model ./integrationtests/soak
 
 conform: ## the official conformance suite, and every message against the official schemas (see PARLEY_SPEC_DIR)
-	PARLEY_TEST_ALL=1 $(GO) test -count=1 -v -run 'TestEveryMessage|TestChangelog' ./mcptest
+	PARLEY_TEST_ALL=1 $(GO) test -count=1 -v -run 'TestEveryMessage|TestChangelog' ./integrationtests/spec
 	./conformance/run.sh
 
 interop: ## clients and servers of other people, from npm and PyPI, and nginx
