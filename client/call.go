@@ -41,18 +41,18 @@ type callOptions struct {
 	err        error
 }
 
-// Timeout bounds how long the call may go without an answer or progress;
+// WithTimeout bounds how long the call may go without an answer or progress;
 // negative means for ever. See Options.Timeout.
-func Timeout(d time.Duration) CallOption { return func(o *callOptions) { o.timeout = d } }
+func WithTimeout(d time.Duration) CallOption { return func(o *callOptions) { o.timeout = d } }
 
-// MaxTimeout bounds the call as a whole, progress or not; negative means no
-// bound. See Options.MaxTimeout.
-func MaxTimeout(d time.Duration) CallOption { return func(o *callOptions) { o.maxTimeout = d } }
+// WithMaxTimeout bounds the call as a whole, progress or not; negative means
+// no bound. See Options.MaxTimeout.
+func WithMaxTimeout(d time.Duration) CallOption { return func(o *callOptions) { o.maxTimeout = d } }
 
-// OnProgress asks the server for progress. f is called for each notification,
+// WithProgress asks the server for progress. f is called for each notification,
 // one at a time and in order, and not after the call has returned. When f is
 // slower than the server, what has become stale is skipped.
-func OnProgress(f func(*mcp.ProgressParams)) CallOption {
+func WithProgress(f func(*mcp.ProgressParams)) CallOption {
 	return func(o *callOptions) { o.onProgress = f }
 }
 
@@ -66,9 +66,13 @@ func WithMeta(key string, v any) CallOption {
 	}
 }
 
-// LogLevel asks for log messages of this call, in the stateless era. In a
+// WithLogLevel asks for log messages of this call, in the stateless era. In a
 // session, use Client.SetLogLevel.
-func LogLevel(l mcp.LoggingLevel) CallOption { return func(o *callOptions) { o.logLevel = l } }
+func WithLogLevel(l mcp.LoggingLevel) CallOption { return func(o *callOptions) { o.logLevel = l } }
+
+// WithFresh makes the call reach the server, whatever the cache has. The result
+// is kept as any other is.
+func WithFresh() CallOption { return func(o *callOptions) { o.fresh = true } }
 
 // Do calls any method and returns the raw result. params must encode to a
 // JSON object, or be nil; members that this module does not know pass

@@ -191,7 +191,7 @@ func TestSpec2026StrayMessages(t *testing.T) {
 	}}
 	c := connectScripted(t, s, &client.Options{LogLevel: mcp.LevelDebug, Log: func(context.Context, *mcp.LogParams) { t.Error("a malformed message was logged") }})
 	for range 3 {
-		got, err := client.Call[string](t.Context(), c, "t", nil, client.OnProgress(func(p *mcp.ProgressParams) { t.Errorf("progress of another: %+v", p) }))
+		got, err := client.Call[string](t.Context(), c, "t", nil, client.WithProgress(func(p *mcp.ProgressParams) { t.Errorf("progress of another: %+v", p) }))
 		if err != nil || got != "first" {
 			t.Errorf("got %q, %v; want first", got, err)
 		}
@@ -529,10 +529,10 @@ func TestSpec2026ClientCancels(t *testing.T) {
 			s.result(m, `{"content":[{"type":"text","text":"good"}]}`)
 		}, notes: func(m *jsonrpc.Message) { notes = append(notes, m.Method+string(m.Params)) }}
 		c, stop := connectTo(t, s, nil)
-		if _, err := c.CallTool(t.Context(), "t", nil, client.Timeout(time.Second)); !errors.Is(err, client.ErrTimeout) {
+		if _, err := c.CallTool(t.Context(), "t", nil, client.WithTimeout(time.Second)); !errors.Is(err, client.ErrTimeout) {
 			t.Errorf("error = %v", err)
 		}
-		got, err := client.Call[string](t.Context(), c, "t", nil, client.Timeout(time.Second))
+		got, err := client.Call[string](t.Context(), c, "t", nil, client.WithTimeout(time.Second))
 		if err != nil || got != "good" {
 			t.Errorf("got %q, %v", got, err)
 		}
