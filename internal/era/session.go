@@ -225,7 +225,7 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *talk, via Via)
 		return nil, err
 	}
 	x.Peer, x.Detach = s.client(via), via.Detach
-	x.Back, t.caps = t, &x.Peer.Capabilities
+	x.Back, t.caps, t.token = t, &x.Peer.Capabilities, x.ProgressToken
 	for range s.opts.MaxRounds {
 		result, err = s.handler.Serve(ctx, x)
 		if err == nil {

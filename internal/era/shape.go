@@ -32,14 +32,19 @@ func shape(result any, f *revision.Facts) any {
 		return &mcp.CompleteResult{ResultFields: plain(r.ResultFields), Completion: r.Completion}
 	case *mcp.EmptyResult:
 		return &mcp.EmptyResult{ResultFields: plain(r.ResultFields)}
+	case json.RawMessage:
+		return plainRaw(r)
 	}
 	return result
 }
 
 func sessionHeading(f mcp.ResultFields) heading { return heading{ResultFields: plain(f)} }
 
-// plain drops the result type, which sessions do not have.
-func plain(f mcp.ResultFields) mcp.ResultFields { return mcp.ResultFields{Meta: f.Meta} }
+// plain drops the result type, which sessions do not have, and what another
+// server said of itself in a result that is passed on.
+func plain(f mcp.ResultFields) mcp.ResultFields {
+	return mcp.ResultFields{Meta: f.Meta.WithoutReserved()}
+}
 
 func shapeEach[T any](list []*T, f *revision.Facts, one func(*T, *revision.Facts) *T) []*T {
 	shaped := make([]*T, len(list))

@@ -59,7 +59,7 @@ func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, r *round, via
 		r.malformed = true
 		return nil, err
 	}
-	r.facts, r.peer = revision.Of(x.Peer.Revision), &x.Peer
+	r.facts, r.peer, r.token = revision.Of(x.Peer.Revision), &x.Peer, x.ProgressToken
 	switch m.Method {
 	case mcp.MethodDiscover:
 		return s.discover(), nil
