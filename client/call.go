@@ -69,7 +69,8 @@ func WithProgress(f func(*mcp.ProgressParams)) CallOption {
 // f and not to the functions in Options. Which notifications belong to a call
 // is said at OriginOf, where any method counts as one that may be meant;
 // progress names its call by a token of this client's, which is in params.
-// ctx is that of the call. While f keeps thousands waiting, nothing is read
+// ctx is that of the call. A question that belongs to the call is answered when
+// what came before it was told. While f keeps thousands waiting, nothing is read
 // from the server.
 func WithNotifications(f func(ctx context.Context, method string, params json.RawMessage)) CallOption {
 	return func(o *callOptions) { o.onNotification = f }

@@ -31,12 +31,22 @@ func (a *answers) thinking() (done func()) {
 	}
 }
 
+// asked is thinking for a question. It returns when what the server said of the
+// call before it asked has been told.
+func (a *answers) asked(ctx context.Context) (done func()) {
+	done = a.thinking()
+	if call, _ := callIn(ctx); call != nil && call.notes != nil {
+		call.notes.settle(ctx)
+	}
+	return done
+}
+
 // Raw answers any question as it is.
 func (a *answers) Raw(ctx context.Context, method string, params json.RawMessage) (answer json.RawMessage, ok bool, err error) {
 	if a.opts.Answer == nil {
 		return nil, false, nil
 	}
-	defer a.thinking()()
+	defer a.asked(ctx)()
 	answer, err = a.opts.Answer(ctx, method, params)
 	if err == nil && answer == nil {
 		err = noAnswer(method, nil)
@@ -68,7 +78,7 @@ func (a *answers) visitRaw(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elici
 //
 // Spec: 2026-07-28 client/elicitation#form-mode-elicitation-requests.
 func (a *answers) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	defer a.thinking()()
+	defer a.asked(ctx)()
 	switch {
 	case p.Mode == mcp.ElicitURL && a.opts.Answer != nil:
 		a.visits.of(p.ElicitationID) // the visit may be over before anybody waits
@@ -145,7 +155,7 @@ func CheckForm(p *mcp.ElicitParams, r *mcp.ElicitResult) (*mcp.ElicitResult, err
 //
 // Spec: 2026-07-28 client/sampling#creating-messages.
 func (a *answers) Sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
-	defer a.thinking()()
+	defer a.asked(ctx)()
 	if a.opts.Sample == nil {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found: %s", mcp.MethodSample)
 	}
@@ -218,7 +228,7 @@ func (a *answers) Roots(ctx context.Context) (*mcp.ListRootsResult, error) {
 }
 
 func (a *answers) askRoots(ctx context.Context) (*mcp.ListRootsResult, error) {
-	defer a.thinking()()
+	defer a.asked(ctx)()
 	roots, err := a.opts.ListRoots(ctx)
 	if err == nil {
 		err = checkRoots(roots)

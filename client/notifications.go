@@ -141,6 +141,22 @@ func (n *notes) add(tell func()) bool {
 	return true
 }
 
+// settle waits until everything that has come so far was told, or ctx ends.
+func (n *notes) settle(ctx context.Context) {
+	told := make(chan struct{})
+	n.mu.Lock()
+	waits := n.waiting > 0 && n.add(func() { close(told) })
+	n.last = nil
+	n.mu.Unlock()
+	if !waits {
+		return
+	}
+	select {
+	case <-told:
+	case <-ctx.Done():
+	}
+}
+
 // finish waits until everything that came before the answer was told.
 func (n *notes) finish() {
 	n.c.progress.Delete(n.token)

@@ -38,13 +38,22 @@ type Origin struct {
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func OriginOf(ctx context.Context) Origin {
+	call, inferred := callIn(ctx)
+	if call == nil {
+		return Origin{}
+	}
+	return Origin{Request: call.req, Inferred: inferred}
+}
+
+// callIn returns the call that a context belongs to, or nil.
+func callIn(ctx context.Context) (call *watchdog, inferred bool) {
 	switch at := ctx.Value(originKey{}).(type) {
 	case *watchdog:
-		return Origin{Request: at.req}
+		return at, false
 	case question:
-		return Origin{Request: at.call.req, Inferred: at.inferred}
+		return at.call, at.inferred
 	}
-	return Origin{}
+	return nil, false
 }
 
 type originKey struct{}
