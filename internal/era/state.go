@@ -147,8 +147,8 @@ func readRetry(params []byte) (r retry, err error) {
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
 func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string) error {
 	st.Principal = principal
-	if !m.Marked {
-		return nil
+	if !m.Marked || !mayAsk(m.Method) {
+		return nil // other methods may have members of these names
 	}
 	r, err := readRetry(m.Params)
 	if err != nil {
