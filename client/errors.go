@@ -38,6 +38,24 @@ func (e *NotDeclaredError) Error() string {
 	return fmt.Sprintf("%s: the server has not declared the capability %q", e.Method, e.Capability)
 }
 
+// ResultTypeError says that a server has answered with a result of a type that
+// an extension defines, which the types of this package do not describe. Client.Do
+// returns such a result as it is. Only a client that declares extensions gets
+// one; for any other it is an error without a result.
+//
+// Spec: 2026-07-28 basic#resulttype.
+type ResultTypeError struct {
+	Method string
+	// Type is the resultType, and Result the result as the server sent it.
+	Type   string
+	Result json.RawMessage
+}
+
+// Error names the method and the type.
+func (e *ResultTypeError) Error() string {
+	return fmt.Sprintf("%s: the server answered with a result of type %q, which belongs to an extension: see ResultTypeError.Result", e.Method, e.Type)
+}
+
 // ToolError is a tool's own failure, as Call returns it.
 type ToolError struct {
 	Tool   string

@@ -108,7 +108,10 @@ type Peer struct {
 type Backchannel interface {
 	// Notify sends a notification before the answer, in order. It may block
 	// while the client reads slowly, and fails when the client is gone or the
-	// exchange is over.
+	// exchange is over. Params that are a json.RawMessage are taken to come from
+	// another server: the reserved keys of _meta are left out, progress gets this
+	// exchange's token, and nothing is sent, without an error, of progress and
+	// log messages that the client has not asked for.
 	Notify(ctx context.Context, method string, params any) error
 	// LogEnabled reports whether the client wants log messages of this level
 	// for this exchange.

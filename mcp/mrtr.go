@@ -14,7 +14,9 @@ type InputRequest struct {
 	Key string `json:"-"`
 	// Method is MethodElicit, MethodSample or MethodRoots.
 	Method string `json:"method"`
-	// Params are the *ElicitParams, *CreateMessageParams, or nil.
+	// Params are the *ElicitParams, *CreateMessageParams, a json.RawMessage of
+	// either, or nil. Raw params keep what they carry, but for what the client's
+	// revision lacks and the reserved keys of _meta.
 	Params any `json:"params,omitzero"`
 }
 

@@ -19,7 +19,7 @@ func TestRecorderHearsEveryMode(t *testing.T) {
 			var said mcptest.Recorder
 			t.Run("call", func(t *testing.T) { // at whose end the client is closed
 				c := said.Connect(t, adder(), m, nil)
-				if _, err := client.Call[sum](t.Context(), c, "add", addArgs{1, 2}, client.OnProgress(func(*mcp.ProgressParams) {})); err != nil {
+				if _, err := client.Call[sum](t.Context(), c, "add", addArgs{1, 2}, client.WithProgress(func(*mcp.ProgressParams) {})); err != nil {
 					t.Error(err)
 				}
 			})

@@ -113,7 +113,7 @@ func (e *entry) perform(ctx context.Context, r route, c *client.Client) error {
 	var err error
 	switch method := e.called(r); method {
 	case mcp.MethodCallTool:
-		_, err = client.Call[json.RawMessage](ctx, c, "attack", nil, client.OnProgress(func(*mcp.ProgressParams) {}))
+		_, err = client.Call[json.RawMessage](ctx, c, "attack", nil, client.WithProgress(func(*mcp.ProgressParams) {}))
 	case mcp.MethodListTools:
 		_, err = client.Collect(c.Tools(ctx))
 	case mcp.MethodListResources:

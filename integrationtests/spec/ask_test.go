@@ -251,7 +251,7 @@ func TestProgressAndLogBelongToTheirCall(t *testing.T) {
 	}
 	mcptest.Run(t, h, opts, func(t *testing.T, c *client.Client) {
 		var last float64
-		_, err := c.CallTool(t.Context(), "t", nil, client.OnProgress(func(p *mcp.ProgressParams) {
+		_, err := c.CallTool(t.Context(), "t", nil, client.WithProgress(func(p *mcp.ProgressParams) {
 			if p.Progress <= last {
 				t.Errorf("progress went from %v to %v", last, p.Progress)
 			}

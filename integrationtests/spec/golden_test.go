@@ -215,7 +215,7 @@ func tour(t *testing.T, c *client.Client, srv *server.Server) {
 	_, err = client.Collect(c.Prompts(ctx))
 	check(t, "prompts", err)
 	for _, name := range []string{"all", "list", "fail", "talk", "think", "roots"} {
-		_, err := c.CallTool(ctx, name, nil, client.OnProgress(func(*mcp.ProgressParams) {}), client.WithMeta(mcp.MetaTraceParent, "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"))
+		_, err := c.CallTool(ctx, name, nil, client.WithProgress(func(*mcp.ProgressParams) {}), client.WithMeta(mcp.MetaTraceParent, "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"))
 		check(t, name, err)
 	}
 	for _, name := range []string{"ask", "visit", "nope"} {

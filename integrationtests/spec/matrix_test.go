@@ -60,7 +60,7 @@ func TestUndeclaredFeatureIsRefusedLocally(t *testing.T) {
 func TestCancel(t *testing.T) {
 	mcptest.Run(t, adder, nil, func(t *testing.T, c *client.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := c.CallTool(ctx, "wait", nil, client.OnProgress(func(*mcp.ProgressParams) { cancel() }))
+		_, err := c.CallTool(ctx, "wait", nil, client.WithProgress(func(*mcp.ProgressParams) { cancel() }))
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error = %v, want context.Canceled", err)
 		}

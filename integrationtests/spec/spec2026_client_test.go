@@ -67,7 +67,12 @@ func TestSpec2026ClientMeta(t *testing.T) {
 		Extensions: map[string]any{"com.example/x": nil},
 	})
 	ctx := t.Context()
-	_, err := c.CallTool(ctx, "t", nil, client.WithMeta(mcp.MetaProtocolVersion, "1900-01-01"), client.WithMeta(mcp.MetaClientCapabilities, 5))
+	for _, key := range []string{mcp.MetaProtocolVersion, mcp.MetaClientCapabilities, mcp.MetaProgressToken} {
+		if _, err := c.CallTool(ctx, "t", nil, client.WithMeta(key, 5)); err == nil || !strings.Contains(err.Error(), key) {
+			t.Errorf("%s set by hand: %v, want an error that names it", key, err)
+		}
+	}
+	_, err := c.Do(ctx, mcp.MethodCallTool, json.RawMessage(`{"name":"t","_meta":{"`+mcp.MetaProtocolVersion+`":"1900-01-01","`+mcp.MetaClientCapabilities+`":5}}`))
 	check(t, "call", err)
 	_, err = c.ListTools(ctx, nil)
 	check(t, "list", err)
@@ -191,7 +196,7 @@ func TestSpec2026StrayMessages(t *testing.T) {
 	}}
 	c := connectScripted(t, s, &client.Options{LogLevel: mcp.LevelDebug, Log: func(context.Context, *mcp.LogParams) { t.Error("a malformed message was logged") }})
 	for range 3 {
-		got, err := client.Call[string](t.Context(), c, "t", nil, client.OnProgress(func(p *mcp.ProgressParams) { t.Errorf("progress of another: %+v", p) }))
+		got, err := client.Call[string](t.Context(), c, "t", nil, client.WithProgress(func(p *mcp.ProgressParams) { t.Errorf("progress of another: %+v", p) }))
 		if err != nil || got != "first" {
 			t.Errorf("got %q, %v; want first", got, err)
 		}
@@ -408,18 +413,23 @@ func TestSpec2026ClientSampling(t *testing.T) {
 }
 
 // Spec: 2026-07-28 server/utilities/caching#cache-key.
-// The result of a request that carries answers or a state is not kept, no
-// matter who put them there.
+// The result of a request that carries answers or a state is not kept.
 func TestSpec2026AnsweredResultsAreNotCached(t *testing.T) {
-	for _, members := range []string{`"inputResponses":{}`, `"requestState":"s"`} {
+	for members, resume := range map[string]client.CallOption{
+		`"inputResponses":{"q":{}}`: client.WithAnswers(map[string]json.RawMessage{"q": json.RawMessage(`{}`)}, nil),
+		`"requestState":"s"`:        client.WithAnswers(nil, json.RawMessage(`"s"`)),
+	} {
 		calls := 0
 		s := &scripted{script: func(s *scripted, m *jsonrpc.Message) {
 			calls++
+			if !strings.Contains(string(m.Params), members) {
+				t.Errorf("%s, want it with %s", m.Params, members)
+			}
 			s.result(m, `{"resultType":"complete","contents":[],"ttlMs":60000,"cacheScope":"public"}`)
 		}}
 		c := connectScripted(t, s, nil)
 		for range 2 {
-			_, err := c.Do(t.Context(), mcp.MethodReadResource, json.RawMessage(`{"uri":"x:a",`+members+`}`))
+			_, err := c.Do(t.Context(), mcp.MethodReadResource, json.RawMessage(`{"uri":"x:a"}`), resume)
 			check(t, members, err)
 		}
 		if calls != 2 {
@@ -529,10 +539,10 @@ func TestSpec2026ClientCancels(t *testing.T) {
 			s.result(m, `{"content":[{"type":"text","text":"good"}]}`)
 		}, notes: func(m *jsonrpc.Message) { notes = append(notes, m.Method+string(m.Params)) }}
 		c, stop := connectTo(t, s, nil)
-		if _, err := c.CallTool(t.Context(), "t", nil, client.Timeout(time.Second)); !errors.Is(err, client.ErrTimeout) {
+		if _, err := c.CallTool(t.Context(), "t", nil, client.WithTimeout(time.Second)); !errors.Is(err, client.ErrTimeout) {
 			t.Errorf("error = %v", err)
 		}
-		got, err := client.Call[string](t.Context(), c, "t", nil, client.Timeout(time.Second))
+		got, err := client.Call[string](t.Context(), c, "t", nil, client.WithTimeout(time.Second))
 		if err != nil || got != "good" {
 			t.Errorf("got %q, %v", got, err)
 		}

@@ -197,7 +197,7 @@ func TestSessionClientCancels(t *testing.T) {
 			t.Errorf("given up: %v, want the cause", err)
 		}
 		sessWant(t, "given up", f.took(), `~"method":"tools/call"`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+stuck+`,"reason":"not today"}}`)
-		if _, err := c.CallTool(t.Context(), "stuck", nil, client.Timeout(time.Second)); !errors.Is(err, client.ErrTimeout) {
+		if _, err := c.CallTool(t.Context(), "stuck", nil, client.WithTimeout(time.Second)); !errors.Is(err, client.ErrTimeout) {
 			t.Errorf("timed out: %v, want ErrTimeout", err)
 		}
 		sessWant(t, "timed out", f.took(), `~"method":"tools/call"`, `~"method":"notifications/cancelled","params":{"requestId":`+stuck)
@@ -525,7 +525,7 @@ func TestSessionClientTakesBatches(t *testing.T) {
 	})
 	sessClient(t, f, sessThinks(ended), func(t *testing.T, c *client.Client) {
 		told := 0
-		got, err := client.Call[string](t.Context(), c, "t", nil, client.OnProgress(func(*mcp.ProgressParams) { told++ }))
+		got, err := client.Call[string](t.Context(), c, "t", nil, client.WithProgress(func(*mcp.ProgressParams) { told++ }))
 		if got != "echo" || err != nil || told != 1 {
 			t.Errorf("got %q, %v and %d notifications", got, err, told)
 		}
@@ -745,7 +745,7 @@ func TestSessionClientProgress(t *testing.T) {
 	sessClient(t, f, nil, func(t *testing.T, c *client.Client) {
 		for range 3 {
 			told, returned := 0, false
-			_, err := c.CallTool(t.Context(), "t", nil, client.OnProgress(func(p *mcp.ProgressParams) {
+			_, err := c.CallTool(t.Context(), "t", nil, client.WithProgress(func(p *mcp.ProgressParams) {
 				if told++; returned || p.Progress != 1 || p.Total != 2 || p.Message != "half" {
 					t.Errorf("told %+v, after the call: %v", p, returned)
 				}

@@ -10,8 +10,10 @@ import (
 )
 
 // stamp says that a result is complete, unless the handler gave it the type
-// of an extension, and who made it.
+// of an extension, and who made it. What another server said of itself in a
+// result that is passed on is not said by this one.
 func stamp(f *mcp.ResultFields, name mcp.Meta) {
+	f.Meta = f.Meta.WithoutReserved()
 	if f.ResultType == "" {
 		f.ResultType = mcp.ResultComplete
 	}

@@ -77,7 +77,8 @@ type Via struct {
 // The reasons for which an exchange is cancelled, as causes of its context.
 var (
 	// ErrCancelled: the client sent notifications/cancelled, or closed the
-	// request's stream. There is no answer.
+	// request's stream. There is no answer. Where the client gave a reason, the
+	// cause says that instead: whoever has sent the request on passes it on.
 	ErrCancelled = errors.New("cancelled by the client")
 	// ErrCancelRequest: the client sent the older $/cancelRequest, and waits
 	// for an answer.
@@ -88,6 +89,19 @@ var (
 	// ended. The client comes again with a new one.
 	ErrExpired = errors.New("the authorization has expired")
 )
+
+// cancelled returns an ErrCancelled with the reason of the one who cancelled.
+func cancelled(reason string) error {
+	if reason == "" {
+		return ErrCancelled
+	}
+	return &cancelledError{reason}
+}
+
+type cancelledError struct{ reason string }
+
+func (e *cancelledError) Error() string        { return e.reason }
+func (e *cancelledError) Is(target error) bool { return target == ErrCancelled }
 
 // codeRequestCancelled answers $/cancelRequest, which clients took over from
 // the Language Server Protocol.

@@ -74,7 +74,7 @@ func (f form) head(fields *mcp.ResultFields, cache *mcp.CacheFields) {
 		}
 		return
 	}
-	fields.ResultType = ""
+	fields.ResultType, fields.Meta = "", fields.Meta.WithoutReserved()
 	if cache != nil {
 		*cache = mcp.CacheFields{}
 	}
@@ -97,27 +97,22 @@ func (f form) raw(method string, result any) (any, error) {
 	if err := wire.Unmarshal(original, known); err != nil {
 		return nil, fmt.Errorf("the result does not fit its method: %w", err)
 	}
-	before, err := wire.Marshal(known)
-	if err != nil {
-		return nil, err
-	}
 	shaped, err := f.result(method, known)
 	if err != nil {
 		return nil, err
 	}
-	after, err := wire.Append(nil, shaped)
-	if err != nil {
-		return nil, err
-	}
-	merged, err := wire.Merge(original, before, after)
-	return json.RawMessage(merged), err
+	return patch(original, known, shaped)
 }
 
-// custom is raw for a method that the protocol does not define. Sessions have
-// nothing to say of it.
+// custom is raw for a method that the protocol does not define. Sessions say
+// nothing of it, and leave out what a stateless server has said that it passed
+// through.
 func (f form) custom(original json.RawMessage) (any, error) {
 	if !f.facts.Stateless {
-		return original, nil
+		if wire.Is(wire.Find(original, "resultType"), mcp.ResultComplete) {
+			original = wire.Except(original, "resultType")
+		}
+		return withoutReserved(original), nil
 	}
 	var have mcp.EmptyResult
 	if err := wire.Unmarshal(original, &have); err != nil {

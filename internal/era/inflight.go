@@ -159,7 +159,7 @@ func (f *InFlight) Notice(m *jsonrpc.Message) bool {
 	case mcp.NoteCancelled:
 		var p mcp.CancelledParams
 		if wire.Unmarshal(m.Params, &p) == nil {
-			f.Cancel(p.RequestID, ErrCancelled)
+			f.Cancel(p.RequestID, cancelled(p.Reason))
 		}
 		return true
 	case "$/cancelRequest":

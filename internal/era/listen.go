@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/stack"
@@ -138,8 +139,9 @@ func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta
 	if err != nil {
 		return nil, err
 	}
+	said := maps.Clone(s.name.brief(info).meta)
+	maps.Copy(said, meta)
 	r := &mcp.EmptyResult{}
-	r.Meta = meta
-	stamp(&r.ResultFields, s.name.brief(info).meta)
+	stamp(&r.ResultFields, said)
 	return r, nil
 }

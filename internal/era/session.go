@@ -267,7 +267,7 @@ func (s *Session) exchange(m *jsonrpc.Message, t *talk, via Via) (*mcp.Exchange,
 		return nil, err
 	}
 	x.Peer, x.Detach = s.client(via), via.Detach
-	x.Back, t.peer = t, &x.Peer
+	x.Back, t.peer, t.token = t, &x.Peer, x.ProgressToken
 	return x, nil
 }
 

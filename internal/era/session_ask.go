@@ -27,6 +27,9 @@ type talk struct {
 }
 
 func (t *talk) Notify(ctx context.Context, method string, params any) error {
+	if raw, ok := params.(json.RawMessage); ok {
+		return t.relay(ctx, t, method, raw)
+	}
 	return t.notify(ctx, method, params)
 }
 
@@ -126,12 +129,19 @@ func (t *talk) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
 //
 // Spec: 2025-11-25 client/elicitation#url-mode-elicitation-requests.
 func (t *talk) visit(q *mcp.InputRequest) string {
-	p, ok := q.Params.(*mcp.ElicitParams)
-	if !ok || p.Mode != mcp.ElicitURL || !t.facts.ElicitationID {
+	typed, err := decodeQuestion(*q)
+	p, ok := typed.Params.(*mcp.ElicitParams)
+	if err != nil || !ok || p.Mode != mcp.ElicitURL || !t.facts.ElicitationID {
 		return ""
 	}
-	if p.ElicitationID == "" {
-		p.ElicitationID = rand.Text()
+	if p.ElicitationID != "" {
+		return p.ElicitationID
+	}
+	p.ElicitationID = rand.Text()
+	if raw, ok := q.Params.(json.RawMessage); ok {
+		if q.Params, err = replace(raw, "elicitationId", p); err != nil {
+			q.Params = p
+		}
 	}
 	return p.ElicitationID
 }

@@ -148,8 +148,8 @@ func readRetry(params []byte) (r retry, err error) {
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
 func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string) error {
 	st.Principal = principal
-	if !access.NotesOf(m).Retry {
-		return nil
+	if !access.NotesOf(m).Retry || !mayAsk(m.Method) {
+		return nil // other methods may have members of these names
 	}
 	r, err := readRetry(m.Params)
 	if err != nil {

@@ -70,6 +70,7 @@ func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, r *round, via
 		r.malformed = true
 		return nil, err
 	}
+	r.token = x.ProgressToken
 	if _, err := descriptorOf(m, facts); err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func (l *Link) message(m *jsonrpc.Message, bad error, to reply) {
 		l.calls.Resolve(m)
 	case l.tornDown(m):
 	case !l.asked.Notice(m):
-		l.receiver.Notification(m)
+		l.receiver.Notification(l.ctx, m)
 	}
 }
 

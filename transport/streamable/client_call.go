@@ -17,6 +17,7 @@ import (
 // call is one message on its way: a request, or a notification.
 type call struct {
 	m         *jsonrpc.Message
+	ctx       context.Context //nolint:containedctx // its caller's: the server's questions that belong to it have its values
 	frame     []byte
 	stateless bool
 	version   string // stateless: its own
@@ -113,6 +114,7 @@ func sessionHeader(h http.Header, session, version string) {
 
 // roundTrip posts a request and returns its answer.
 func (c *conn) roundTrip(ctx context.Context, call *call) (*jsonrpc.Message, error) {
+	call.ctx = ctx
 	f := c.begin(ctx)
 	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.headerOf(call)) //nolint:contextcheck // the flight ends with ctx
 	if err != nil {

@@ -53,7 +53,7 @@ func (c *conn) message(call *call, m *jsonrpc.Message, bad error) (*jsonrpc.Mess
 	case c.tornDown(call, m):
 		return &jsonrpc.Message{Kind: jsonrpc.Response, ID: call.m.ID, Result: json.RawMessage("{}")}, nil
 	case !c.asked.Notice(m):
-		c.receiver.Notification(m)
+		c.receiver.Notification(c.contextFor(call), m)
 	}
 	return nil, nil //nolint:nilnil // no answer yet, and nothing wrong
 }
@@ -92,6 +92,15 @@ func (c *conn) tornDown(call *call, m *jsonrpc.Message) bool {
 	return wire.Unmarshal(m.Params, &p) == nil && p.RequestID == call.m.ID
 }
 
+// contextFor returns the context of what the server sends beside the answer to
+// a call: it ends with the connection, and has the values of the call's.
+func (c *conn) contextFor(call *call) context.Context {
+	if call == nil {
+		return c.ctx
+	}
+	return flightContext{Context: c.ctx, caller: call.ctx}
+}
+
 // maxAsked bounds the server's requests that are answered at a time.
 const maxAsked = 256
 
@@ -109,7 +118,7 @@ func (c *conn) question(call *call, m *jsonrpc.Message, bad error) {
 		// Nothing has this method.
 		m = &jsonrpc.Message{Kind: jsonrpc.Request, ID: m.ID}
 	}
-	ctx, err := c.asked.Add(c.ctx, m, maxAsked)
+	ctx, err := c.asked.Add(c.contextFor(call), m, maxAsked)
 	if err != nil {
 		c.opts.Logger.Warn("request of the server not answered", "server", c.opts.Name(), "method", m.Method, "error", err)
 		return

@@ -24,7 +24,7 @@ func (a *app) progress(label string) (option client.CallOption, done func()) {
 	a.screen.Lock()
 	a.bar = b
 	a.screen.Unlock()
-	return client.OnProgress(b.update), func() {
+	return client.WithProgress(b.update), func() {
 		a.hideBar()
 		a.screen.Lock()
 		a.bar = nil

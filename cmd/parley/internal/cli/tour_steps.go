@@ -149,7 +149,7 @@ func (w *walk) progress(ctx context.Context) ([]string, error) {
 		mu   sync.Mutex
 		seen []string
 	)
-	_, err := w.worked(ctx, "count_slowly", map[string]any{"steps": 3, "delay_ms": 120}, client.OnProgress(func(p *mcp.ProgressParams) {
+	_, err := w.worked(ctx, "count_slowly", map[string]any{"steps": 3, "delay_ms": 120}, client.WithProgress(func(p *mcp.ProgressParams) {
 		mu.Lock()
 		defer mu.Unlock()
 		seen = append(seen, fmt.Sprintf("%g/%g", p.Progress, p.Total))

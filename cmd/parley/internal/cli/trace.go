@@ -55,9 +55,9 @@ type tapReceiver struct {
 	see func(toServer bool, m *jsonrpc.Message, lost error)
 }
 
-func (r *tapReceiver) Notification(m *jsonrpc.Message) {
+func (r *tapReceiver) Notification(ctx context.Context, m *jsonrpc.Message) {
 	r.see(false, m, nil)
-	r.Receiver.Notification(m)
+	r.Receiver.Notification(ctx, m)
 }
 
 func (r *tapReceiver) Request(ctx context.Context, m *jsonrpc.Message) (any, *jsonrpc.Error) {

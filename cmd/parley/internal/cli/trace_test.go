@@ -35,7 +35,7 @@ func TestTraceShowsEveryMessageOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.CallTool(t.Context(), "ask", nil, client.OnProgress(func(*mcp.ProgressParams) {})); err != nil {
+	if _, err := conn.CallTool(t.Context(), "ask", nil, client.WithProgress(func(*mcp.ProgressParams) {})); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.CallTool(ctx, "hang", nil); err == nil {

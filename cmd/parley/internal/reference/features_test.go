@@ -56,7 +56,7 @@ func TestCountSlowly(t *testing.T) {
 	mcptest.Run(t, shared(t, Options{}), nil, func(t *testing.T, c *client.Client) {
 		var mu sync.Mutex
 		var last *mcp.ProgressParams
-		progress := client.OnProgress(func(p *mcp.ProgressParams) {
+		progress := client.WithProgress(func(p *mcp.ProgressParams) {
 			mu.Lock()
 			defer mu.Unlock()
 			last = p
@@ -88,7 +88,7 @@ func TestCountSlowlyStops(t *testing.T) {
 			c := mcptest.Connect(t, r.srv, mode, nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			_, err := c.CallTool(ctx, "count_slowly", map[string]any{"steps": 10000, "delay_ms": 20}, client.OnProgress(func(*mcp.ProgressParams) { cancel() }))
+			_, err := c.CallTool(ctx, "count_slowly", map[string]any{"steps": 10000, "delay_ms": 20}, client.WithProgress(func(*mcp.ProgressParams) { cancel() }))
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("error = %v, want context.Canceled", err)
 			}

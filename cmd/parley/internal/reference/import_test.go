@@ -28,7 +28,7 @@ func TestImport(t *testing.T) {
 	mcptest.Run(t, plain(t), nil, func(t *testing.T, c *client.Client) {
 		var mu sync.Mutex
 		var seen []float64
-		progress := client.OnProgress(func(p *mcp.ProgressParams) {
+		progress := client.WithProgress(func(p *mcp.ProgressParams) {
 			mu.Lock()
 			defer mu.Unlock()
 			seen = append(seen, p.Progress)
