@@ -52,7 +52,7 @@ func connect(t *testing.T, handler mcp.Handler, h hop, o *client.Options) *clien
 		o = &client.Options{}
 	}
 	if !h.http {
-		return mcptest.Connect(t, handler, mcptest.Mode{Revision: h.revision, Transport: "stdio"}, o)
+		return mcptest.Connect(t, handler, mcptest.Mode{Revision: h.revision, Transport: "lines"}, o)
 	}
 	web, err := streamable.New(handler, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
 	if err != nil {
@@ -78,7 +78,14 @@ func connect(t *testing.T, handler mcp.Handler, h hop, o *client.Options) *clien
 // features to serve.
 func serving(serve mcp.ServeFunc) *server.Server {
 	s := newServer(&server.Options{Logging: true, Announce: server.Features{Tools: true, Prompts: true, Resources: true}})
-	s.Use(func(mcp.ServeFunc) mcp.ServeFunc { return serve })
+	s.Use(func(next mcp.ServeFunc) mcp.ServeFunc {
+		return func(ctx context.Context, x *mcp.Exchange) (any, error) {
+			if x.Watch != nil {
+				return next(ctx, x)
+			}
+			return serve(ctx, x)
+		}
+	})
 	return s
 }
 
