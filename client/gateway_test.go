@@ -64,7 +64,7 @@ func (g *gateway) resume(x *mcp.Exchange) *passing {
 	if !ok {
 		return nil
 	}
-	p := v.(*passing) //nolint:forcetypeassert // the map holds nothing else
+	p := v.(*passing)
 	p.x.Store(x)
 	p.answers <- x.Answers
 	return p

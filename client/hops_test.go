@@ -103,7 +103,7 @@ func within[T any](t *testing.T, what string, ch <-chan T) T {
 	panic("unreachable")
 }
 
-// elicits are the capabilities of a client that answers everything.
+// everything returns the capabilities of a client that answers everything.
 func everything() *mcp.ClientCapabilities {
 	return &mcp.ClientCapabilities{
 		Roots:       &mcp.RootsCapability{ListChanged: true},

@@ -174,6 +174,6 @@ func (c *Client) taken(ctx context.Context, m *jsonrpc.Message) bool {
 	if call == nil || call.notes == nil || call.req.opts.onNotification == nil {
 		return false
 	}
-	call.notes.came(m, inferred)
+	call.notes.came(m, inferred) //nolint:contextcheck // the call's own is what it is told with
 	return true
 }

@@ -35,9 +35,11 @@ func chatty() mcp.Handler {
 func TestNotificationsOfACall(t *testing.T) {
 	overHops(t, func(t *testing.T, h hop) {
 		c := connect(t, chatty(), h, &client.Options{
-			LogLevel:     mcp.LevelInfo,
-			Log:          func(_ context.Context, p *mcp.LogParams) { t.Errorf("Options.Log got %v", p.Data) },
-			Notification: func(_ context.Context, method string, _ json.RawMessage) { t.Errorf("Options.Notification got %s", method) },
+			LogLevel: mcp.LevelInfo,
+			Log:      func(_ context.Context, p *mcp.LogParams) { t.Errorf("Options.Log got %v", p.Data) },
+			Notification: func(_ context.Context, method string, _ json.RawMessage) {
+				t.Errorf("Options.Notification got %s", method)
+			},
 		})
 		var got []string
 		_, err := c.CallTool(as(t.Context(), "Ann"), "x", nil, client.WithProgress(nil),

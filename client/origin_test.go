@@ -130,7 +130,9 @@ func TestListsAskNothing(t *testing.T) {
 		}
 	})
 	c := connect(t, s, h, &client.Options{
-		Elicit: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) { return accept(userOf(ctx)), nil },
+		Elicit: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			return accept(userOf(ctx)), nil
+		},
 	})
 	done := make(chan error, 1)
 	go func() { // ends when listed is closed

@@ -30,7 +30,8 @@ type InputRequired struct {
 	Requests []InputRequest
 	// State is what a hand-made InputRequired wants back on the retry, in
 	// Exchange.State: any JSON value, or nil. It is sealed on its way through
-	// the client.
+	// the client. In one that a client.Client returns it is the server's
+	// requestState as a JSON string, or null.
 	State json.RawMessage
 }
 
