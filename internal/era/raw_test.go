@@ -98,7 +98,8 @@ func TestRawAnswersAreShaped(t *testing.T) {
 		method, in, want string
 	}{
 		{mcp.Revision20260728, mcp.MethodElicit, `{"x":1.0,"action":"accept","content":{"n":1.0}}`, `{"x":1.0,"action":"accept","content":{"n":1.0}}`},
-		{mcp.Revision20251125, mcp.MethodElicit, `{"action":"decline","_meta":{"a/b":1}}`, `{"action":"decline"}`},
+		{mcp.Revision20251125, mcp.MethodElicit, `{"action":"decline","_meta":{"a/b":1}}`, `{"action":"decline","_meta":{"a/b":1}}`},
+		{mcp.Revision20260728, mcp.MethodElicit, `{"action":"decline","_meta":{"a/b":1}}`, `{"action":"decline"}`},
 		{mcp.Revision20251125, mcp.MethodSample, `{"role":"assistant","model":"m","content":[{"type":"text","text":"a"}],"stopReason":"x"}`, `{"role":"assistant","model":"m","content":[{"type":"text","text":"a"}],"stopReason":"x"}`},
 		{mcp.Revision20250618, mcp.MethodSample, `{"role":"assistant","model":"m","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"x":1.0}`, `{"role":"assistant","model":"m","content":{"type":"text","text":"ab"},"x":1.0,"stopReason":"endTurn"}`},
 		{mcp.Revision20250618, mcp.MethodSample, `{"role":"assistant","model":"m","content":[{"type":"text","text":"a"}],"stopReason":"x"}`, `{"role":"assistant","model":"m","content":{"type":"text","text":"a"},"stopReason":"x"}`},
