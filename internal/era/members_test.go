@@ -302,6 +302,7 @@ func (w *traveller) value(path string, v reflect.Value, doc any) {
 			}
 			w.value(path, v.Index(i), list[i])
 		}
+	default: // a value without members
 	}
 }
 

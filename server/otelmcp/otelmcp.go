@@ -152,8 +152,9 @@ func targetOf(x *mcp.Exchange) target {
 		return target{name: subject, attr: attribute.String("gen_ai.tool.name", subject)}
 	case mcp.PromptFeature:
 		return target{name: subject, attr: attribute.String("gen_ai.prompt.name", subject)}
+	default:
+		return target{uri: subject}
 	}
-	return target{uri: subject}
 }
 
 // maxText bounds what a client can put into a name or an attribute, in bytes.
