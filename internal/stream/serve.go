@@ -24,24 +24,22 @@ func Serve(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOpti
 	if err != nil {
 		return err
 	}
-	s := &server{handler: h, opts: opts, decoder: era.Decoder(opts), frames: keeping(frames), stateless: stateless, ended: make(chan error, 1)}
-	s.session = era.NewSession(h, opts, s)
+	s := &server{opts: opts, frames: keeping(frames), ended: make(chan error, 1)}
+	s.conversation = era.NewConversation(h, opts, stateless, s)
+	s.delivery = era.Delivery{Out: s, Start: s.start, Queue: s.notices.Add}
 	return s.run(ctx)
 }
 
 // server is one connection.
 type server struct {
-	handler   mcp.Handler
-	opts      mcp.ServeOptions
-	decoder   *jsonrpc.Decoder
-	frames    keeper
-	stateless *era.Stateless
-	session   *era.Session
-	lead      lead
-	inflight  era.InFlight
-	notices   serial.Queue
-	end       func()     // cancels all that is being served
-	ended     chan error // why nothing more is read
+	opts         mcp.ServeOptions
+	frames       keeper
+	conversation *era.Conversation
+	delivery     era.Delivery // of everything but what the reader serves itself
+	lead         lead
+	notices      serial.Queue
+	end          func()     // cancels all that is being served
+	ended        chan error // why nothing more is read
 
 	mu       sync.Mutex
 	closing  bool
@@ -52,7 +50,7 @@ func (s *server) run(ctx context.Context) error {
 	requests, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	s.end = func() { // notifications are in no table: their context ends, too
-		s.inflight.CancelAll(era.ErrShutdown)
+		s.conversation.Cancel(era.ErrShutdown)
 		cancel(era.ErrShutdown)
 	}
 	s.lead.pass = func() {
@@ -96,9 +94,9 @@ func (s *server) finish(patient bool) {
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()
-	s.session.Close(jsonrpc.ErrClosed)
+	s.conversation.Close(jsonrpc.ErrClosed)
 	if patient {
-		s.inflight.CancelListens()
+		s.conversation.CancelListens()
 		timer := time.AfterFunc(s.opts.DrainTimeout, s.end)
 		defer timer.Stop()
 	} else {
