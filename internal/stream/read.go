@@ -26,7 +26,7 @@ func (s *server) takeOver(ctx context.Context) {
 // next deals with one frame. It reports whether the caller is to read on.
 func (s *server) next(ctx context.Context) bool {
 	frame, err := s.frames.Read()
-	var long *TooLongError
+	var long *jsonrpc.TooLongError
 	switch {
 	case errors.As(err, &long):
 		s.refuse(ctx, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", long))

@@ -263,7 +263,7 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, via era.Via) {
 	case err != nil:
 		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, err.Error())
 	default:
-		ctx, stop := httpserve.UntilExpiry(r.Context(), via.Authorization)
+		ctx, stop := era.UntilExpiry(r.Context(), via.Authorization)
 		defer stop()
 		s.carry(r.WithContext(ctx), st, p, left)
 	}
