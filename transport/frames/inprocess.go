@@ -25,7 +25,7 @@ func (p *inProcess) Name() string { return p.handler.Describe(context.Background
 func (p *inProcess) Connect(_ context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
 	near, far := Pipe()
 	s := &served{done: make(chan struct{})}
-	go func() { //nolint:gosec // it outlives the call that connects, and ends with the connection; Close waits for it
+	go func() { //nolint:gosec,contextcheck // it outlives the call that connects, and ends with the connection; Close waits for it
 		defer close(s.done)
 		s.err = Serve(context.Background(), p.handler, far, p.opts)
 	}()
