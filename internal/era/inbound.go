@@ -152,7 +152,7 @@ func (in *Inbound) request(ctx context.Context, m *jsonrpc.Message, bad error, t
 		}
 		return
 	}
-	started := in.Go(func() { in.reply(in.admitted(own, m, bad), together) })
+	started := in.Go(func() { in.reply(in.admitted(own, m, bad), together) }) //nolint:contextcheck // own is made of ctx
 	if !started {
 		in.asked.remove(m.ID)
 	}

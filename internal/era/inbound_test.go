@@ -21,7 +21,9 @@ func (c *client) note(format string, args ...any) {
 	c.happen = append(c.happen, fmt.Sprintf(format, args...))
 }
 
-func (c *client) Notification(_ context.Context, m *jsonrpc.Message) { c.note("notified of %s", m.Method) }
+func (c *client) Notification(_ context.Context, m *jsonrpc.Message) {
+	c.note("notified of %s", m.Method)
+}
 
 func (c *client) Request(_ context.Context, m *jsonrpc.Message) (any, *jsonrpc.Error) {
 	if m.Method == "" {
