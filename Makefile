@@ -10,15 +10,18 @@ LINT_VERSION := v2.15.0
 FUZZTIME ?= 50000x
 # How long everything may break.
 SOAK ?= 5m
+# The SDK's module and the program's, which go.work joins. bench/, tools/ and
+# examples/websocket/ are workspaces of their own.
+PACKAGES := ./... ./cmd/parley/...
 
 # The race detector needs a C compiler.
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint fuzz soak conform interop api dead tidy bench bench-peers clean
+.PHONY: help run build test check lint fuzz soak conform interop api release-proof dead tidy bench bench-peers clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## build the program and take the tour: a client walks through the reference server in every revision
 	@$(TMP)/parley tour
@@ -31,15 +34,17 @@ test: ## all tests, with the race detector where there is a C compiler
 ifeq ($(RACE),)
 	@echo "note: no C compiler, so the race detector is off"
 endif
-	$(GO) vet ./...
-	$(GO) test $(RACE) -shuffle=on ./...
+	$(GO) vet $(PACKAGES)
+	$(GO) test $(RACE) -shuffle=on $(PACKAGES)
+	cd examples/websocket && $(GO) test $(RACE) ./...
 ifneq ($(RACE),)
-	$(GO) test -run '^TestBudget' ./mcptest ./transport/streamable # the race detector makes allocations of its own
+	$(GO) test -run '^TestBudget' ./integrationtests/budget ./transport/streamable # the race detector makes allocations of its own
 endif
 
 check: lint ## what one runs before a commit: format, vet, lint, tests
-	$(GO) vet ./...
-	$(GO) test ./...
+	$(GO) vet $(PACKAGES)
+	$(GO) test $(PACKAGES)
+	cd examples/websocket && $(GO) test ./...
 
 $(LINT): Makefile
 	GOBIN=$(abspath $(BIN)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
@@ -47,20 +52,22 @@ $(LINT): Makefile
 
 lint: $(LINT) ## golangci-lint, with the formatters
 	$(LINT) config verify
-	$(LINT) run ./...
-	$(LINT) fmt --diff ./...
+	$(LINT) run $(PACKAGES)
+	cd tools && $(abspath $(LINT)) run ./...
+	cd examples/websocket && $(abspath $(LINT)) run ./...
+	$(LINT) fmt --diff $(PACKAGES)
 
 fuzz: ## every fuzz target for FUZZTIME (50000 inputs)
-	@set -e; for pkg in $$($(GO) list ./...); do \
+	@set -e; for pkg in $$($(GO) list $(PACKAGES)); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg; \
 	  done; done
 
 soak: ## random interleavings, and mixed load while everything around breaks, for SOAK (5m)
-	PARLEY_SOAK=$(SOAK) $(GO) test $(RACE) -count=1 -v -timeout 0 -run 'TestModel|TestSoak|TestClock' ./internal/model ./internal/soak
+	PARLEY_SOAK=$(SOAK) $(GO) test $(RACE) -count=1 -v -timeout 0 -run 'TestModel|TestSoak|TestClock' ./integrationtests/model ./integrationtests/soak
 
 conform: ## the official conformance suite, and every message against the official schemas (see PARLEY_SPEC_DIR)
-	PARLEY_TEST_ALL=1 $(GO) test -count=1 -v -run 'TestEveryMessage|TestChangelog' ./mcptest
+	PARLEY_TEST_ALL=1 $(GO) test -count=1 -v -run 'TestEveryMessage|TestChangelog' ./integrationtests/spec
 	./conformance/run.sh
 
 interop: ## clients and servers of other people, from npm and PyPI, and nginx
@@ -69,15 +76,23 @@ interop: ## clients and servers of other people, from npm and PyPI, and nginx
 api: ## incompatible changes of the API since the last tag; fails unless CHANGELOG.md names them
 	./tools/api.sh
 
+release-proof: ## publish a copy into a module proxy of files, and go install the program from there
+	./tools/release-proof.sh
+
 dead: ## functions that nothing calls, in internal/ and cmd/
 	@cd tools && GOBIN=$(abspath $(BIN)) $(GO) install golang.org/x/tools/cmd/deadcode
-	@out=$$($(BIN)/deadcode -test ./... | grep -E '^(internal|cmd)/' || true); echo "$$out"; test -z "$$out"
+	@out=$$($(BIN)/deadcode -test $(PACKAGES) | grep -E '^(internal|cmd)/' || true); echo "$$out"; test -z "$$out"
 
 tidy: ## go.mod and generated code are up to date
+	$(GO) mod tidy -diff
 	# -e: a module that only a dependency's tests need is not on the proxy
-	$(GO) mod tidy -e -diff
+	cd cmd/parley && $(GO) mod tidy -e -diff
 	cd tools && $(GO) mod tidy -diff
-	$(GO) fix -diff ./...
+	cd examples/websocket && $(GO) mod tidy -diff
+	# what a module lacks, go.work may find in the other one
+	GOWORK=off $(GO) build ./...
+	cd cmd/parley && GOWORK=off $(GO) build ./...
+	$(GO) fix -diff $(PACKAGES)
 
 bench: ## benchmarks, compared with main
 	./tools/bench.sh

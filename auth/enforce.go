@@ -2,16 +2,18 @@ package auth
 
 import (
 	"context"
+	"slices"
 
 	"github.com/parley-mcp/parley/internal/scope"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
-	"github.com/parley-mcp/parley/server"
 )
 
 // Enforce is middleware that holds each exchange to Options.Rules; give it to
 // server.Server.Use. What an exchange lacks is a *mcp.ForbiddenError: over HTTP
-// a 403 with a challenge of all scopes that the operation needs. It refuses
+// a 403 with a challenge of all scopes that the operation needs. Of several
+// things that a client wants to be told of, those are left out that it may not
+// list or read. It refuses
 // exchanges that did not come through Protect: a server that is also served
 // where nobody is authenticated, such as over standard streams, is another one
 // without it.
@@ -25,6 +27,9 @@ func (g *Guard) Enforce(next mcp.ServeFunc) mcp.ServeFunc {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if x.Watch != nil {
+			g.narrow(x)
 		}
 		return next(ctx, x)
 	}
@@ -59,64 +64,72 @@ func (g *Guard) Require(x *mcp.Exchange, scopes ...string) error {
 // has to see it; so leave Visible out where that is wanted.
 //
 // Spec: 2026-07-28 server/tools#capabilities.
-func (g *Guard) Visible(_ context.Context, x *mcp.Exchange, kind server.FeatureKind, name string) bool {
+func (g *Guard) Visible(_ context.Context, x *mcp.Exchange, kind mcp.FeatureKind, name string) bool {
 	needed := g.rules.feature(kind, name)
 	return len(needed) == 0 || g.Require(x, needed...) == nil
 }
 
 // feature returns the scopes that the use of a feature needs.
-func (r *rules) feature(kind server.FeatureKind, name string) []string {
+func (r *rules) feature(kind mcp.FeatureKind, name string) []string {
+	return scope.Union(r.methods[usedBy[kind]], r.named(kind, name))
+}
+
+// named returns the scopes of the rules about a feature.
+func (r *rules) named(kind mcp.FeatureKind, name string) []string {
 	switch kind {
-	case server.ToolFeature:
-		return scope.Union(r.methods[mcp.MethodCallTool], r.tools[name])
-	case server.PromptFeature:
-		return scope.Union(r.methods[mcp.MethodGetPrompt], r.prompts[name])
-	case server.ResourceFeature, server.TemplateFeature:
-		return scope.Union(r.methods[mcp.MethodReadResource], r.resource(name))
+	case mcp.ToolFeature:
+		return r.tools[name]
+	case mcp.PromptFeature:
+		return r.prompts[name]
+	case mcp.ResourceFeature, mcp.TemplateFeature:
+		return r.resource(name)
 	}
 	return nil
 }
 
-// target is what an exchange is about.
-type target struct {
-	Name string `json:"name"`
-	URI  string `json:"uri"`
-	Ref  struct {
-		Type string `json:"type"`
-		Name string `json:"name"`
-		URI  string `json:"uri"`
-	} `json:"ref"`
-}
+// usedBy are the methods by which features are used.
+var usedBy = func() map[mcp.FeatureKind]string {
+	uses := map[mcp.FeatureKind]string{}
+	for _, m := range mcp.Methods() {
+		if m.Feature != 0 && !m.Connection {
+			uses[m.Feature] = m.Name
+		}
+	}
+	uses[mcp.TemplateFeature] = uses[mcp.ResourceFeature]
+	return uses
+}()
 
-// exchange returns the scopes that an exchange needs.
+// exchange returns the scopes that an exchange needs. Params that are not what
+// the method wants are refused here: two parsers that disagree on which member
+// counts are a way around.
 func (r *rules) exchange(x *mcp.Exchange) ([]string, error) {
 	needed := r.methods[x.Method]
-	switch x.Method {
-	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodComplete:
-	default:
+	m := mcp.MethodNamed(x.Method)
+	if m == nil || m.Feature == 0 && x.Method != mcp.MethodComplete {
 		return needed, nil
 	}
-	// Two parsers that disagree on which member counts are a way around.
-	if x.CaseVariant != "" {
-		return nil, mcp.InvalidParams("params member %q differs only in case from a name of the protocol", x.CaseVariant)
-	}
-	var t target
-	if err := wire.Unmarshal(orEmpty(x.Params), &t); err != nil {
+	params := m.NewParams()
+	if err := wire.Unmarshal(orEmpty(x.Params), params); err != nil {
 		return nil, mcp.InvalidParams("params of %s: %v", x.Method, err)
 	}
-	return scope.Union(needed, r.target(x.Method, &t)), nil
+	if p, ok := params.(*mcp.CompleteParams); ok {
+		return scope.Union(needed, r.prompts[p.Ref.Name], r.resource(p.Ref.URI)), nil
+	}
+	return scope.Union(needed, r.feature(m.Feature, m.SubjectOf(x.Params))), nil
 }
 
-func (r *rules) target(method string, t *target) []string {
-	switch method {
-	case mcp.MethodCallTool:
-		return r.tools[t.Name]
-	case mcp.MethodGetPrompt:
-		return r.prompts[t.Name]
-	case mcp.MethodReadResource:
-		return r.resource(t.URI)
+// narrow leaves out of a subscription what the client of an exchange may not
+// list or read.
+func (g *Guard) narrow(x *mcp.Exchange) {
+	f := &x.Watch.Filter
+	for _, m := range mcp.Methods() {
+		if m.List && g.Require(x, g.rules.methods[m.Name]...) != nil {
+			f.Drop(m.Change)
+		}
 	}
-	return scope.Union(r.prompts[t.Ref.Name], r.resource(t.Ref.URI))
+	f.ResourceSubscriptions = slices.DeleteFunc(slices.Clone(f.ResourceSubscriptions), func(uri string) bool {
+		return g.Require(x, g.rules.feature(mcp.ResourceFeature, uri)...) != nil
+	})
 }
 
 func orEmpty(params []byte) []byte {

@@ -22,7 +22,8 @@ import (
 type Rules struct {
 	// Methods are the scopes of methods, for example "tools/call": of all those
 	// that reach a server's middleware, and that is not what opens, checks and
-	// configures a connection, nor subscriptions.
+	// configures a connection. Those of a list are needed to be told that it
+	// changes, and those of resources/read to watch a resource.
 	Methods map[string][]string
 	// Tools and Prompts are the scopes of tools and prompts by name. Those of a
 	// prompt are needed to complete its arguments, too.
@@ -50,11 +51,11 @@ type resourceRule struct {
 	scopes   []string
 }
 
-// unreached are the methods that middleware does not see: transports answer
-// them. A rule about one would be one that nobody keeps.
-var unreached = map[string]bool{
-	mcp.MethodInitialize: true, mcp.MethodDiscover: true, mcp.MethodPing: true, mcp.MethodSetLevel: true,
-	mcp.MethodSubscribe: true, mcp.MethodUnsubscribe: true, mcp.MethodListen: true,
+// unreached reports whether middleware does not see a method: transports answer
+// it. A rule about it would be one that nobody keeps.
+func unreached(method string) bool {
+	m := mcp.MethodNamed(method)
+	return m != nil && m.Connection && !m.Subscribes
 }
 
 func newRules(r *Rules) (*rules, error) {
@@ -66,7 +67,7 @@ func newRules(r *Rules) (*rules, error) {
 		}
 	}
 	for method := range r.Methods {
-		if unreached[method] {
+		if unreached(method) {
 			return nil, fmt.Errorf("auth.Rules.Methods[%q]: requests of this method do not reach Enforce; what all requests need belongs in Options.Scopes", method)
 		}
 	}

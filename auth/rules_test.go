@@ -9,7 +9,6 @@ import (
 	"github.com/parley-mcp/parley/auth"
 	"github.com/parley-mcp/parley/internal/challenge"
 	"github.com/parley-mcp/parley/mcp"
-	"github.com/parley-mcp/parley/server"
 )
 
 // lacks returns the scopes that a Guard asks for, or "" when the exchange is
@@ -95,7 +94,6 @@ func TestAmbiguousParams(t *testing.T) {
 		return nil, nil
 	})
 	for _, x := range []*mcp.Exchange{
-		{Method: "tools/call", Params: []byte(`{"name":"u","Name":"t"}`), CaseVariant: "Name"},
 		{Method: "tools/call", Params: []byte(`{"name":"u","name":"t"}`)},
 		{Method: "tools/call", Params: []byte(`{"name":["t"]}`)},
 	} {
@@ -119,7 +117,7 @@ func TestWithoutAuthorization(t *testing.T) {
 	if err := free.Require(&mcp.Exchange{}); err == nil {
 		t.Error("no scopes are needed, and nobody is there: let through")
 	}
-	if g.Visible(t.Context(), &mcp.Exchange{}, server.ToolFeature, "t") || !g.Visible(t.Context(), &mcp.Exchange{}, server.ToolFeature, "u") {
+	if g.Visible(t.Context(), &mcp.Exchange{}, mcp.ToolFeature, "t") || !g.Visible(t.Context(), &mcp.Exchange{}, mcp.ToolFeature, "u") {
 		t.Error("what rules are about has to be hidden, and nothing else")
 	}
 }

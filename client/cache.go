@@ -33,7 +33,7 @@ type Cache struct {
 
 type entry struct {
 	key     string
-	topic   string
+	topic   mcp.Change
 	server  string
 	result  json.RawMessage
 	expires time.Time
@@ -65,41 +65,18 @@ type scopedCache struct {
 // what was true when it was sent. The zero key is of a request that may not.
 type cacheKey struct {
 	request string
-	topic   string
+	topic   mcp.Change
 	changes uint64
 }
 
-// topicOf is what a result is about: notifications name it when it changes.
-func topicOf(method string, params json.RawMessage) string {
-	switch method {
-	case mcp.MethodListTools:
-		return "tools"
-	case mcp.MethodListPrompts:
-		return "prompts"
-	case mcp.MethodListResources, mcp.MethodListTemplates:
-		return "resources"
-	case mcp.MethodReadResource:
-		var p mcp.ReadResourceParams
-		if wire.Unmarshal(params, &p) == nil {
-			return "resource " + p.URI
-		}
-	case mcp.MethodDiscover:
-		return "discover"
+// topicOf returns the change after which the result of a request is stale, and
+// whether it may be kept at all.
+func topicOf(method string, params json.RawMessage) (mcp.Change, bool) {
+	m := mcp.MethodNamed(method)
+	if m == nil || !m.Cacheable {
+		return mcp.Change{}, false
 	}
-	return ""
-}
-
-func topicOfChange(c mcp.Change) string {
-	switch c.Kind {
-	case mcp.ToolsChanged:
-		return "tools"
-	case mcp.PromptsChanged:
-		return "prompts"
-	case mcp.ResourcesChanged:
-		return "resources"
-	default:
-		return "resource " + c.URI
-	}
+	return mcp.Change{Kind: m.Change, URI: m.SubjectOf(params)}, true
 }
 
 // get returns the key of a request, and its result if there is a fresh one.
@@ -107,8 +84,8 @@ func (s *scopedCache) get(req *Request) (cacheKey, json.RawMessage) {
 	if s == nil {
 		return cacheKey{}, nil
 	}
-	topic := topicOf(req.Method, req.Params)
-	if topic == "" || hasMember(req.Params, "inputResponses") || hasMember(req.Params, "requestState") {
+	topic, cacheable := topicOf(req.Method, req.Params)
+	if !cacheable || hasMember(req.Params, "inputResponses") || hasMember(req.Params, "requestState") {
 		return cacheKey{}, nil // Spec: 2026-07-28 server/utilities/caching#cache-key.
 	}
 	params := req.Params
@@ -201,7 +178,7 @@ func (c *Cache) drop(el *list.Element) {
 // changed makes what was cached of a topic stale.
 //
 // Spec: 2026-07-28 server/utilities/caching#interaction-with-notifications.
-func (s *scopedCache) changed(topic string) {
+func (s *scopedCache) changed(topic mcp.Change) {
 	if s == nil {
 		return
 	}
@@ -220,7 +197,7 @@ func (s *scopedCache) refused(req *Request, err error) {
 	if s == nil || !errors.As(err, &rpc) || rpc.Code != jsonrpc.CodeInvalidParams || !hasMember(req.Params, "cursor") {
 		return
 	}
-	if topic := topicOf(req.Method, req.Params); topic != "" {
+	if topic, cacheable := topicOf(req.Method, req.Params); cacheable {
 		s.changed(topic)
 	}
 }

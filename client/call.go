@@ -32,47 +32,110 @@ type Request struct {
 type CallOption func(*callOptions)
 
 type callOptions struct {
-	timeout    time.Duration
-	maxTimeout time.Duration
-	onProgress func(*mcp.ProgressParams)
-	meta       mcp.Meta
-	logLevel   mcp.LoggingLevel
-	fresh      bool
-	err        error
+	timeout        time.Duration
+	maxTimeout     time.Duration
+	progress       bool // it is asked for
+	onProgress     func(*mcp.ProgressParams)
+	onNotification func(ctx context.Context, method string, params json.RawMessage)
+	meta           mcp.Meta
+	logLevel       mcp.LoggingLevel
+	fresh          bool
+	handOver       bool
+	answers        map[string]json.RawMessage
+	state          json.RawMessage
+	err            error
 }
 
-// Timeout bounds how long the call may go without an answer or progress;
+// WithTimeout bounds how long the call may go without an answer or progress;
 // negative means for ever. See Options.Timeout.
-func Timeout(d time.Duration) CallOption { return func(o *callOptions) { o.timeout = d } }
+func WithTimeout(d time.Duration) CallOption { return func(o *callOptions) { o.timeout = d } }
 
-// MaxTimeout bounds the call as a whole, progress or not; negative means no
-// bound. See Options.MaxTimeout.
-func MaxTimeout(d time.Duration) CallOption { return func(o *callOptions) { o.maxTimeout = d } }
+// WithMaxTimeout bounds the call as a whole, progress or not; negative means
+// no bound. See Options.MaxTimeout.
+func WithMaxTimeout(d time.Duration) CallOption { return func(o *callOptions) { o.maxTimeout = d } }
 
-// OnProgress asks the server for progress. f is called for each notification,
+// WithProgress asks the server for progress. f is called for each notification,
 // one at a time and in order, and not after the call has returned. When f is
-// slower than the server, what has become stale is skipped.
-func OnProgress(f func(*mcp.ProgressParams)) CallOption {
-	return func(o *callOptions) { o.onProgress = f }
+// slower than the server, what has become stale is skipped. f may be nil: that
+// there is progress counts for the call's time limits all the same.
+func WithProgress(f func(*mcp.ProgressParams)) CallOption {
+	return func(o *callOptions) { o.progress, o.onProgress = true, f }
+}
+
+// WithNotifications gives the notifications that belong to the call to f, as
+// the server sent them, one at a time, in order, and before the call returns:
+// progress, if WithProgress asks for it (whose own function may then be nil),
+// log messages, and notifications that this package does not know. They go to
+// f and not to the functions in Options. Which notifications belong to a call
+// is said at OriginOf, where any method counts as one that may be meant;
+// progress names its call by a token of this client's, which is in params.
+// ctx is that of the call. A question that belongs to the call is answered when
+// what came before it was told. While f keeps thousands waiting, nothing is read
+// from the server.
+func WithNotifications(f func(ctx context.Context, method string, params json.RawMessage)) CallOption {
+	return func(o *callOptions) { o.onNotification = f }
 }
 
 // WithMeta puts a value into the call's _meta. Keys of your own need a prefix
-// such as "com.example/".
+// such as "com.example/". The call fails when the key is one that the protocol
+// reserves for itself; see mcp.ReservedMeta.
 func WithMeta(key string, v any) CallOption {
 	return func(o *callOptions) {
+		if mcp.ReservedMeta(key) {
+			o.err = fmt.Errorf("meta %q: the protocol reserves this key; progress is asked for by WithProgress, and log messages by WithLogLevel", key)
+			return
+		}
 		if err := o.meta.Set(key, v); err != nil && o.err == nil {
 			o.err = fmt.Errorf("meta %q: %w", key, err)
 		}
 	}
 }
 
-// LogLevel asks for log messages of this call, in the stateless era. In a
+// WithLogLevel asks for log messages of this call, in the stateless era. In a
 // session, use Client.SetLogLevel.
-func LogLevel(l mcp.LoggingLevel) CallOption { return func(o *callOptions) { o.logLevel = l } }
+func WithLogLevel(l mcp.LoggingLevel) CallOption { return func(o *callOptions) { o.logLevel = l } }
+
+// WithFresh makes the call reach the server, whatever the cache has. The result
+// is kept as any other is.
+func WithFresh() CallOption { return func(o *callOptions) { o.fresh = true } }
+
+// WithInputRequired returns what the server wants to know to the caller, as an
+// *mcp.InputRequired in the error, instead of having it answered by the
+// functions in Options. The Params of its requests are a json.RawMessage as the
+// server sent it, or nil; its State is the server's requestState as a JSON
+// string, or null if there is none, and nobody's to look into. The caller goes
+// on with the same call and WithAnswers, here or in another process.
+//
+// In a session, where a server asks by requests of its own and the call stays
+// open, this does nothing: the functions in Options answer, and get the context
+// of the call.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow.
+func WithInputRequired() CallOption {
+	return func(o *callOptions) { o.handOver = true }
+}
+
+// WithAnswers goes on with a call that has returned an *mcp.InputRequired:
+// answers are the results of its requests by their keys, each a JSON object,
+// and state is its State. Method and params must be the same again. Without
+// answers and state it is a first call, so Exchange.Answers and Exchange.State
+// can be given to it as they are. In a session it does nothing: there such a
+// call starts anew.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow.
+func WithAnswers(answers map[string]json.RawMessage, state json.RawMessage) CallOption {
+	return func(o *callOptions) { o.answers, o.state = answers, state }
+}
 
 // Do calls any method and returns the raw result. params must encode to a
-// JSON object, or be nil; members that this module does not know pass
-// unchanged in both directions. A _meta member in params is kept.
+// JSON object, or be nil. Params and results pass as they are: members that
+// this module does not know, their order, and the text of numbers and strings.
+//
+// Only _meta is the protocol's: what params bring along of it goes on but for
+// the keys that are reserved (mcp.ReservedMeta), which say what is true of this
+// call. So do inputResponses and requestState where a server may ask for input;
+// see WithAnswers. The params of an mcp.Exchange can be given to Do, whatever
+// revisions its client and this server speak.
 func (c *Client) Do(ctx context.Context, method string, params any, opts ...CallOption) (json.RawMessage, error) {
 	req, err := c.request(method, params, opts)
 	if err != nil {
@@ -90,48 +153,42 @@ func (c *Client) request(method string, params any, opts []CallOption) (*Request
 	if req.opts.err != nil {
 		return nil, req.opts.err
 	}
-	req.Meta = req.opts.meta
-	if params == nil {
-		return req, nil
-	}
 	if raw, ok := params.(encoded); ok {
-		req.Params = json.RawMessage(raw)
+		req.Params, req.Meta = json.RawMessage(raw), req.opts.meta
 		return req, nil
 	}
-	raw, err := wire.Marshal(params)
+	content, meta, err := unwrap(method, params)
 	if err != nil {
-		return nil, fmt.Errorf("%s: params: %w", method, err)
+		return nil, err
 	}
-	return req, req.setParams(raw)
+	req.Params, req.Meta = content, req.opts.meta
+	if meta != nil {
+		maps.Copy(meta, req.Meta)
+		req.Meta = meta
+	}
+	return req, nil
 }
 
 // encoded are params that are JSON already: an object without _meta.
 type encoded json.RawMessage
 
-// setParams takes _meta out of params that bring one along.
-func (r *Request) setParams(raw json.RawMessage) error {
-	if string(raw) == "null" {
-		return nil
+// unwrap encodes params, and takes _meta out of those that bring one along.
+func unwrap(method string, params any) (json.RawMessage, mcp.Meta, error) {
+	if params == nil {
+		return nil, nil, nil
 	}
-	if raw[0] == '{' && !hasMember(raw, "_meta") {
-		r.Params = raw
-		return nil
+	raw, err := wire.Marshal(params)
+	if err == nil && string(raw) == "null" {
+		return nil, nil, nil
 	}
-	var has struct {
-		Meta mcp.Meta `json:"_meta"`
+	var meta mcp.Meta
+	if err == nil {
+		raw, meta, err = era.Unwrap(method, raw)
 	}
-	if err := wire.Unmarshal(raw, &has); err != nil {
-		return fmt.Errorf("%s: params: %w", r.Method, err)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: params: %w", method, err)
 	}
-	if has.Meta == nil {
-		r.Params = raw
-		return nil
-	}
-	maps.Copy(has.Meta, r.Meta)
-	r.Meta = has.Meta
-	var err error
-	r.Params, err = wire.Without(raw, "_meta")
-	return err
+	return raw, meta, nil
 }
 
 func (c *Client) logLevel() mcp.LoggingLevel {
@@ -162,36 +219,46 @@ func (c *Client) sendOnce(ctx context.Context, req *Request) (json.RawMessage, e
 	if err := l.declared(req.Method); err != nil {
 		return nil, err
 	}
+	rounds := req.opts.rounds()
+	if rounds.Resumes() {
+		req.opts.fresh = true
+	}
 	key, cached := c.cache.get(req)
 	if cached != nil {
 		return cached, nil
 	}
-	result, retried, err := c.exchange(ctx, l, req)
+	result, reusable, err := c.exchange(ctx, l, req, rounds)
 	if err != nil {
 		c.cache.refused(req, err)
 		return nil, notFound(req.Method, fmt.Errorf("%s: %w", req.Method, err), l.session != nil)
 	}
-	if !retried {
+	if reusable {
 		c.cache.put(key, result)
 	}
 	return result, nil
 }
 
-// exchange makes one call under its time limits.
-func (c *Client) exchange(ctx context.Context, l *live, req *Request) (json.RawMessage, bool, error) {
-	ctx, dog := c.bound(ctx, &req.opts)
-	defer dog.stop()
-	o := &era.Outgoing{Method: req.Method, Params: req.Params, Meta: req.Meta, LogLevel: req.opts.logLevel}
-	if req.opts.onProgress != nil {
-		p := c.expect(req.opts.onProgress, dog)
-		defer p.finish()
-		o.ProgressToken = p.token
+// rounds returns what the caller does of the rounds itself; nil is nothing.
+func (o *callOptions) rounds() *era.Rounds {
+	if !o.handOver && o.answers == nil && o.state == nil {
+		return nil
 	}
-	result, retried, err := l.call(ctx, o)
+	return &era.Rounds{HandOver: o.handOver, Answers: o.answers, State: o.state}
+}
+
+// exchange makes one call under its time limits.
+func (c *Client) exchange(ctx context.Context, l *live, req *Request, rounds *era.Rounds) (json.RawMessage, bool, error) {
+	ctx, dog := c.boundCall(ctx, req)
+	defer dog.stop()
+	o := &era.Outgoing{Method: req.Method, Params: req.Params, Meta: req.Meta, LogLevel: req.opts.logLevel, Rounds: rounds}
+	if dog.notes != nil {
+		o.ProgressToken = dog.notes.token
+	}
+	result, reusable, err := l.call(ctx, o)
 	if err != nil && !isAnswer(err) {
 		err = c.reason(ctx, err)
 	}
-	return result, retried, err
+	return result, reusable, err
 }
 
 // reason prefers why a call was given up, or the client closed, to what that
@@ -216,25 +283,11 @@ func isAnswer(err error) bool {
 //
 // Spec: 2025-11-25 basic/lifecycle#operation.
 func (l *live) declared(method string) error {
-	var missing string
-	switch method {
-	case mcp.MethodListTools, mcp.MethodCallTool:
-		missing = when(l.caps.Tools == nil, "tools")
-	case mcp.MethodListResources, mcp.MethodListTemplates, mcp.MethodReadResource:
-		missing = when(l.caps.Resources == nil, "resources")
-	case mcp.MethodSubscribe, mcp.MethodUnsubscribe:
-		missing = when(l.caps.Resources == nil || !l.caps.Resources.Subscribe, "resources.subscribe")
-	case mcp.MethodListPrompts, mcp.MethodGetPrompt:
-		missing = when(l.caps.Prompts == nil, "prompts")
-	case mcp.MethodComplete:
-		missing = when(l.caps.Completions == nil && !l.completionsUndeclarable(), "completions")
-	case mcp.MethodSetLevel:
-		missing = when(l.caps.Logging == nil, "logging")
-	}
-	if missing == "" {
+	m := mcp.MethodNamed(method)
+	if m == nil || l.caps.Has(m.Capability) || m.Capability == mcp.CapCompletions && l.completionsUndeclarable() {
 		return nil
 	}
-	return &NotDeclaredError{Method: method, Capability: missing}
+	return &NotDeclaredError{Method: method, Capability: string(m.Capability)}
 }
 
 // completionsUndeclarable: the first revision has completion, but no
@@ -245,17 +298,13 @@ func (l *live) completionsUndeclarable() bool {
 	return l.session != nil && !l.session.Facts().Completions
 }
 
-func when(missing bool, capability string) string {
-	if missing {
-		return capability
-	}
-	return ""
-}
-
 // get makes a call and decodes its result.
 func get[T any](ctx context.Context, c *Client, method string, params any, opts []CallOption) (*T, error) {
 	raw, err := c.Do(ctx, method, params, opts...)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.foreign(method, raw); err != nil {
 		return nil, err
 	}
 	if len(raw) == 0 || raw[0] != '{' { // null would decode, too
@@ -269,6 +318,18 @@ func get[T any](ctx context.Context, c *Client, method string, params any, opts 
 		return nil, fmt.Errorf("%s: the server sent a malformed result: %w", method, err)
 	}
 	return result, nil
+}
+
+// foreign returns the *ResultTypeError of a result of an extension's own type.
+func (c *Client) foreign(method string, result json.RawMessage) error {
+	if len(c.self.Capabilities.Extensions) == 0 || !era.StatelessRevision(c.Revision()) {
+		return nil // there is none
+	}
+	kind, ok := wire.Text(wire.Find(result, "resultType"))
+	if !ok || kind == mcp.ResultComplete {
+		return nil
+	}
+	return &ResultTypeError{Method: method, Type: kind, Result: result}
 }
 
 func unmarshal(data []byte, v any) error { return wire.Unmarshal(data, v) }

@@ -43,7 +43,7 @@ type Client struct {
 	dials   []time.Time // of the last minute
 
 	tokens   atomic.Int64
-	progress sync.Map // string → *progress
+	progress sync.Map // mcp.ProgressToken → *notes
 	asking   atomic.Int64
 	answered atomic.Int64  // Unix nanoseconds of the last answer to a question
 	pause    func() func() // stops the clock of calls while this side is asked
@@ -74,7 +74,7 @@ func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, erro
 	if !o.NoCache {
 		c.cache = o.Cache.scope(t.Name())
 	}
-	if o.Log != nil && o.LogLevel != "" {
+	if (o.Log != nil || o.Notification != nil) && o.LogLevel != "" {
 		c.level.Store(&o.LogLevel)
 	}
 	c.ctx, c.end = context.WithCancelCause(context.Background())
@@ -167,7 +167,7 @@ type receiver struct {
 	l *live
 }
 
-func (r *receiver) Notification(m *jsonrpc.Message) { r.c.notified(m) }
+func (r *receiver) Notification(ctx context.Context, m *jsonrpc.Message) { r.c.notified(ctx, m) }
 
 // Request answers a question of a session. In the stateless era servers send
 // none, and a client must not answer.
@@ -187,35 +187,49 @@ func (r *receiver) Request(ctx context.Context, m *jsonrpc.Message) (any, *jsonr
 		r.c.opts.Logger.Warn("request of a server that must not send any", "method", m.Method)
 		return nil, nil
 	}
+	ctx, over := r.c.answering(ctx)
+	defer over()
 	return session.Answer(ctx, m)
 }
 
 // notified deals with one notification. It runs on the reading goroutine, so
 // it only hands over.
-func (c *Client) notified(m *jsonrpc.Message) {
+func (c *Client) notified(ctx context.Context, m *jsonrpc.Message) {
 	switch m.Method {
 	case mcp.NoteProgress:
 		c.progressed(m)
 	case mcp.NoteMessage:
-		c.logged(m)
-	case mcp.NoteToolsChanged:
-		c.changed(m, mcp.Change{Kind: mcp.ToolsChanged})
-	case mcp.NotePromptsChanged:
-		c.changed(m, mcp.Change{Kind: mcp.PromptsChanged})
-	case mcp.NoteResourcesChanged:
-		c.changed(m, mcp.Change{Kind: mcp.ResourcesChanged})
-	case mcp.NoteResourceUpdated:
-		var p mcp.ResourceUpdatedParams
-		if unmarshal(m.Params, &p) == nil {
-			c.changed(m, mcp.Change{Kind: mcp.ResourceUpdated, URI: p.URI})
+		if !c.taken(ctx, m) {
+			c.logged(m)
 		}
 	case mcp.NoteAcknowledged:
 		c.subs.acknowledged(m)
 	case mcp.NoteElicitationComplete:
 		c.visits.complete(m)
 	default:
-		c.unknown(m)
+		c.told(ctx, m)
 	}
+}
+
+// told deals with a notification that tells of a change, or that this package
+// does not know.
+func (c *Client) told(ctx context.Context, m *jsonrpc.Message) {
+	d := mcp.MethodNamed(m.Method)
+	if d == nil || d.Change == 0 {
+		if !c.taken(ctx, m) {
+			c.unknown(m)
+		}
+		return
+	}
+	change := mcp.Change{Kind: d.Change}
+	if change.Kind == mcp.ResourceUpdated {
+		var p mcp.ResourceUpdatedParams
+		if unmarshal(m.Params, &p) != nil {
+			return
+		}
+		change.URI = p.URI
+	}
+	c.changed(m, change)
 }
 
 func (c *Client) unknown(m *jsonrpc.Message) {

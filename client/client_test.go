@@ -92,11 +92,11 @@ func TestTimeouts(t *testing.T) {
 		after    time.Duration
 		ok       bool
 	}{
-		{"in time", 1, false, []client.CallOption{client.Timeout(2 * time.Minute)}, time.Minute, true},
-		{"too late", 3, false, []client.CallOption{client.Timeout(90 * time.Second)}, 90 * time.Second, false},
-		{"progress extends", 5, true, []client.CallOption{client.Timeout(90 * time.Second)}, 5 * time.Minute, true},
-		{"but not for ever", 50, true, []client.CallOption{client.Timeout(90 * time.Second), client.MaxTimeout(4*time.Minute + time.Second)}, 4*time.Minute + time.Second, false},
-		{"no limit", 50, false, []client.CallOption{client.Timeout(-1), client.MaxTimeout(-1)}, 50 * time.Minute, true},
+		{"in time", 1, false, []client.CallOption{client.WithTimeout(2 * time.Minute)}, time.Minute, true},
+		{"too late", 3, false, []client.CallOption{client.WithTimeout(90 * time.Second)}, 90 * time.Second, false},
+		{"progress extends", 5, true, []client.CallOption{client.WithTimeout(90 * time.Second)}, 5 * time.Minute, true},
+		{"but not for ever", 50, true, []client.CallOption{client.WithTimeout(90 * time.Second), client.WithMaxTimeout(4*time.Minute + time.Second)}, 4*time.Minute + time.Second, false},
+		{"no limit", 50, false, []client.CallOption{client.WithTimeout(-1), client.WithMaxTimeout(-1)}, 50 * time.Minute, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestTimeouts(t *testing.T) {
 				c, _, stop := dial(t, slow(), &client.Options{Revisions: revisions})
 				defer stop()
 				start := time.Now()
-				opts := append(tt.opts, client.OnProgress(func(*mcp.ProgressParams) {}))
+				opts := append(tt.opts, client.WithProgress(func(*mcp.ProgressParams) {}))
 				_, err := c.CallTool(t.Context(), "slow", map[string]any{"steps": tt.steps, "progress": tt.progress}, opts...)
 				if tt.ok != (err == nil) || !tt.ok && !errors.Is(err, client.ErrTimeout) {
 					t.Errorf("error = %v, want ok %v", err, tt.ok)

@@ -30,12 +30,12 @@ type live struct {
 	instructions string
 }
 
-// call sends a request the era's way. retried says that the result depends on
-// answers that went into it.
-func (l *live) call(ctx context.Context, o *era.Outgoing) (result json.RawMessage, retried bool, err error) {
+// call sends a request the era's way. reusable says that the result may serve
+// other calls with the same params.
+func (l *live) call(ctx context.Context, o *era.Outgoing) (result json.RawMessage, reusable bool, err error) {
 	if l.session != nil {
 		result, err = l.session.Call(ctx, o)
-		return result, false, err
+		return result, true, err
 	}
 	return l.stateless.Call(ctx, o)
 }

@@ -38,6 +38,24 @@ func (e *NotDeclaredError) Error() string {
 	return fmt.Sprintf("%s: the server has not declared the capability %q", e.Method, e.Capability)
 }
 
+// ResultTypeError says that a server has answered with a result of a type that
+// an extension defines, which the types of this package do not describe. Client.Do
+// returns such a result as it is. Only a client that declares extensions gets
+// one; for any other it is an error without a result.
+//
+// Spec: 2026-07-28 basic#resulttype.
+type ResultTypeError struct {
+	Method string
+	// Type is the resultType, and Result the result as the server sent it.
+	Type   string
+	Result json.RawMessage
+}
+
+// Error names the method and the type.
+func (e *ResultTypeError) Error() string {
+	return fmt.Sprintf("%s: the server answered with a result of type %q, which belongs to an extension: see ResultTypeError.Result", e.Method, e.Type)
+}
+
 // ToolError is a tool's own failure, as Call returns it.
 type ToolError struct {
 	Tool   string
@@ -65,13 +83,13 @@ func notFound(method string, err error, session bool) error {
 	if !errors.As(err, &rpc) {
 		return err
 	}
-	absent := rpc.Code == mcp.CodeResourceNotFoundOld && method == mcp.MethodReadResource
-	switch method {
-	case mcp.MethodReadResource:
-		absent = absent || rpc.Code == jsonrpc.CodeInvalidParams && namesURI(rpc.Data)
-		fallthrough
-	case mcp.MethodCallTool, mcp.MethodGetPrompt:
-		absent = absent || session && rpc.Code <= -32001 && rpc.Code >= -32003
+	m := mcp.MethodNamed(method)
+	if m == nil || m.Feature == 0 || m.Connection {
+		return err
+	}
+	absent := session && rpc.Code <= -32001 && rpc.Code >= -32003
+	if m.Feature == mcp.ResourceFeature {
+		absent = absent || rpc.Code == mcp.CodeResourceNotFoundOld || rpc.Code == jsonrpc.CodeInvalidParams && namesURI(rpc.Data)
 	}
 	if !absent {
 		return err

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"slices"
 
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -75,9 +76,6 @@ func (c *Client) Ping(ctx context.Context, opts ...CallOption) error {
 		// Spec: 2026-07-28 changelog: ping is gone.
 		method = mcp.MethodDiscover
 	}
-	_, err = c.Do(ctx, method, nil, append(opts, fresh)...)
+	_, err = c.Do(ctx, method, nil, append(slices.Clip(opts), WithFresh())...)
 	return err
 }
-
-// fresh marks a call that must reach the server.
-func fresh(o *callOptions) { o.fresh = true }

@@ -31,12 +31,58 @@ func (a *answers) thinking() (done func()) {
 	}
 }
 
+// asked is thinking for a question. It returns when what the server said of the
+// call before it asked has been told.
+func (a *answers) asked(ctx context.Context) (done func()) {
+	done = a.thinking()
+	if call, _ := callIn(ctx); call != nil && call.notes != nil {
+		call.notes.settle(ctx)
+	}
+	return done
+}
+
+// Raw answers any question as it is.
+func (a *answers) Raw(ctx context.Context, method string, params json.RawMessage) (answer json.RawMessage, ok bool, err error) {
+	if a.opts.Answer == nil {
+		return nil, false, nil
+	}
+	defer a.asked(ctx)()
+	answer, err = a.opts.Answer(ctx, method, params)
+	if err == nil && answer == nil {
+		err = noAnswer(method, nil)
+	}
+	return answer, true, err
+}
+
+// visitRaw answers a request to visit a URL that came in an error.
+func (a *answers) visitRaw(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	if err := checkVisit(p.URL); err != nil {
+		return nil, err
+	}
+	params, err := wire.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := a.opts.Answer(ctx, mcp.MethodElicit, params)
+	if err != nil {
+		return nil, noAnswer(mcp.MethodElicit, err)
+	}
+	r := new(mcp.ElicitResult)
+	if err := wire.Unmarshal(answer, r); err != nil {
+		return nil, noAnswer(mcp.MethodElicit, err)
+	}
+	return &mcp.ElicitResult{Action: r.Action}, nil
+}
+
 // Elicit asks the user. What does not fit the form is not sent.
 //
 // Spec: 2026-07-28 client/elicitation#form-mode-elicitation-requests.
 func (a *answers) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	defer a.thinking()()
+	defer a.asked(ctx)()
 	switch {
+	case p.Mode == mcp.ElicitURL && a.opts.Answer != nil:
+		a.visits.of(p.ElicitationID) // the visit may be over before anybody waits
+		return a.visitRaw(ctx, p)
 	case p.Mode == mcp.ElicitURL && a.opts.VisitURL != nil:
 		if err := checkVisit(p.URL); err != nil {
 			return nil, err
@@ -109,7 +155,7 @@ func CheckForm(p *mcp.ElicitParams, r *mcp.ElicitResult) (*mcp.ElicitResult, err
 //
 // Spec: 2026-07-28 client/sampling#creating-messages.
 func (a *answers) Sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
-	defer a.thinking()()
+	defer a.asked(ctx)()
 	if a.opts.Sample == nil {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found: %s", mcp.MethodSample)
 	}
@@ -169,7 +215,10 @@ func checkTools(messages []*mcp.SamplingMessage) error {
 // Roots lists the folders that servers may work in.
 //
 // Spec: 2026-07-28 client/roots#listing-roots.
-func (a *answers) Roots(context.Context) (*mcp.ListRootsResult, error) {
+func (a *answers) Roots(ctx context.Context) (*mcp.ListRootsResult, error) {
+	if a.opts.ListRoots != nil {
+		return a.askRoots(ctx)
+	}
 	a.rootsMu.Lock()
 	defer a.rootsMu.Unlock()
 	if a.self.Capabilities.Roots == nil {
@@ -178,13 +227,26 @@ func (a *answers) Roots(context.Context) (*mcp.ListRootsResult, error) {
 	return &mcp.ListRootsResult{Roots: a.roots}, nil
 }
 
+func (a *answers) askRoots(ctx context.Context) (*mcp.ListRootsResult, error) {
+	defer a.asked(ctx)()
+	roots, err := a.opts.ListRoots(ctx)
+	if err == nil {
+		err = checkRoots(roots)
+	}
+	if err != nil {
+		return nil, noAnswer(mcp.MethodRoots, err)
+	}
+	return &mcp.ListRootsResult{Roots: roots}, nil
+}
+
 // SetRoots replaces the roots, and tells the server in a session. It fails
-// when Options.Roots was nil: then roots were not declared.
+// when Options.Roots was nil: then roots were not declared, or somebody else
+// answers for them.
 //
 // Spec: 2025-11-25 client/roots#root-list-changes.
 func (c *Client) SetRoots(ctx context.Context, roots []*mcp.Root) error {
-	if c.self.Capabilities.Roots == nil {
-		return fmt.Errorf("roots were not declared: set Options.Roots when connecting")
+	if c.opts.Roots == nil {
+		return fmt.Errorf("the roots are not this client's to set: set Options.Roots when connecting")
 	}
 	if err := checkRoots(roots); err != nil {
 		return err
@@ -210,17 +272,20 @@ func checkRoots(roots []*mcp.Root) error {
 }
 
 // Notify sends a notification. params must encode to a JSON object, or be
-// nil.
+// nil; of their _meta, what Do says holds.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	l, err := c.connected(ctx)
 	if err != nil {
 		return err
 	}
-	m, err := jsonrpc.NewNotification(method, params)
-	if err != nil {
+	o := &era.Outgoing{Method: method}
+	if o.Params, o.Meta, err = unwrap(method, params); err != nil {
 		return err
 	}
-	return l.conn.Send(ctx, m)
+	if l.session != nil {
+		return l.session.Notify(ctx, o)
+	}
+	return l.stateless.Notify(ctx, o)
 }
 
 // visits waits for URL elicitations of 2025-11-25 to be over.

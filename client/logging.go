@@ -9,9 +9,11 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// logged hands a log message to Options.Log.
+// logged hands a log message to Options.Log, or as it is to
+// Options.Notification.
 func (c *Client) logged(m *jsonrpc.Message) {
 	if c.opts.Log == nil {
+		c.unknown(m)
 		return
 	}
 	p := new(mcp.LogParams)

@@ -3,8 +3,10 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
 	"time"
 
@@ -58,14 +60,27 @@ type Options struct {
 	// Roots are the folders that servers may work in. Not nil declares roots;
 	// see Client.SetRoots.
 	Roots []*mcp.Root
+	// ListRoots is asked for the roots each time a server wants to know them,
+	// instead of Roots, which must be nil. Setting it declares roots. When its
+	// answer changes, tell servers by Client.Notify(ctx, mcp.NoteRootsChanged, nil).
+	ListRoots RootsFunc
+
+	// Answer answers the questions of servers as they are, of any kind that
+	// Capabilities declares, for those who pass them on. It takes the place of
+	// Elicit, VisitURL, Sample, SampleTools, Roots and ListRoots, which must not
+	// be set. Both have to be set, or neither. Options.Extensions come to
+	// Capabilities.
+	Answer       AnswerFunc
+	Capabilities *mcp.ClientCapabilities
 
 	// LogLevel is the lowest level of log messages to ask servers for, and
-	// Log takes them. Both have to be set. Log is called in order, one message
-	// at a time.
+	// Log takes them. Both have to be set; see Notification for log messages as
+	// they are. Log is called in order, one message at a time. It does not get those that WithNotifications takes.
 	LogLevel mcp.LoggingLevel
 	Log      func(ctx context.Context, message *mcp.LogParams)
 	// Notification takes notifications that this package does not know, in
-	// order, one at a time.
+	// order, one at a time; where Log is nil, log messages as well. It does not
+	// get those that WithNotifications takes.
 	Notification func(ctx context.Context, method string, params json.RawMessage)
 
 	// Extensions are the extensions the client supports, by identifier, with
@@ -82,6 +97,11 @@ type Options struct {
 	Eras *Eras
 }
 
+// The functions that answer a server's questions get a context from which
+// OriginOf reads what call the question belongs to; where that is known, it has
+// the values of the call's context and ends with the call. They may be called
+// concurrently. The client's time limits do not count the time they take.
+
 // ElicitFunc answers an elicitation. Content of an accepted form is checked
 // against the form, after its defaults were filled in; what does not fit is
 // not sent.
@@ -89,6 +109,15 @@ type ElicitFunc func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResul
 
 // SampleFunc runs a model. It should ask the user first.
 type SampleFunc func(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
+
+// RootsFunc returns the folders that a server may work in, as file:// URIs.
+type RootsFunc func(ctx context.Context) ([]*mcp.Root, error)
+
+// AnswerFunc answers a question: method is mcp.MethodElicit, mcp.MethodSample
+// or mcp.MethodRoots, and params are a JSON object as the server sent it, or
+// nil. The answer is the JSON object of the result; what the revision of the
+// server lacks is left out of it, and otherwise it goes out as it is, unchecked.
+type AnswerFunc func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 
 func (o *Options) withDefaults() Options {
 	var d Options
@@ -125,8 +154,33 @@ func orDefault[T int | time.Duration](v, def T) T {
 
 // capabilities declares what the options can answer, and nothing else.
 func (o *Options) capabilities() (mcp.ClientCapabilities, error) {
+	c, err := o.answerable()
+	if err != nil {
+		return c, err
+	}
+	c.Extensions = maps.Clone(c.Extensions)
+	for name, settings := range o.Extensions {
+		if err := declare((*mcp.Meta)(&c.Extensions), name, settings); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// answerable returns what the options can answer.
+func (o *Options) answerable() (mcp.ClientCapabilities, error) {
 	var c mcp.ClientCapabilities
-	if o.Roots != nil {
+	switch typed := o.Elicit != nil || o.VisitURL != nil || o.Sample != nil || o.SampleTools || o.Roots != nil || o.ListRoots != nil; {
+	case (o.Answer == nil) != (o.Capabilities == nil):
+		return c, errors.New("Options.Answer and Options.Capabilities belong together: set both, or neither")
+	case o.Answer != nil && typed:
+		return c, errors.New("Options.Answer answers every question: Elicit, VisitURL, Sample, SampleTools, Roots and ListRoots must not be set beside it")
+	case o.Answer != nil:
+		return *o.Capabilities, nil
+	case o.Roots != nil && o.ListRoots != nil:
+		return c, errors.New("Options.Roots and Options.ListRoots both say what the roots are: set one of them")
+	}
+	if o.Roots != nil || o.ListRoots != nil {
 		c.Roots = &mcp.RootsCapability{ListChanged: true}
 	}
 	if o.Sample != nil {
@@ -142,11 +196,6 @@ func (o *Options) capabilities() (mcp.ClientCapabilities, error) {
 		}
 		if o.VisitURL != nil {
 			c.Elicitation.URL = &mcp.Empty{}
-		}
-	}
-	for name, settings := range o.Extensions {
-		if err := declare((*mcp.Meta)(&c.Extensions), name, settings); err != nil {
-			return c, err
 		}
 	}
 	return c, nil

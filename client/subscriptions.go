@@ -170,7 +170,7 @@ func (r *subscriptions) acknowledged(m *jsonrpc.Message) {
 // changed invalidates the cache and tells the subscriptions: the one that the
 // notification is tagged with, or all of a session whose filter matches.
 func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) {
-	c.cache.changed(topicOfChange(change))
+	c.cache.changed(change)
 	if s := c.subs.owner(m); s != nil {
 		if s.wants(change) {
 			s.tell(Event{Change: change})

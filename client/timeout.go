@@ -5,17 +5,23 @@ import (
 	"sync"
 	"time"
 
-	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/internal/waiting"
 )
 
 // watchdog ends a call that makes no progress, one that makes progress for
 // too long, and any call when its client ends. The limits do not count the
-// time in which this side's own user or model is thinking.
+// time in which this side's own user or model is thinking. As a context it is
+// the caller's, and knows what call it belongs to.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#timeouts.
 type watchdog struct {
+	context.Context //nolint:containedctx // it is one
+
 	c      *Client
-	limit  time.Duration // without a sign of life; negative is for ever
+	req    *Request        // nil for what is not a call of the client's user
+	notes  *notes          // nil when nobody takes the call's notifications
+	run    context.Context //nolint:containedctx // the call's, with its end
+	limit  time.Duration   // without a sign of life; negative is for ever
 	cancel context.CancelCauseFunc
 
 	alive time.Time // the last sign of life; guarded by Client.dogs
@@ -28,13 +34,37 @@ var unlimited = &callOptions{timeout: -1}
 // bound returns a context that ends with ctx, with the client, and when the
 // limits in o are over. The watchdog's stop ends it, too, and must be called.
 func (c *Client) bound(ctx context.Context, o *callOptions) (context.Context, *watchdog) {
-	d := &watchdog{c: c, limit: o.timeout, alive: time.Now()}
+	d := &watchdog{Context: ctx, c: c}
+	c.watch(d, o)
+	return d.run, d
+}
+
+// boundCall is bound for a call of the client's user.
+func (c *Client) boundCall(ctx context.Context, req *Request) (context.Context, *watchdog) {
+	d := &watchdog{Context: ctx, c: c, req: req}
+	d.notes = c.expect(d)
+	c.watch(d, &req.opts)
+	if d.notes != nil {
+		d.notes.begin()
+	}
+	return d.run, d
+}
+
+func (c *Client) watch(d *watchdog, o *callOptions) {
+	d.limit, d.alive = o.timeout, time.Now()
 	if o.maxTimeout > 0 {
 		d.end = d.alive.Add(o.maxTimeout)
 	}
-	ctx, d.cancel = context.WithCancelCause(mcp.WithWaiting(ctx, c.pause))
+	d.run, d.cancel = context.WithCancelCause(waiting.With(d, c.pause))
 	c.dogs.add(d)
-	return ctx, d
+}
+
+// Value implements context.Context.
+func (d *watchdog) Value(key any) any {
+	if key == (originKey{}) {
+		return d
+	}
+	return d.Context.Value(key)
 }
 
 // until returns when patience ends, and whether it does.
@@ -79,7 +109,12 @@ func (d *watchdog) forgive(now time.Time) {
 	}
 }
 
+// stop ends what belongs to the call. Everything that the server said before
+// its answer has been told when it returns.
 func (d *watchdog) stop() {
+	if d.notes != nil {
+		d.notes.finish()
+	}
 	d.c.dogs.remove(d)
 	d.cancel(nil)
 }
@@ -114,6 +149,24 @@ func (w *watchdogs) remove(d *watchdog) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.all, d)
+}
+
+// only returns the one call of the client's user in flight whose method fits,
+// or nil when there is none, or more than one.
+func (w *watchdogs) only(fits func(method string) bool) *watchdog {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var found *watchdog
+	for d := range w.all {
+		if d.req == nil || !fits(d.req.Method) {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = d
+	}
+	return found
 }
 
 // expect sees to it that the timer fires in time for d. The caller holds w.mu.

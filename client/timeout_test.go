@@ -30,11 +30,11 @@ func TestCallsEndEachInItsTime(t *testing.T) {
 				}
 			})
 		}
-		call(11, 30*time.Second, client.ErrTimeout, client.Timeout(30*time.Second))
-		call(12, 10*time.Second, client.ErrTimeout, client.Timeout(10*time.Second))
-		call(13, 20*time.Second, client.ErrTimeout, client.Timeout(-1), client.MaxTimeout(20*time.Second))
-		call(1, time.Minute, nil, client.Timeout(2*time.Minute))
-		call(14, 90*time.Second, client.ErrClosed, client.Timeout(-1), client.MaxTimeout(-1))
+		call(11, 30*time.Second, client.ErrTimeout, client.WithTimeout(30*time.Second))
+		call(12, 10*time.Second, client.ErrTimeout, client.WithTimeout(10*time.Second))
+		call(13, 20*time.Second, client.ErrTimeout, client.WithTimeout(-1), client.WithMaxTimeout(20*time.Second))
+		call(1, time.Minute, nil, client.WithTimeout(2*time.Minute))
+		call(14, 90*time.Second, client.ErrClosed, client.WithTimeout(-1), client.WithMaxTimeout(-1))
 		wg.Go(func() {
 			<-time.NewTimer(90 * time.Second).C
 			stop()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -30,16 +31,26 @@ type Decoder struct {
 	// MaxBatch is the largest batch accepted, in messages. 0 means
 	// DefaultMaxBatch.
 	MaxBatch int
-	// Reserved maps the lower-case form of names of params members to the
-	// names themselves; a member that matches only when case is ignored is
-	// reported in Message.CaseVariant. nil reports nothing.
-	Reserved map[string]string
-	// Methods maps names of methods that come often to themselves: they are
-	// not copied out of each frame. nil has none.
-	Methods map[string]string
-	// Marked are names of params members whose presence Message.Marked
-	// reports.
-	Marked map[string]bool
+
+	rules *access.Rules
+}
+
+// noRules are those of a decoder that was given none.
+var noRules = new(access.Rules)
+
+//nolint:gochecknoinits // the other packages of the module reach unexported fields through this door alone
+func init() {
+	access.SetRules = func(decoder any, r *access.Rules) {
+		if d, ok := decoder.(*Decoder); ok {
+			d.rules = r
+		}
+	}
+	access.NotesOf = func(message any) access.Notes {
+		if m, ok := message.(*Message); ok {
+			return m.notes
+		}
+		return access.Notes{}
+	}
 }
 
 // Decode reads a frame that holds one message. The error, an *Error, says
@@ -95,7 +106,7 @@ func (d *Decoder) check(frame []byte) error {
 func (d *Decoder) message(frame []byte) (*Message, error) {
 	s := scanners.Get().(*scanner) //nolint:forcetypeassert // the pool holds nothing else
 	defer scanners.Put(s)
-	s.reset(frame, d)
+	s.reset(frame, d.rules)
 	if err := s.run(); err != nil {
 		return nil, syntax(err)
 	}
@@ -109,7 +120,7 @@ type scanner struct {
 	dec   *jsontext.Decoder
 	buf   bytes.Buffer
 	frame []byte
-	rules *Decoder
+	rules *access.Rules
 
 	msg        Message
 	version    []byte
@@ -124,7 +135,10 @@ type scanner struct {
 
 var scanners = sync.Pool{New: func() any { return &scanner{dec: new(jsontext.Decoder)} }}
 
-func (s *scanner) reset(frame []byte, rules *Decoder) {
+func (s *scanner) reset(frame []byte, rules *access.Rules) {
+	if rules == nil {
+		rules = noRules
+	}
 	*s = scanner{dec: s.dec, frame: frame, rules: rules}
 	s.buf = *bytes.NewBuffer(frame)
 	s.dec.Reset(&s.buf)
@@ -251,10 +265,10 @@ func (s *scanner) paramsMember(name []byte) (err error) {
 		}
 		return err
 	}
-	if s.rules.Marked[string(name)] {
-		s.msg.Marked = true
+	if s.rules.Retry[string(name)] {
+		s.msg.notes.Retry = true
 	}
-	if exact, ok := s.rules.Reserved[string(name)]; (!ok || exact != string(name)) && s.msg.CaseVariant == "" {
+	if exact, ok := s.rules.Reserved[string(name)]; (!ok || exact != string(name)) && s.msg.notes.CaseVariant == "" {
 		s.variant(string(name))
 	}
 	return s.dec.SkipValue()
@@ -263,7 +277,7 @@ func (s *scanner) paramsMember(name []byte) (err error) {
 // variant notes a name that differs from a reserved one only in its case.
 func (s *scanner) variant(name string) {
 	if exact, ok := s.rules.Reserved[strings.ToLower(name)]; ok && exact != name {
-		s.msg.CaseVariant = name
+		s.msg.notes.CaseVariant = name
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/jsonrpc"
 )
 
@@ -12,18 +13,20 @@ func TestDecodeAccepts(t *testing.T) {
 	tests := []struct {
 		name, frame string
 		want        jsonrpc.Message
+		variant     string
 	}{
-		{"request", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "ping"}},
-		{"huge id", `{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"ping"}`, jsonrpc.Message{Kind: jsonrpc.Request, Method: "ping"}},
-		{"notification", `{"jsonrpc":"2.0","method":"n","params":{"a":1}}`, jsonrpc.Message{Kind: jsonrpc.Notification, Method: "n", Params: []byte(`{"a":1}`)}},
-		{"meta", `{"jsonrpc":"2.0","id":"x","method":"m","params":{"_meta":{"k":1},"b":2}}`, jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.StringID("x"), Method: "m", Params: []byte(`{"_meta":{"k":1},"b":2}`), Meta: []byte(`{"k":1}`)}},
-		{"null params", `{"jsonrpc":"2.0","id":1,"method":"m","params":null}`, jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "m"}},
-		{"result", ` {"jsonrpc":"2.0","id":1,"result":{}} `, jsonrpc.Message{Kind: jsonrpc.Response, ID: jsonrpc.IntID(1), Result: []byte(`{}`)}},
-		{"error without id", `{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}`, jsonrpc.Message{Kind: jsonrpc.Response}},
-		{"error with null id", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`, jsonrpc.Message{Kind: jsonrpc.Response}},
-		{"case variant in params", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"Name":"x"}}`, jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "m", Params: []byte(`{"Name":"x"}`), CaseVariant: "Name"}},
+		{"request", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "ping"}, ""},
+		{"huge id", `{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"ping"}`, jsonrpc.Message{Kind: jsonrpc.Request, Method: "ping"}, ""},
+		{"notification", `{"jsonrpc":"2.0","method":"n","params":{"a":1}}`, jsonrpc.Message{Kind: jsonrpc.Notification, Method: "n", Params: []byte(`{"a":1}`)}, ""},
+		{"meta", `{"jsonrpc":"2.0","id":"x","method":"m","params":{"_meta":{"k":1},"b":2}}`, jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.StringID("x"), Method: "m", Params: []byte(`{"_meta":{"k":1},"b":2}`), Meta: []byte(`{"k":1}`)}, ""},
+		{"null params", `{"jsonrpc":"2.0","id":1,"method":"m","params":null}`, jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "m"}, ""},
+		{"result", ` {"jsonrpc":"2.0","id":1,"result":{}} `, jsonrpc.Message{Kind: jsonrpc.Response, ID: jsonrpc.IntID(1), Result: []byte(`{}`)}, ""},
+		{"error without id", `{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}`, jsonrpc.Message{Kind: jsonrpc.Response}, ""},
+		{"error with null id", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`, jsonrpc.Message{Kind: jsonrpc.Response}, ""},
+		{"case variant in params", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"Name":"x"}}`, jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "m", Params: []byte(`{"Name":"x"}`)}, "Name"},
 	}
-	dec := jsonrpc.Decoder{Reserved: map[string]string{"name": "name"}}
+	dec := new(jsonrpc.Decoder)
+	access.SetRules(dec, &access.Rules{Reserved: map[string]string{"name": "name"}})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m, err := dec.Decode([]byte(tt.frame))
@@ -31,8 +34,11 @@ func TestDecodeAccepts(t *testing.T) {
 				t.Fatalf("Decode: %v", err)
 			}
 			if m.Kind != tt.want.Kind || m.Method != tt.want.Method || string(m.Params) != string(tt.want.Params) ||
-				string(m.Meta) != string(tt.want.Meta) || string(m.Result) != string(tt.want.Result) || m.CaseVariant != tt.want.CaseVariant {
+				string(m.Meta) != string(tt.want.Meta) || string(m.Result) != string(tt.want.Result) {
 				t.Errorf("got %+v, want %+v", m, tt.want)
+			}
+			if got := access.NotesOf(m).CaseVariant; got != tt.variant {
+				t.Errorf("noted %q as a variant of a reserved name, want %q", got, tt.variant)
 			}
 			if !tt.want.ID.IsZero() && m.ID != tt.want.ID {
 				t.Errorf("id = %s, want %s", m.ID, tt.want.ID)

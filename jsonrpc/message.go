@@ -9,6 +9,7 @@ package jsonrpc
 import (
 	"encoding/json"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -35,13 +36,9 @@ type Message struct {
 	// Result and Error are a response's content; one of them is set.
 	Result json.RawMessage
 	Error  *Error
-	// CaseVariant names the first member of Params that differs only in the
-	// case of its letters from a name the protocol reserves, for example
-	// "Name". Methods of the protocol refuse it; see Decoder.Reserved.
-	CaseVariant string
-	// Marked says that Params has a member named in Decoder.Marked.
-	Marked bool
 
+	// notes are what the decoder noted of Params.
+	notes access.Notes
 	// encoded says that Params or Result were encoded here, and need not be
 	// checked again to be sent.
 	encoded wire.Encoded

@@ -68,3 +68,38 @@ type ResourcesCapability struct {
 	Subscribe   bool `json:"subscribe,omitzero"`
 	ListChanged bool `json:"listChanged,omitzero"`
 }
+
+// Capability names a capability of servers, as in ServerCapabilities: the path of
+// its members.
+type Capability string
+
+// The capabilities of servers that methods belong to.
+const (
+	CapTools       Capability = "tools"
+	CapResources   Capability = "resources"
+	CapSubscribe   Capability = "resources.subscribe"
+	CapPrompts     Capability = "prompts"
+	CapCompletions Capability = "completions"
+	CapLogging     Capability = "logging"
+)
+
+// Has reports whether a capability is declared. "" always is.
+func (c *ServerCapabilities) Has(name Capability) bool {
+	switch name {
+	case "":
+		return true
+	case CapTools:
+		return c.Tools != nil
+	case CapResources:
+		return c.Resources != nil
+	case CapSubscribe:
+		return c.Resources != nil && c.Resources.Subscribe
+	case CapPrompts:
+		return c.Prompts != nil
+	case CapCompletions:
+		return c.Completions != nil
+	case CapLogging:
+		return c.Logging != nil
+	}
+	return false
+}

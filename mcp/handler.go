@@ -18,17 +18,18 @@ import (
 // Handler is a server as transports see it. Its methods may be called
 // concurrently.
 type Handler interface {
-	// Serve answers one exchange. The result is a value with a JSON form, a
-	// pointer to one of this package's result types where there is one; it is
-	// not changed and may be shared. For a notification, both returns are
-	// ignored but for logging. Serve must return soon after ctx ends.
+	// Serve answers one exchange. The result is a value with a JSON form: a
+	// pointer to the result type of the method, or its JSON as it is to travel
+	// (json.RawMessage), which keeps members and numbers that this package does
+	// not know. It is not changed and may be shared. An exchange that subscribes
+	// is answered with a *Watching; see Exchange.Watch. For a notification, both
+	// returns are ignored but for logging. Serve must return soon after ctx ends.
 	Serve(ctx context.Context, x *Exchange) (result any, err error)
-	// Describe says what the server is and offers, now.
-	Describe() Description
-	// Watch calls deliver for each change that the filter asks for until stop
-	// is called. deliver must not block; it may be called concurrently, and
-	// never after stop has returned.
-	Watch(filter SubscriptionFilter, deliver func(Change)) (stop func())
+	// Describe says what the server is and offers to a peer, now. It may depend
+	// on the peer's Principal and Authorization; the other fields need not be
+	// known yet. nil asks what is true for everybody. It is asked with every
+	// request, and the result is shared: the caller must not change it.
+	Describe(ctx context.Context, peer *Peer) *Description
 }
 
 // ServeFunc is the type of Handler.Serve, which middleware wraps.
@@ -40,12 +41,13 @@ type Description struct {
 	Capabilities ServerCapabilities
 	// Instructions tell a model how to use the server; optional.
 	Instructions string
-	// Revisions are the revisions to speak; nil means all.
+	// Revisions are the revisions to speak; nil means all. They are the same
+	// for every peer.
 	Revisions []Revision
 	// Cache is how long clients may reuse the answer to server/discover.
 	Cache CacheFields
 	// CrashOnPanic asks transports to let a panic in Serve end the process,
-	// instead of failing the one request.
+	// instead of failing the one request. It is the same for every peer.
 	CrashOnPanic bool
 }
 
@@ -58,10 +60,7 @@ type Exchange struct {
 	// Params is the params object exactly as sent, or nil.
 	Params json.RawMessage
 	// Meta is the _meta object of Params exactly as sent, or nil.
-	Meta json.RawMessage
-	// CaseVariant names a params member that differs only in case from one
-	// the protocol defines; see jsonrpc.Message.
-	CaseVariant   string
+	Meta          json.RawMessage
 	ProgressToken ProgressToken
 	Trace         Trace
 	Peer          Peer
@@ -83,6 +82,11 @@ type Exchange struct {
 	//
 	// Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 	Detach func(retry time.Duration) error
+	// Watch is set for an exchange that subscribes to changes, and nil for all
+	// others. Method is then MethodListen, MethodSubscribe, or NoteInitialized
+	// for the lists that a session is told of without asking. Who serves it
+	// returns a *Watching, and soon: the connection may not be read meanwhile.
+	Watch *Watch
 }
 
 // Peer is who sent an exchange. In the stateless era it comes from the
@@ -104,7 +108,10 @@ type Peer struct {
 type Backchannel interface {
 	// Notify sends a notification before the answer, in order. It may block
 	// while the client reads slowly, and fails when the client is gone or the
-	// exchange is over.
+	// exchange is over. Params that are a json.RawMessage are taken to come from
+	// another server: the reserved keys of _meta are left out, progress gets this
+	// exchange's token, and nothing is sent, without an error, of progress and
+	// log messages that the client has not asked for.
 	Notify(ctx context.Context, method string, params any) error
 	// LogEnabled reports whether the client wants log messages of this level
 	// for this exchange.

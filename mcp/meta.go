@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/parley-mcp/parley/internal/wire"
 )
@@ -50,6 +51,34 @@ func (m Meta) Get(key string, v any) (bool, error) {
 		return false, nil
 	}
 	return true, wire.Unmarshal(raw, v)
+}
+
+// ReservedMeta reports whether the core protocol itself says what is under a
+// key of _meta. That is true of one hop: each client and each server says it
+// anew, and who passes a message on must not pass it on with it. Trace context
+// and the keys of extensions, of which some have the protocol's prefix, are
+// not among them.
+//
+// Spec: 2026-07-28 basic#meta.
+func ReservedMeta(key string) bool {
+	switch key {
+	case MetaProtocolVersion, MetaClientInfo, MetaClientCapabilities, MetaLogLevel, MetaServerInfo, MetaSubscriptionID, MetaProgressToken:
+		return true
+	}
+	return false
+}
+
+// WithoutReserved returns the metadata that may go on to the next hop: that of
+// which ReservedMeta is not true. It is m itself where all of it may.
+func (m Meta) WithoutReserved() Meta {
+	for key := range m {
+		if ReservedMeta(key) {
+			kept := maps.Clone(m)
+			maps.DeleteFunc(kept, func(key string, _ json.RawMessage) bool { return ReservedMeta(key) })
+			return kept
+		}
+	}
+	return m
 }
 
 // Trace is the context of a distributed trace that a request belongs to, in

@@ -2,7 +2,8 @@ package mcp
 
 import "github.com/parley-mcp/parley/internal/wire"
 
-// The methods and notifications of the protocol, over all revisions.
+// The methods and notifications of the protocol, over all revisions. What is
+// true of each is in the table of MethodNamed.
 const (
 	MethodInitialize        = "initialize"
 	MethodDiscover          = "server/discover"
@@ -34,5 +35,154 @@ const (
 	NoteAcknowledged        = "notifications/subscriptions/acknowledged"
 	NoteElicitationComplete = "notifications/elicitation/complete"
 )
+
+// Method describes a method or a notification of the protocol. What depends on
+// it (dispatch, checks of capabilities, caching, headers, rules, telemetry) asks
+// its descriptor instead of listing methods. In which revisions there is such a
+// method is known to the parts of this module that speak a revision's wire.
+type Method struct {
+	Name string
+	// Notification says that it is a notification, which has no answer.
+	Notification bool
+	// FromServer says that servers send it. The others are sent by clients;
+	// notifications of cancellation and progress may come from either side.
+	FromServer bool
+	// Connection says that whoever carries the connection deals with it: it
+	// opens, checks, configures or ends something there. It does not reach a
+	// Handler, unless it Subscribes.
+	Connection bool
+	// Subscribes says that it opens a subscription; see Exchange.Watch.
+	Subscribes bool
+	// Capability is what a server declares that has the method; "" is nothing.
+	Capability Capability
+	// Feature is the kind of feature that a request is about, and Subject the
+	// member of params that names it; zero for none.
+	Feature FeatureKind
+	Subject string
+	// Mirrored says that the stateless era's HTTP requests name the subject in
+	// the header Mcp-Name.
+	//
+	// Spec: 2026-07-28 basic/transports/streamable-http#standard-request-headers.
+	Mirrored bool
+	// MayAsk says that its handler may ask the client for input.
+	//
+	// Spec: 2026-07-28 basic/patterns/mrtr#supported-requests.
+	MayAsk bool
+	// Cacheable says that its result has cache hints, and List that the result
+	// is a list of features.
+	//
+	// Spec: 2026-07-28 server/utilities/caching#cacheable-results.
+	Cacheable, List bool
+	// Change is the change that a notification tells of, or, of a cacheable
+	// method, the change after which earlier results are stale; zero is none.
+	Change ChangeKind
+
+	params, result func() any
+}
+
+// NewParams returns a pointer to a zero value of the type of its params, or nil
+// if it has none of its own.
+func (m *Method) NewParams() any { return made(m.params) }
+
+// NewResult returns a pointer to a zero value of the type of its result, or nil
+// for a notification.
+func (m *Method) NewResult() any { return made(m.result) }
+
+func made(f func() any) any {
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
+func of[T any]() any { return new(T) }
+
+// MethodNamed returns the descriptor of a method of the protocol, or nil for any
+// other name. It is shared and must not be changed.
+func MethodNamed(name string) *Method { return byName[name] }
+
+// Methods returns the descriptors of all methods and notifications of the
+// protocol. They are shared and must not be changed.
+func Methods() []*Method {
+	all := make([]*Method, len(methods))
+	for i := range methods {
+		all[i] = &methods[i]
+	}
+	return all
+}
+
+var byName = func() map[string]*Method {
+	named := make(map[string]*Method, len(methods))
+	for _, m := range Methods() {
+		named[m.Name] = m
+	}
+	return named
+}()
+
+var methods = []Method{
+	// The life of a connection.
+	{Name: MethodInitialize, Connection: true, params: of[InitializeParams], result: of[InitializeResult]},
+	{Name: MethodDiscover, Connection: true, Cacheable: true, result: of[DiscoverResult]},
+	{Name: MethodPing, Connection: true, result: of[EmptyResult]},
+	{Name: NoteInitialized, Connection: true, Subscribes: true, Notification: true},
+	{Name: NoteCancelled, Connection: true, Notification: true, params: of[CancelledParams]},
+
+	// Tools.
+	{Name: MethodListTools, Capability: CapTools, Cacheable: true, List: true, Change: ToolsChanged, params: of[ListParams], result: of[ListToolsResult]},
+	{Name: MethodCallTool, Capability: CapTools, Feature: ToolFeature, Subject: "name", Mirrored: true, MayAsk: true, params: of[CallToolParams], result: of[CallToolResult]},
+	{Name: NoteToolsChanged, Notification: true, FromServer: true, Change: ToolsChanged, params: of[NotificationParams]},
+
+	// Resources.
+	{Name: MethodListResources, Capability: CapResources, Cacheable: true, List: true, Change: ResourcesChanged, params: of[ListParams], result: of[ListResourcesResult]},
+	{Name: MethodListTemplates, Capability: CapResources, Cacheable: true, List: true, Change: ResourcesChanged, params: of[ListParams], result: of[ListResourceTemplatesResult]},
+	{Name: MethodReadResource, Capability: CapResources, Feature: ResourceFeature, Subject: "uri", Mirrored: true, MayAsk: true, Cacheable: true, Change: ResourceUpdated, params: of[ReadResourceParams], result: of[ReadResourceResult]},
+	{Name: MethodSubscribe, Connection: true, Subscribes: true, Capability: CapSubscribe, Feature: ResourceFeature, Subject: "uri", params: of[SubscribeParams], result: of[EmptyResult]},
+	{Name: MethodUnsubscribe, Connection: true, Capability: CapSubscribe, Feature: ResourceFeature, Subject: "uri", params: of[SubscribeParams], result: of[EmptyResult]},
+	{Name: NoteResourcesChanged, Notification: true, FromServer: true, Change: ResourcesChanged, params: of[NotificationParams]},
+	{Name: NoteResourceUpdated, Notification: true, FromServer: true, Change: ResourceUpdated, params: of[ResourceUpdatedParams]},
+
+	// Prompts and completion.
+	{Name: MethodListPrompts, Capability: CapPrompts, Cacheable: true, List: true, Change: PromptsChanged, params: of[ListParams], result: of[ListPromptsResult]},
+	{Name: MethodGetPrompt, Capability: CapPrompts, Feature: PromptFeature, Subject: "name", Mirrored: true, MayAsk: true, params: of[GetPromptParams], result: of[GetPromptResult]},
+	{Name: NotePromptsChanged, Notification: true, FromServer: true, Change: PromptsChanged, params: of[NotificationParams]},
+	{Name: MethodComplete, Capability: CapCompletions, params: of[CompleteParams], result: of[CompleteResult]},
+
+	// Logging, progress and subscriptions.
+	{Name: MethodSetLevel, Connection: true, Capability: CapLogging, params: of[SetLevelParams], result: of[EmptyResult]},
+	{Name: NoteMessage, Notification: true, FromServer: true, params: of[LogParams]},
+	{Name: NoteProgress, Notification: true, FromServer: true, params: of[ProgressParams]},
+	{Name: MethodListen, Connection: true, Subscribes: true, params: of[ListenParams], result: of[EmptyResult]},
+	{Name: NoteAcknowledged, Notification: true, FromServer: true, params: of[AcknowledgedParams]},
+
+	// What servers ask.
+	{Name: MethodElicit, FromServer: true, params: of[ElicitParams], result: of[ElicitResult]},
+	{Name: MethodSample, FromServer: true, params: of[CreateMessageParams], result: of[CreateMessageResult]},
+	{Name: MethodRoots, FromServer: true, result: of[ListRootsResult]},
+	{Name: NoteElicitationComplete, Notification: true, FromServer: true, params: of[ElicitCompleteParams]},
+	{Name: NoteRootsChanged, Notification: true, params: of[NotificationParams]},
+}
+
+// FeatureKind is a kind of feature that a server has.
+type FeatureKind uint8
+
+// The kinds of features.
+const (
+	ToolFeature FeatureKind = iota + 1
+	ResourceFeature
+	TemplateFeature
+	PromptFeature
+)
+
+// SubjectOf returns the name or URI of the feature that a request is about: the
+// member of its params that Method.Subject names. It is "" for requests about
+// nothing in particular, and where the params lack it or it is no string. params
+// must be valid JSON, as those of an Exchange are.
+func (m *Method) SubjectOf(params []byte) string {
+	if m == nil || m.Subject == "" {
+		return ""
+	}
+	subject, _ := wire.Text(wire.Find(params, m.Subject))
+	return subject
+}
 
 func unmarshal(data []byte, v any) error { return wire.Unmarshal(data, v) }

@@ -14,7 +14,9 @@ type InputRequest struct {
 	Key string `json:"-"`
 	// Method is MethodElicit, MethodSample or MethodRoots.
 	Method string `json:"method"`
-	// Params are the *ElicitParams, *CreateMessageParams, or nil.
+	// Params are the *ElicitParams, *CreateMessageParams, a json.RawMessage of
+	// either, or nil. Raw params keep what they carry, but for what the client's
+	// revision lacks and the reserved keys of _meta.
 	Params any `json:"params,omitzero"`
 }
 
@@ -28,7 +30,8 @@ type InputRequired struct {
 	Requests []InputRequest
 	// State is what a hand-made InputRequired wants back on the retry, in
 	// Exchange.State: any JSON value, or nil. It is sealed on its way through
-	// the client.
+	// the client. In one that a client.Client returns it is the server's
+	// requestState as a JSON string, or null.
 	State json.RawMessage
 }
 

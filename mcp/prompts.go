@@ -26,7 +26,8 @@ type ListPromptsResult struct {
 	CacheFields
 	Prompts    []*Prompt `json:"prompts"`
 	NextCursor *string   `json:"nextCursor,omitzero"`
-	Prepared
+
+	encodedEntries `json:"-"`
 }
 
 // GetPromptParams asks for a prompt's messages.

@@ -60,7 +60,8 @@ type ListResourcesResult struct {
 	CacheFields
 	Resources  []*Resource `json:"resources"`
 	NextCursor *string     `json:"nextCursor,omitzero"`
-	Prepared
+
+	encodedEntries `json:"-"`
 }
 
 // ListResourceTemplatesResult is a page of templates.
@@ -69,7 +70,8 @@ type ListResourceTemplatesResult struct {
 	CacheFields
 	ResourceTemplates []*ResourceTemplate `json:"resourceTemplates"`
 	NextCursor        *string             `json:"nextCursor,omitzero"`
-	Prepared
+
+	encodedEntries `json:"-"`
 }
 
 // ReadResourceParams names the resource to read.

@@ -1,7 +1,5 @@
 package mcp
 
-import "github.com/parley-mcp/parley/internal/wire"
-
 // ResultFields are the members every result may have.
 //
 // Spec: 2026-07-28 basic#result-responses.
@@ -39,13 +37,11 @@ type CacheFields struct {
 	CacheScope CacheScope `json:"cacheScope,omitzero"`
 }
 
-// Prepared is how package server saves a list from being encoded anew for each
-// answer. Other handlers leave it empty.
-type Prepared struct {
-	// Entries are the entries of the list with their encoded forms, or nil.
-	// One that is not of the very value at its place in the list counts for
-	// nothing, so a list may be changed without regard to them.
-	Entries []*wire.Entry `json:"-"`
+// ListParams asks for a page of a list: the one behind a cursor, or the first.
+//
+// Spec: 2026-07-28 server/utilities/pagination#pagination-model.
+type ListParams struct {
+	Cursor *string `json:"cursor,omitzero"`
 }
 
 // EmptyResult is a result that says nothing but "done".

@@ -1,5 +1,7 @@
 package mcp
 
+import "slices"
+
 // Revision is a released revision of the protocol. It is opaque: revisions
 // have no order that code could branch on, only properties, and those are
 // known to the parts of this module that speak a revision's wire. The zero
@@ -15,15 +17,15 @@ var (
 	Revision20260728 = Revision{"2026-07-28"}
 )
 
+var released = []Revision{Revision20241105, Revision20250326, Revision20250618, Revision20251125, Revision20260728}
+
 // Revisions returns every revision this module speaks, oldest first.
-func Revisions() []Revision {
-	return []Revision{Revision20241105, Revision20250326, Revision20250618, Revision20251125, Revision20260728}
-}
+func Revisions() []Revision { return slices.Clone(released) }
 
 // ParseRevision returns the revision that the protocol names s, for example
 // "2025-11-25". It reports false for any other text.
 func ParseRevision(s string) (Revision, bool) {
-	for _, r := range Revisions() {
+	for _, r := range released {
 		if r.date == s {
 			return r, true
 		}

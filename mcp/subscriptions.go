@@ -52,6 +52,41 @@ type Change struct {
 	URI  string // the resource, for ResourceUpdated
 }
 
+// Watch is what an exchange subscribes to.
+type Watch struct {
+	// Filter is what the client wants to hear of. Middleware may narrow it: what
+	// a client must not hear of is left out before it reaches the server.
+	Filter SubscriptionFilter
+	// Deliver takes the changes. It does not block and may be called
+	// concurrently, but not after Watching.Stop has returned.
+	Deliver func(Change)
+}
+
+// Watching is the result of an exchange that subscribes.
+type Watching struct {
+	// Filter is what Deliver will be called for. The client is told so.
+	//
+	// Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
+	Filter SubscriptionFilter
+	// Stop ends it. Deliver is not called any more when it has returned. It may
+	// be called more than once, but not from Deliver.
+	Stop func()
+}
+
+// Drop takes back the wish to hear of changes of a kind.
+func (f *SubscriptionFilter) Drop(kind ChangeKind) {
+	switch kind {
+	case ToolsChanged:
+		f.ToolsListChanged = false
+	case PromptsChanged:
+		f.PromptsListChanged = false
+	case ResourcesChanged:
+		f.ResourcesListChanged = false
+	case ResourceUpdated:
+		f.ResourceSubscriptions = nil
+	}
+}
+
 // Matches reports whether a filter asks for the change.
 func (f *SubscriptionFilter) Matches(c Change) bool {
 	switch c.Kind {

@@ -45,7 +45,8 @@ type ListToolsResult struct {
 	CacheFields
 	Tools      []*Tool `json:"tools"`
 	NextCursor *string `json:"nextCursor,omitzero"`
-	Prepared
+
+	encodedEntries `json:"-"`
 }
 
 // CallToolParams asks for a call.
@@ -67,11 +68,10 @@ type CallToolResult struct {
 	// StructuredContent is any JSON value (an object before 2026-07-28).
 	StructuredContent json.RawMessage `json:"structuredContent,omitzero"`
 	IsError           bool            `json:"isError,omitzero"`
-	// Encoded is how package server saves StructuredContent from being checked
-	// once more while it is sent. It counts for nothing when that was replaced.
-	// Other handlers leave it empty, and whoever changes bytes of
-	// StructuredContent in place, as decoding into this result may, clears it.
-	Encoded wire.Encoded `json:"-"`
+
+	// encoded saves StructuredContent that was encoded here from being checked
+	// once more while it is sent.
+	encoded wire.Encoded
 }
 
 // ToolError returns a result that says the tool failed.

@@ -34,11 +34,14 @@ type Conn interface {
 	Close() error
 }
 
-// Receiver takes what a server sends beside answers.
+// Receiver takes what a server sends beside answers. Where a transport knows
+// the call that a message belongs to, as it does when it comes on the stream of
+// that call's answer, the context that it passes has the values of the one that
+// RoundTrip got.
 type Receiver interface {
 	// Notification takes notifications in order. It must not block for long:
 	// nothing is read meanwhile.
-	Notification(m *jsonrpc.Message)
+	Notification(ctx context.Context, m *jsonrpc.Message)
 	// Request answers a request of the server. It is called on a goroutine of
 	// its own; ctx ends when the server withdraws the request, or with the
 	// connection. Where a client must not send answers, both returns are nil.

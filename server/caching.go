@@ -18,32 +18,20 @@ type CacheHint struct {
 	Scope mcp.CacheScope
 }
 
-// cacheable says of each method with cacheable results whether it is a list.
-//
-// Spec: 2026-07-28 server/utilities/caching#cacheable-results.
-var cacheable = map[string]bool{
-	mcp.MethodDiscover:      false,
-	mcp.MethodListTools:     true,
-	mcp.MethodListPrompts:   true,
-	mcp.MethodListResources: true,
-	mcp.MethodListTemplates: true,
-	mcp.MethodReadResource:  false,
-}
-
 // check refuses a public list that is not the same for everybody: caches
 // would show it to the wrong people.
 //
 // Spec: 2026-07-28 server/utilities/caching#choosing-a-cache-scope.
 func (h CacheHint) check(method string, filtered bool) error {
-	list, ok := cacheable[method]
+	m := mcp.MethodNamed(method)
 	switch {
-	case !ok:
+	case m == nil || !m.Cacheable:
 		return errors.New("the results of this method are not cacheable")
 	case h.TTL < 0:
 		return fmt.Errorf("negative TTL %s", h.TTL)
 	case h.Scope != "" && h.Scope != mcp.CachePublic && h.Scope != mcp.CachePrivate:
 		return fmt.Errorf("unknown scope %q", h.Scope)
-	case list && filtered && h.Scope == mcp.CachePublic:
+	case m.List && filtered && h.Scope == mcp.CachePublic:
 		return errors.New("a list that Visible filters cannot be public")
 	}
 	return nil

@@ -66,7 +66,7 @@ func (c *Call) Meta(key string, v any) (bool, error) {
 // their own methods and are refused here. It may block while the client reads
 // slowly, and fails when the client is gone or the exchange is over.
 func (c *Call) Notify(ctx context.Context, method string, params any) error {
-	if reservedMethods[method] {
+	if m := mcp.MethodNamed(method); m != nil && m.Notification {
 		return fmt.Errorf("the notification %q belongs to the protocol", method)
 	}
 	return c.notify(ctx, method, params)

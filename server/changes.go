@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -86,13 +87,9 @@ func (h *localHub) forget(sub *subscriber, changes []mcp.Change) {
 // Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
 func changesOf(f mcp.SubscriptionFilter) []mcp.Change {
 	var changes []mcp.Change
-	for kind, wanted := range map[mcp.ChangeKind]bool{
-		mcp.ToolsChanged:     f.ToolsListChanged,
-		mcp.PromptsChanged:   f.PromptsListChanged,
-		mcp.ResourcesChanged: f.ResourcesListChanged,
-	} {
-		if wanted {
-			changes = append(changes, mcp.Change{Kind: kind})
+	for _, kind := range []mcp.ChangeKind{mcp.ToolsChanged, mcp.PromptsChanged, mcp.ResourcesChanged} {
+		if c := (mcp.Change{Kind: kind}); f.Matches(c) {
+			changes = append(changes, c)
 		}
 	}
 	for _, uri := range f.ResourceSubscriptions {
@@ -148,30 +145,27 @@ func (s *subscriber) stop() {
 	<-idle
 }
 
-// Watch calls deliver for each change that the filter asks for, until stop is
-// called. deliver must not block and must not call stop; it may be called
-// concurrently, and never after stop has returned. stop may be called more
-// than once. Without Options.Subscriptions, no resource is watched.
+// watch subscribes the client of an exchange to changes. Without
+// Options.Subscriptions no resource is watched, and none that the client may not
+// read.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
-func (s *Server) Watch(filter mcp.SubscriptionFilter, deliver func(mcp.Change)) (stop func()) {
-	if !s.opts.Subscriptions {
-		filter.ResourceSubscriptions = nil
-	}
+func (s *Server) watch(ctx context.Context, x *mcp.Exchange) (any, error) {
+	filter := x.Watch.Filter
 	uris := slices.Clone(filter.ResourceSubscriptions)
 	slices.Sort(uris)
-	uris = slices.Compact(uris)
+	uris = slices.DeleteFunc(slices.Compact(uris), func(uri string) bool { return !s.watchable(ctx, x, uri) })
 	filter.ResourceSubscriptions = uris
 	// In this order, what changes while a watch starts is not missed.
-	unsubscribe := s.hub.Subscribe(filter, deliver)
+	unsubscribe := s.hub.Subscribe(filter, x.Watch.Deliver)
 	if s.opts.WatchResource == nil {
-		return unsubscribe
+		return &mcp.Watching{Filter: filter, Stop: unsubscribe}, nil
 	}
 	for _, uri := range uris {
 		s.watches.add(uri, 1)
 	}
 	var once sync.Once
-	return func() {
+	stop := func() {
 		unsubscribe()
 		release := false
 		once.Do(func() { release = true })
@@ -179,4 +173,22 @@ func (s *Server) Watch(filter mcp.SubscriptionFilter, deliver func(mcp.Change)) 
 			s.watches.add(uris[i], -1)
 		}
 	}
+	return &mcp.Watching{Filter: filter, Stop: stop}, nil
+}
+
+// watchable reports whether the client of an exchange may watch a resource. One
+// that is hidden must not look different from one that does not exist.
+func (s *Server) watchable(ctx context.Context, x *mcp.Exchange, uri string) bool {
+	switch {
+	case !s.opts.Subscriptions:
+		return false
+	case s.opts.Visible == nil:
+		return true
+	}
+	if _, ok := s.resources.get(uri); ok && s.visible(ctx, x, mcp.ResourceFeature, uri) {
+		return true
+	}
+	return slices.ContainsFunc(s.templates.load().plans, func(t *template) bool {
+		return t.match(uri) != nil && s.visible(ctx, x, mcp.TemplateFeature, t.key())
+	})
 }

@@ -33,10 +33,22 @@ func (l *changeList) take() string {
 	return fmt.Sprint(list)
 }
 
+// subscribe subscribes to changes, as a client does.
+func subscribe(t *testing.T, s *Server, filter mcp.SubscriptionFilter, deliver func(mcp.Change)) (stop func()) {
+	t.Helper()
+	result, err := s.Serve(t.Context(), &mcp.Exchange{Method: mcp.MethodListen, Watch: &mcp.Watch{Filter: filter, Deliver: deliver}})
+	watching, ok := result.(*mcp.Watching)
+	if err != nil || !ok {
+		t.Errorf("subscribing came to %T, %v", result, err)
+		return func() {}
+	}
+	return watching.Stop
+}
+
 func TestListChanges(t *testing.T) {
 	s, _ := newServer(Options{})
 	var heard changeList
-	stop := s.Watch(mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}, heard.add)
+	stop := subscribe(t, s, mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}, heard.add)
 	template := func() {
 		AddTemplate(s, mcp.ResourceTemplate{URITemplate: "x:{a}", Name: "t"},
 			func(context.Context, *Call, string, map[string]string) (*mcp.ReadResourceResult, error) {
@@ -76,8 +88,8 @@ func TestResourceUpdates(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		s, _ := newServer(Options{Subscriptions: on})
 		var a, b changeList
-		stopA := s.Watch(mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:a", "x:a", "x:c"}}, a.add)
-		s.Watch(mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:b"}}, b.add)
+		stopA := subscribe(t, s, mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:a", "x:a", "x:c"}}, a.add)
+		subscribe(t, s, mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:b"}}, b.add)
 		s.ResourceUpdated("x:a")
 		s.ResourceUpdated("x:other")
 		stopA()
@@ -158,25 +170,25 @@ func (w *watchLog) watch(uri string) (func(), error) {
 func TestWatchResource(t *testing.T) {
 	w := &watchLog{}
 	s, log := newServer(Options{WatchResource: w.watch})
-	watch := func(uris ...string) func() {
-		return s.Watch(mcp.SubscriptionFilter{ResourceSubscriptions: uris}, func(mcp.Change) {})
+	watchURIs := func(uris ...string) func() {
+		return subscribe(t, s, mcp.SubscriptionFilter{ResourceSubscriptions: uris}, func(mcp.Change) {})
 	}
-	one := watch("x:a", "x:a", "x:b")
-	two := watch("x:a")
+	one := watchURIs("x:a", "x:a", "x:b")
+	two := watchURIs("x:a")
 	one()
 	one()
 	two()
-	watch("x:a")()
+	watchURIs("x:a")()
 	same(t, strings.Join(w.events, ","), "start x:a,start x:b,stop x:b,stop x:a,start x:a,stop x:a")
 	if len(s.watches.uris) != 0 {
 		t.Errorf("left: %v", s.watches.uris)
 	}
 
 	w.events, w.fail = nil, errors.New("no such file")
-	one, two = watch("x:a"), watch("x:a")
+	one, two = watchURIs("x:a"), watchURIs("x:a")
 	one()
 	two()
-	watch("x:a")
+	watchURIs("x:a")
 	same(t, strings.Join(w.events, ","), "start x:a,start x:a")
 	if got := strings.Count(log.String(), "no such file"); got != 2 {
 		t.Errorf("logged %d times:\n%s", got, log)
@@ -195,9 +207,9 @@ func TestWatchWhileStarting(t *testing.T) {
 		}})
 		filter := mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:a"}}
 		var stopFirst func()
-		go func() { stopFirst = s.Watch(filter, func(mcp.Change) {}) }()
+		go func() { stopFirst = subscribe(t, s, filter, func(mcp.Change) {}) }()
 		synctest.Wait()
-		stop := s.Watch(filter, func(mcp.Change) {}) // does not wait
+		stop := subscribe(t, s, filter, func(mcp.Change) {}) // does not wait
 		stop()
 		close(gate)
 		synctest.Wait()
@@ -215,7 +227,7 @@ func TestWatchPanic(t *testing.T) {
 		return func() { panic("stopping") }, nil
 	}})
 	for range 2 {
-		s.Watch(mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:start", "x:stop"}}, func(mcp.Change) {})()
+		subscribe(t, s, mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:start", "x:stop"}}, func(mcp.Change) {})()
 	}
 	if strings.Count(log.String(), "starting") < 2 || strings.Count(log.String(), "stopping") < 2 {
 		t.Errorf("not logged:\n%s", log)
@@ -229,7 +241,7 @@ func TestWatchConcurrently(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 100 {
-				stop := s.Watch(mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:a", "x:b"}}, func(mcp.Change) {})
+				stop := subscribe(t, s, mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:a", "x:b"}}, func(mcp.Change) {})
 				s.ResourceUpdated("x:a")
 				stop()
 			}
@@ -264,7 +276,7 @@ func TestOwnHub(t *testing.T) {
 	h := &recordingHub{Hub: NewHub()}
 	s, _ := newServer(Options{Hub: h})
 	var heard changeList
-	s.Watch(mcp.SubscriptionFilter{ToolsListChanged: true}, heard.add)
+	subscribe(t, s, mcp.SubscriptionFilter{ToolsListChanged: true}, heard.add)
 	AddTool(s, mcp.Tool{Name: "t"}, textTool)
 	h.Hub.Publish(mcp.Change{Kind: mcp.ToolsChanged}) // as if from another node
 	same(t, fmt.Sprint(h.published)+heard.take(), "[{1 }][{1 }]")

@@ -170,13 +170,13 @@ func (s *Server) complete(ctx context.Context, x *mcp.Exchange) (any, error) {
 
 func (s *Server) findReference(ctx context.Context, x *mcp.Exchange, params *mcp.CompleteParams) (completing, error) {
 	of := completing{params.Ref.Type, params.Ref.Name, params.Argument.Name}
-	kind := PromptFeature
+	kind := mcp.PromptFeature
 	switch params.Ref.Type {
 	case mcp.RefPrompt:
 	case mcp.RefResource:
-		of.ref, kind = params.Ref.URI, TemplateFeature
+		of.ref, kind = params.Ref.URI, mcp.TemplateFeature
 		if _, ok := s.templates.get(of.ref); !ok {
-			kind = ResourceFeature
+			kind = mcp.ResourceFeature
 		}
 	default:
 		return of, mcp.InvalidParams("unknown type of reference %q", shorten(params.Ref.Type))
@@ -185,7 +185,7 @@ func (s *Server) findReference(ctx context.Context, x *mcp.Exchange, params *mcp
 	if !ok || !s.visible(ctx, x, kind, of.ref) {
 		return of, mcp.InvalidParams("unknown %s: %q", of.refType, shorten(of.ref))
 	}
-	if kind != ResourceFeature && !slices.Contains(names, of.argument) {
+	if kind != mcp.ResourceFeature && !slices.Contains(names, of.argument) {
 		return of, mcp.InvalidParams("%s %q: unknown argument %q; known are: %s", of.refType, of.ref, shorten(of.argument), quoteAll(names))
 	}
 	return of, nil

@@ -9,20 +9,12 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// reservedMethods are the methods and notifications of the protocol that a
-// server cannot define anew. notifications/roots/list_changed is not among
-// them: what to do about it is the server's business.
-var reservedMethods = map[string]bool{
-	mcp.MethodInitialize: true, mcp.MethodDiscover: true, mcp.MethodPing: true,
-	mcp.MethodListTools: true, mcp.MethodCallTool: true,
-	mcp.MethodListResources: true, mcp.MethodListTemplates: true, mcp.MethodReadResource: true,
-	mcp.MethodSubscribe: true, mcp.MethodUnsubscribe: true,
-	mcp.MethodListPrompts: true, mcp.MethodGetPrompt: true,
-	mcp.MethodComplete: true, mcp.MethodSetLevel: true, mcp.MethodListen: true,
-	mcp.MethodElicit: true, mcp.MethodSample: true, mcp.MethodRoots: true,
-	mcp.NoteInitialized: true, mcp.NoteCancelled: true, mcp.NoteProgress: true, mcp.NoteMessage: true,
-	mcp.NoteToolsChanged: true, mcp.NotePromptsChanged: true, mcp.NoteResourcesChanged: true,
-	mcp.NoteResourceUpdated: true, mcp.NoteAcknowledged: true, mcp.NoteElicitationComplete: true,
+// reserved reports whether a method or notification belongs to the protocol, so
+// that a server cannot define it anew. What to do about a notification that
+// clients send, and that reaches the server, is the server's business.
+func reserved(method string) bool {
+	m := mcp.MethodNamed(method)
+	return m != nil && (m.FromServer || m.Connection || !m.Notification)
 }
 
 // MethodHandler serves requests of a custom method. params is the params
@@ -71,7 +63,7 @@ func checkCustom(kind, method string, noHandler bool) error {
 	switch {
 	case method == "":
 		return fmt.Errorf("%s without a name", kind)
-	case reservedMethods[method]:
+	case reserved(method):
 		return fmt.Errorf("the %s %q belongs to the protocol", kind, method)
 	case noHandler:
 		return errNoHandler(kind, method)

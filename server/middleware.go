@@ -10,9 +10,10 @@ import (
 
 // Middleware wraps the serving of every exchange that reaches the server:
 // requests about tools, resources, prompts and completions, custom methods,
-// and notifications that are not the protocol's own. What opens, checks and
-// configures a connection does not reach it, nor do subscriptions: transports
-// answer these. Middleware must pass on the *mcp.InputRequired errors that it
+// notifications that are not the protocol's own, and the opening of
+// subscriptions (Exchange.Watch is not nil then), whose filter it may narrow.
+// What opens, checks and configures a connection does not reach it: transports
+// answer that. Middleware must pass on the *mcp.InputRequired errors that it
 // gets. It sees the errors of handlers before they are replaced for the
 // client.
 type Middleware func(next mcp.ServeFunc) mcp.ServeFunc

@@ -60,26 +60,15 @@ type Options struct {
 	// URI template. It must depend on the authorization of x only, never on
 	// the connection or on earlier requests.
 	//
-	// It is not asked about subscriptions: whoever knows the URI of a hidden
-	// resource can watch it, and is told when it changes, but cannot read it.
+	// A resource that is hidden, or that no resource or template of the server
+	// stands for, cannot be watched either.
 	//
 	// Spec: 2026-07-28 server/tools#capabilities.
-	Visible func(ctx context.Context, x *mcp.Exchange, kind FeatureKind, name string) bool
+	Visible func(ctx context.Context, x *mcp.Exchange, kind mcp.FeatureKind, name string) bool
 }
 
 // Features names lists of a server.
 type Features struct{ Tools, Resources, Prompts bool }
-
-// FeatureKind says what kind of feature Options.Visible is asked about.
-type FeatureKind uint8
-
-// The kinds of features.
-const (
-	ToolFeature FeatureKind = iota + 1
-	ResourceFeature
-	TemplateFeature
-	PromptFeature
-)
 
 // PanicPolicy says what becomes of a panic in user code.
 type PanicPolicy int

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"unicode/utf8"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -22,7 +23,7 @@ const maxCursor = 16 << 10
 //
 // Spec: 2026-07-28 server/utilities/pagination#pagination-model.
 type cursor struct {
-	kind  FeatureKind
+	kind  mcp.FeatureKind
 	index int
 	key   string
 }
@@ -46,7 +47,7 @@ func parseCursor(text string) (cursor, bool) {
 	if n <= 0 || index > 1<<31-1 {
 		return cursor{}, false
 	}
-	c := cursor{FeatureKind(b[1]), int(index), string(b[2+n:])}
+	c := cursor{mcp.FeatureKind(b[1]), int(index), string(b[2+n:])}
 	return c, utf8.ValidString(c.key) && c.String() == text
 }
 
@@ -58,23 +59,25 @@ func (c cursor) start(index map[string]int, size int) int {
 	return min(c.index, size)
 }
 
-type listParams struct {
-	Cursor *string `json:"cursor"`
-}
-
 // listPage is a page of a list.
 type listPage[D any] struct {
-	list []*D // not nil
-	mcp.Prepared
-	next *string // cursor of the next one
+	list    []*D          // not nil
+	entries []*wire.Entry // of list, with their encoded forms
+	next    *string       // cursor of the next one
+}
+
+// with gives a result that lists the page the encoded forms of its entries.
+func (p *listPage[D]) with(result any) any {
+	access.SetEntries(result, p.entries)
+	return result
 }
 
 // page returns the page of a list that x asks for. Without a filter it is a
 // part of the snapshot, not a copy.
 //
 // Spec: 2026-07-28 server/utilities/pagination#error-handling.
-func page[D any, P plan[D]](ctx context.Context, s *Server, r *registry[D, P], kind FeatureKind, x *mcp.Exchange) (listPage[D], error) {
-	var params listParams
+func page[D any, P plan[D]](ctx context.Context, s *Server, r *registry[D, P], kind mcp.FeatureKind, x *mcp.Exchange) (listPage[D], error) {
+	var params mcp.ListParams
 	if err := decodeParams(x, &params); err != nil {
 		return listPage[D]{}, err
 	}
@@ -91,7 +94,7 @@ func page[D any, P plan[D]](ctx context.Context, s *Server, r *registry[D, P], k
 	}
 	to := min(from+s.opts.PageSize, len(snap.plans))
 	p := listPage[D]{list: snap.descs[from:to:to]}
-	p.Entries = snap.entries[from:to:to]
+	p.entries = snap.entries[from:to:to]
 	if to < len(snap.plans) {
 		p.next = snap.cursor(kind, to-1)
 	}
@@ -100,7 +103,7 @@ func page[D any, P plan[D]](ctx context.Context, s *Server, r *registry[D, P], k
 
 // filtered is page for a server that hides entries. There is a next page only
 // if it has an entry.
-func filtered[D any, P plan[D]](ctx context.Context, s *Server, snap *snapshot[D, P], kind FeatureKind, x *mcp.Exchange, from int) listPage[D] {
+func filtered[D any, P plan[D]](ctx context.Context, s *Server, snap *snapshot[D, P], kind mcp.FeatureKind, x *mcp.Exchange, from int) listPage[D] {
 	p, last := listPage[D]{list: []*D{}}, 0
 	for i := from; i < len(snap.plans); i++ {
 		if !s.visible(ctx, x, kind, snap.plans[i].key()) {
@@ -110,18 +113,18 @@ func filtered[D any, P plan[D]](ctx context.Context, s *Server, snap *snapshot[D
 			p.next = snap.cursor(kind, last)
 			break
 		}
-		p.list, p.Entries, last = append(p.list, snap.descs[i]), append(p.Entries, snap.entries[i]), i
+		p.list, p.entries, last = append(p.list, snap.descs[i]), append(p.entries, snap.entries[i]), i
 	}
 	return p
 }
 
 // cursor returns the cursor of the page behind the entry at i.
-func (s *snapshot[D, P]) cursor(kind FeatureKind, i int) *string {
+func (s *snapshot[D, P]) cursor(kind mcp.FeatureKind, i int) *string {
 	text := cursor{kind, i, s.plans[i].key()}.String()
 	return &text
 }
 
-func (s *Server) visible(ctx context.Context, x *mcp.Exchange, kind FeatureKind, name string) bool {
+func (s *Server) visible(ctx context.Context, x *mcp.Exchange, kind mcp.FeatureKind, name string) bool {
 	return s.opts.Visible == nil || s.opts.Visible(ctx, x, kind, name)
 }
 

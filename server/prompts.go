@@ -156,11 +156,11 @@ func (s *Server) RemovePrompts(names ...string) {
 
 // Spec: 2026-07-28 server/prompts#listing-prompts.
 func (s *Server) listPrompts(ctx context.Context, x *mcp.Exchange) (any, error) {
-	p, err := page(ctx, s, &s.prompts, PromptFeature, x)
+	p, err := page(ctx, s, &s.prompts, mcp.PromptFeature, x)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListPromptsResult{CacheFields: s.cacheFields(x.Method), Prompts: p.list, NextCursor: p.next, Prepared: p.Prepared}, nil
+	return p.with(&mcp.ListPromptsResult{CacheFields: s.cacheFields(x.Method), Prompts: p.list, NextCursor: p.next}), nil
 }
 
 // getPrompt answers prompts/get.
@@ -173,7 +173,7 @@ func (s *Server) getPrompt(ctx context.Context, x *mcp.Exchange) (any, error) {
 		return nil, mcp.InvalidParams(`params of %s must have "name"`, x.Method)
 	}
 	p, ok := s.prompts.get(params.Name)
-	if !ok || !s.visible(ctx, x, PromptFeature, params.Name) {
+	if !ok || !s.visible(ctx, x, mcp.PromptFeature, params.Name) {
 		return nil, mcp.InvalidParams("unknown prompt: %q", shorten(params.Name))
 	}
 	if err := p.check(params.Arguments); err != nil {

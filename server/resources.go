@@ -75,11 +75,11 @@ func (s *Server) RemoveResources(uris ...string) {
 
 // Spec: 2026-07-28 server/resources#listing-resources.
 func (s *Server) listResources(ctx context.Context, x *mcp.Exchange) (any, error) {
-	p, err := page(ctx, s, &s.resources, ResourceFeature, x)
+	p, err := page(ctx, s, &s.resources, mcp.ResourceFeature, x)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListResourcesResult{CacheFields: s.cacheFields(x.Method), Resources: p.list, NextCursor: p.next, Prepared: p.Prepared}, nil
+	return p.with(&mcp.ListResourcesResult{CacheFields: s.cacheFields(x.Method), Resources: p.list, NextCursor: p.next}), nil
 }
 
 // readResource answers resources/read.
@@ -110,12 +110,12 @@ func (s *Server) readResource(ctx context.Context, x *mcp.Exchange) (any, error)
 // read finds the handler: the resource itself, or the first template that
 // fits.
 func (s *Server) read(ctx context.Context, call *Call, uri string) (*mcp.ReadResourceResult, error) {
-	if r, ok := s.resources.get(uri); ok && s.visible(ctx, call.x, ResourceFeature, uri) {
+	if r, ok := s.resources.get(uri); ok && s.visible(ctx, call.x, mcp.ResourceFeature, uri) {
 		return r.read(ctx, call, uri)
 	}
 	for _, t := range s.templates.load().plans {
 		read := t.match(uri)
-		if read != nil && s.visible(ctx, call.x, TemplateFeature, t.key()) {
+		if read != nil && s.visible(ctx, call.x, mcp.TemplateFeature, t.key()) {
 			return read(ctx, call)
 		}
 	}

@@ -30,6 +30,8 @@ type Server struct {
 	watches watches
 	forms   sync.Map // of *form by reflect.Type
 
+	described atomic.Pointer[described] // the newest description
+
 	chainMu    sync.Mutex // guards middleware and stores to chain
 	middleware []Middleware
 	chain      atomic.Pointer[mcp.ServeFunc]
@@ -74,29 +76,53 @@ func (s *Server) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 // once offered stays: it is not withdrawn from clients that have seen it.
 //
 // Spec: 2026-07-28 server/discover#response.
-func (s *Server) Describe() mcp.Description {
-	return mcp.Description{
+func (s *Server) Describe(context.Context, *mcp.Peer) *mcp.Description {
+	offers := s.offers()
+	if d := s.described.Load(); d != nil && d.offers == offers {
+		return &d.Description
+	}
+	d := &described{offers: offers, Description: mcp.Description{
 		Info:         s.info,
-		Capabilities: s.capabilities(),
+		Capabilities: s.capabilities(offers),
 		Instructions: s.opts.Instructions,
 		Revisions:    s.opts.Revisions,
 		Cache:        s.cacheFields(mcp.MethodDiscover),
 		CrashOnPanic: s.opts.Panic == CrashOnPanic,
+	}}
+	s.described.Store(d)
+	return &d.Description
+}
+
+// offers are the features that a server has, or once had.
+type offers struct{ tools, resources, prompts, completions bool }
+
+// described is a description, and what it depends on.
+type described struct {
+	mcp.Description
+	offers offers
+}
+
+func (s *Server) offers() offers {
+	return offers{
+		tools:       s.opts.Announce.Tools || s.tools.used(),
+		resources:   s.opts.Announce.Resources || s.opts.Subscriptions || s.resources.used() || s.templates.used(),
+		prompts:     s.opts.Announce.Prompts || s.prompts.used(),
+		completions: s.completers.used(),
 	}
 }
 
-func (s *Server) capabilities() mcp.ServerCapabilities {
+func (s *Server) capabilities(o offers) mcp.ServerCapabilities {
 	caps := mcp.ServerCapabilities{Extensions: s.extensions, Experimental: s.experimental}
-	if s.hasTools() {
+	if o.tools {
 		caps.Tools = &mcp.ListCapability{ListChanged: true}
 	}
-	if s.hasPrompts() {
+	if o.prompts {
 		caps.Prompts = &mcp.ListCapability{ListChanged: true}
 	}
-	if s.hasResources() {
+	if o.resources {
 		caps.Resources = &mcp.ResourcesCapability{ListChanged: true, Subscribe: s.opts.Subscriptions}
 	}
-	if s.hasCompletions() {
+	if o.completions {
 		caps.Completions = &mcp.Empty{}
 	}
 	if s.opts.Logging {
@@ -105,45 +131,30 @@ func (s *Server) capabilities() mcp.ServerCapabilities {
 	return caps
 }
 
-func (s *Server) hasTools() bool { return s.opts.Announce.Tools || s.tools.used() }
-
-func (s *Server) hasPrompts() bool { return s.opts.Announce.Prompts || s.prompts.used() }
-
-func (s *Server) hasResources() bool {
-	return s.opts.Announce.Resources || s.opts.Subscriptions || s.resources.used() || s.templates.used()
-}
-
-func (s *Server) hasCompletions() bool { return s.completers.used() }
-
-// protocolMethod is a method of the protocol that this package answers.
-type protocolMethod struct {
-	declared func(*Server) bool
-	serve    func(*Server, context.Context, *mcp.Exchange) (any, error)
-}
-
-var protocolMethods = map[string]protocolMethod{
-	mcp.MethodListTools:     {(*Server).hasTools, (*Server).listTools},
-	mcp.MethodCallTool:      {(*Server).hasTools, (*Server).callTool},
-	mcp.MethodListResources: {(*Server).hasResources, (*Server).listResources},
-	mcp.MethodListTemplates: {(*Server).hasResources, (*Server).listTemplates},
-	mcp.MethodReadResource:  {(*Server).hasResources, (*Server).readResource},
-	mcp.MethodListPrompts:   {(*Server).hasPrompts, (*Server).listPrompts},
-	mcp.MethodGetPrompt:     {(*Server).hasPrompts, (*Server).getPrompt},
-	mcp.MethodComplete:      {(*Server).hasCompletions, (*Server).complete},
+// methods are how the methods of the protocol are served that are about a
+// server's features.
+var methods = map[string]func(*Server, context.Context, *mcp.Exchange) (any, error){
+	mcp.MethodListTools:     (*Server).listTools,
+	mcp.MethodCallTool:      (*Server).callTool,
+	mcp.MethodListResources: (*Server).listResources,
+	mcp.MethodListTemplates: (*Server).listTemplates,
+	mcp.MethodReadResource:  (*Server).readResource,
+	mcp.MethodListPrompts:   (*Server).listPrompts,
+	mcp.MethodGetPrompt:     (*Server).getPrompt,
+	mcp.MethodComplete:      (*Server).complete,
 }
 
 // dispatch is the innermost ServeFunc.
 func (s *Server) dispatch(ctx context.Context, x *mcp.Exchange) (any, error) {
-	m, ok := protocolMethods[x.Method]
-	if !ok || x.ID.IsZero() {
+	if x.Watch != nil {
+		return s.watch(ctx, x)
+	}
+	serve := methods[x.Method]
+	if serve == nil || x.ID.IsZero() {
 		return s.serveCustom(ctx, x)
 	}
-	// Two parsers that disagree on which member counts are a smuggling hole.
-	if x.CaseVariant != "" {
-		return nil, mcp.InvalidParams("params member %q differs only in case from a name of the protocol", x.CaseVariant)
-	}
-	if !m.declared(s) {
+	if !s.Describe(ctx, &x.Peer).Capabilities.Has(mcp.MethodNamed(x.Method).Capability) {
 		return nil, &mcp.MethodNotFoundError{Method: x.Method}
 	}
-	return m.serve(s, ctx, x)
+	return serve(s, ctx, x)
 }

@@ -17,7 +17,7 @@ import (
 func textTool(context.Context, *Call, struct{}) (string, error) { return "ok", nil }
 
 func TestCapabilities(t *testing.T) {
-	caps := func(s *Server) string { return toJSON(t, s.Describe().Capabilities) }
+	caps := func(s *Server) string { return toJSON(t, s.Describe(t.Context(), nil).Capabilities) }
 	s, _ := newServer(Options{})
 	same(t, caps(s), `{}`)
 	AddTool(s, mcp.Tool{Name: "t"}, textTool)
@@ -47,18 +47,18 @@ func TestDescribe(t *testing.T) {
 		Instructions: "i", Revisions: []mcp.Revision{mcp.Revision20260728},
 		Cache: map[string]CacheHint{mcp.MethodDiscover: {TTL: time.Minute}},
 	})
-	d := s.Describe()
+	d := s.Describe(t.Context(), nil)
 	if d.Info.Name != "n" || d.Instructions != "i" || len(d.Revisions) != 1 {
 		t.Errorf("got %+v", d)
 	}
 	same(t, toJSON(t, d.Cache), `{"ttlMs":60000,"cacheScope":"private"}`)
-	if s := New(mcp.Implementation{}, nil); toJSON(t, s.Describe().Cache) != `{}` {
+	if s := New(mcp.Implementation{}, nil); toJSON(t, s.Describe(t.Context(), nil).Cache) != `{}` {
 		t.Error("nil options are not the defaults")
 	}
 }
 
 func TestBadOptions(t *testing.T) {
-	visible := func(context.Context, *mcp.Exchange, FeatureKind, string) bool { return true }
+	visible := func(context.Context, *mcp.Exchange, mcp.FeatureKind, string) bool { return true }
 	cache := func(method string, h CacheHint) map[string]CacheHint { return map[string]CacheHint{method: h} }
 	for want, opts := range map[string]Options{
 		"PageSize":         {PageSize: -1},
@@ -80,23 +80,12 @@ func TestBadOptions(t *testing.T) {
 
 func TestUndeclaredMethods(t *testing.T) {
 	s, _ := newServer(Options{})
-	for method := range protocolMethods {
+	for method := range methods {
 		same(t, serve(t, s, method, `{}`), "error: method not found: "+method)
 	}
 	for _, method := range []string{"nope", mcp.MethodInitialize, mcp.MethodPing, ""} {
 		same(t, serve(t, s, method, ``), "error: method not found: "+method)
 	}
-}
-
-func TestCaseVariant(t *testing.T) {
-	s, _ := newServer(Options{})
-	AddTool(s, mcp.Tool{Name: "t"}, textTool)
-	s.HandleMethod("x/y", func(context.Context, *Call, json.RawMessage) (any, error) { return nil, nil })
-	x := request(mcp.MethodCallTool, `{"name":"t"}`)
-	x.CaseVariant = "Name"
-	same(t, serveExchange(t, s, x), `error: params member "Name" differs only in case from a name of the protocol`)
-	x.Method = "x/y"
-	same(t, serveExchange(t, s, x), `{}`)
 }
 
 // A notification runs no tool: there is nobody to answer.
@@ -110,7 +99,7 @@ func TestRequestMethodAsNotification(t *testing.T) {
 }
 
 func TestVisible(t *testing.T) {
-	s, _ := newServer(Options{PageSize: 2, Visible: func(_ context.Context, x *mcp.Exchange, kind FeatureKind, name string) bool {
+	s, _ := newServer(Options{PageSize: 2, Visible: func(_ context.Context, x *mcp.Exchange, kind mcp.FeatureKind, name string) bool {
 		return x.Peer.Principal == "root" || !strings.Contains(name, fmt.Sprintf("hidden%d", kind))
 	}})
 	for _, name := range []string{"hidden1a", "a", "hidden1b", "b", "c", "hidden1c"} {
@@ -207,15 +196,15 @@ func TestPagination(t *testing.T) {
 
 func TestBadCursor(t *testing.T) {
 	s, _ := newServer(Options{Announce: Features{Tools: true, Prompts: true}})
-	for _, text := range []string{"", "x", "!", "AQ", "AQE", "AgEAYQ", "AQEAYQ==", cursor{PromptFeature, 0, "a"}.String(), cursor{ToolFeature, 0, "\xff"}.String()} {
+	for _, text := range []string{"", "x", "!", "AQ", "AQE", "AgEAYQ", "AQEAYQ==", cursor{mcp.PromptFeature, 0, "a"}.String(), cursor{mcp.ToolFeature, 0, "\xff"}.String()} {
 		same(t, serve(t, s, mcp.MethodListTools, `{"cursor":"`+text+`"}`), `error: invalid cursor "`+text+`"`)
 	}
 	same(t, serve(t, s, mcp.MethodListTools, `{"cursor":3}`), `error: params of tools/list: cursor: unexpected number`)
 }
 
 func FuzzCursor(f *testing.F) {
-	f.Add(cursor{ToolFeature, 3, "abc"}.String())
-	f.Add(cursor{ResourceFeature, 70000, "file:///é"}.String())
+	f.Add(cursor{mcp.ToolFeature, 3, "abc"}.String())
+	f.Add(cursor{mcp.ResourceFeature, 70000, "file:///é"}.String())
 	f.Add("AQEA\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, ok := parseCursor(text)
@@ -382,11 +371,11 @@ func TestConcurrentUse(t *testing.T) {
 			for j := range 50 {
 				name := fmt.Sprintf("t%d-%d", i, j%5)
 				AddTool(s, mcp.Tool{Name: name}, textTool)
-				stop := s.Watch(mcp.SubscriptionFilter{ToolsListChanged: true}, func(mcp.Change) {})
+				stop := subscribe(t, s, mcp.SubscriptionFilter{ToolsListChanged: true}, func(mcp.Change) {})
 				s.Use(func(next mcp.ServeFunc) mcp.ServeFunc { return next })
 				same(t, call(t, s, "stays", "{}"), `{"content":[{"type":"text","text":"ok"}]}`)
 				listAll(t, s, "")
-				s.Describe()
+				s.Describe(t.Context(), nil)
 				s.RemoveTools(name)
 				stop()
 			}

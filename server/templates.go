@@ -91,11 +91,11 @@ func (s *Server) RemoveTemplates(uriTemplates ...string) {
 
 // Spec: 2026-07-28 server/resources#resource-templates.
 func (s *Server) listTemplates(ctx context.Context, x *mcp.Exchange) (any, error) {
-	p, err := page(ctx, s, &s.templates, TemplateFeature, x)
+	p, err := page(ctx, s, &s.templates, mcp.TemplateFeature, x)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListResourceTemplatesResult{CacheFields: s.cacheFields(x.Method), ResourceTemplates: p.list, NextCursor: p.next, Prepared: p.Prepared}, nil
+	return p.with(&mcp.ListResourceTemplatesResult{CacheFields: s.cacheFields(x.Method), ResourceTemplates: p.list, NextCursor: p.next}), nil
 }
 
 // binder puts the variables of a URI into a value.

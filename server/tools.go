@@ -103,11 +103,11 @@ func (s *Server) RemoveTools(names ...string) {
 
 // Spec: 2026-07-28 server/tools#listing-tools.
 func (s *Server) listTools(ctx context.Context, x *mcp.Exchange) (any, error) {
-	p, err := page(ctx, s, &s.tools, ToolFeature, x)
+	p, err := page(ctx, s, &s.tools, mcp.ToolFeature, x)
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListToolsResult{CacheFields: s.cacheFields(x.Method), Tools: p.list, NextCursor: p.next, Prepared: p.Prepared}, nil
+	return p.with(&mcp.ListToolsResult{CacheFields: s.cacheFields(x.Method), Tools: p.list, NextCursor: p.next}), nil
 }
 
 // callTool answers tools/call.
@@ -122,7 +122,7 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 		return nil, mcp.InvalidParams(`params of %s must have "name"`, x.Method)
 	}
 	t, ok := s.tools.get(params.Name)
-	if !ok || !s.visible(ctx, x, ToolFeature, params.Name) {
+	if !ok || !s.visible(ctx, x, mcp.ToolFeature, params.Name) {
 		return nil, mcp.InvalidParams("unknown tool: %q", shorten(params.Name))
 	}
 	args := params.Arguments

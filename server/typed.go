@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/schema"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -143,7 +144,7 @@ func (t *tool) structured(ctx context.Context, call *Call, out any) (*mcp.CallTo
 		return nil, errInternal()
 	}
 	result := resultOf(raw)
-	result.Encoded = encoded
+	access.SetEncoded(result, encoded)
 	return result, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/internal/waiting"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -101,14 +102,14 @@ func TestOneLoginForAll(t *testing.T) {
 	u := &user{wait: make(chan struct{}), begun: make(chan struct{}, 1)}
 	c := w.client(u)
 	var waited, ended atomic.Int32
-	var waiting sync.WaitGroup
-	ctx := mcp.WithWaiting(t.Context(), func() func() {
+	var begun sync.WaitGroup
+	ctx := waiting.With(t.Context(), func() func() {
 		waited.Add(1)
-		waiting.Done()
+		begun.Done()
 		return func() { ended.Add(1) }
 	})
 	const n = 10
-	waiting.Add(n)
+	begun.Add(n)
 	impatient, giveUp := context.WithCancel(ctx)
 	results := make(chan error, n)
 	for i := range n {
@@ -122,7 +123,7 @@ func TestOneLoginForAll(t *testing.T) {
 		}()
 	}
 	<-u.begun
-	waiting.Wait()
+	begun.Wait()
 	giveUp()
 	if err := <-results; !errors.Is(err, context.Canceled) {
 		t.Errorf("the impatient one got %v", err)

@@ -5,18 +5,28 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-
-	"golang.org/x/sys/windows"
+	"syscall"
+	"unsafe"
 )
+
+// lockFileEx is not in package syscall. kernel32.dll is mapped into every
+// process, so that no other file of this name can be loaded in its place.
+var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 
 // tryLock locks a file until it is closed, if nobody else has.
 func tryLock(f *os.File) (bool, error) {
-	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
-	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
+	const (
+		failImmediately   = 0x1               // LOCKFILE_FAIL_IMMEDIATELY
+		exclusive         = 0x2               // LOCKFILE_EXCLUSIVE_LOCK
+		lockViolation     = syscall.Errno(33) // ERROR_LOCK_VIOLATION
+		reserved, low, hi = 0, 1, 0           // one byte, at the offset in start
+	)
+	var start syscall.Overlapped
+	locked, _, err := lockFileEx.Call(f.Fd(), exclusive|failImmediately, reserved, low, hi, uintptr(unsafe.Pointer(&start)))
 	switch {
-	case err == nil:
+	case locked != 0:
 		return true, nil
-	case errors.Is(err, windows.ERROR_LOCK_VIOLATION):
+	case errors.Is(err, lockViolation):
 		return false, nil
 	}
 	return false, fmt.Errorf("locking %s: %w", f.Name(), err)

@@ -106,17 +106,14 @@ func (in *instrumentation) call(ctx context.Context, req *client.Request, next c
 
 // subject is what a call is about, if that has few values.
 func subject(req *client.Request) attribute.KeyValue {
-	var p struct {
-		Name string `json:"name"`
-	}
-	if req.Params == nil || wire.Unmarshal(req.Params, &p) != nil || p.Name == "" {
-		return attribute.KeyValue{}
-	}
-	switch req.Method {
-	case mcp.MethodCallTool:
-		return attribute.String("gen_ai.tool.name", p.Name)
-	case mcp.MethodGetPrompt:
-		return attribute.String("gen_ai.prompt.name", p.Name)
+	m := mcp.MethodNamed(req.Method)
+	name := m.SubjectOf(req.Params)
+	switch {
+	case name == "":
+	case m.Feature == mcp.ToolFeature:
+		return attribute.String("gen_ai.tool.name", name)
+	case m.Feature == mcp.PromptFeature:
+		return attribute.String("gen_ai.prompt.name", name)
 	}
 	return attribute.KeyValue{}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-mcp/parley/internal/cli"
+	"github.com/parley-mcp/parley/cmd/parley/internal/cli"
 )
 
 // onTerminal runs the program as somebody does who sits at a terminal, and

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/parley-mcp/parley/internal/cli"
+	"github.com/parley-mcp/parley/cmd/parley/internal/cli"
 )
 
 func main() {

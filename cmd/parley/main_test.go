@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/parley-mcp/parley/internal/cli"
+	"github.com/parley-mcp/parley/cmd/parley/internal/cli"
 )
 
 // TestMain makes this test binary the program and, under another name, the

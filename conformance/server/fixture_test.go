@@ -142,7 +142,7 @@ func TestReports(t *testing.T) {
 	}
 	mcptest.RunModes(t, bothWires(), handler, opts, func(t *testing.T, c *client.Client) {
 		var progress []float64 // written and read in turn: nothing is told after the call has returned
-		_, err := c.CallTool(t.Context(), "test_tool_with_progress", nil, client.OnProgress(func(p *mcp.ProgressParams) {
+		_, err := c.CallTool(t.Context(), "test_tool_with_progress", nil, client.WithProgress(func(p *mcp.ProgressParams) {
 			progress = append(progress, p.Progress)
 		}))
 		if err != nil || !slices.Equal(progress, []float64{0, 50, 100}) {

@@ -2,63 +2,98 @@ package era
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
+	"strings"
 
-	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// completeCall is complete for the result of a tool, which is the answer that
-// most requests get.
-func completeCall(r *mcp.CallToolResult, name *named) wire.Written {
+// call is result for that of a tool, which is the answer that most requests get:
+// it is written by hand.
+func (f form) call(r *mcp.CallToolResult) wire.Written {
 	return func(dst []byte) ([]byte, error) {
-		f, meta := r.ResultFields, name.text
-		if len(f.Meta) > 0 {
-			meta = nil
+		c, meta := f.clearedCall(r)
+		dst = slices.Grow(dst, enough(roomForCall(r)))
+		if !callByHand {
+			return appendWholeCall(dst, &c, !f.facts.Stateless)
 		}
-		stamp(&f, name.meta)
-		dst = beginCall(dst, r)
-		dst, err := appendHeading(dst, f, meta)
-		if err != nil {
-			return nil, err
-		}
-		if dst, err = appendContent(dst, r.Content, r.StructuredContent, r.Encoded); err != nil {
-			return nil, err
-		}
-		if r.IsError {
-			dst = append(dst, `,"isError":true`...)
-		}
-		return append(dst, '}'), nil
+		return appendCall(dst, &c, meta, access.EncodedOf(r), !f.facts.Stateless)
 	}
 }
 
-// shapeCall is shape for the result of a tool. It says of success, too, that it
-// is no error, which readers of the early revisions rely on.
+// clearedCall returns a copy of r as the revision has it, and the encoded form
+// of its Meta if that is known.
+func (f form) clearedCall(r *mcp.CallToolResult) (c mcp.CallToolResult, meta json.RawMessage) {
+	c = *r
+	if f.facts.Stateless && len(c.Meta) == 0 {
+		meta = f.by.text
+	}
+	f.head(&c.ResultFields, nil)
+	c.Content = shapeContents(c.Content, f.facts)
+	if !f.facts.StructuredContent || !f.facts.AnyStructuredContent && !isObject(c.StructuredContent) {
+		c.StructuredContent = nil
+	}
+	return c, meta
+}
+
+// callByHand says that appendCall knows all members of the result of a tool. One
+// with a member that was added since is encoded as any other value is.
+var callByHand = hasMembers(reflect.TypeFor[mcp.CallToolResult](), "_meta", "resultType", "content", "structuredContent", "isError")
+
+// hasMembers reports whether the JSON form of a struct has these members, and no
+// others.
+func hasMembers(t reflect.Type, names ...string) bool {
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Anonymous || !field.IsExported() || name == "-" {
+			continue
+		}
+		i := slices.Index(names, name)
+		if i < 0 {
+			return false
+		}
+		names = slices.Delete(names, i, i+1)
+	}
+	return len(names) == 0
+}
+
+// appendCall appends a result by hand. explicit says of success, too, that it is
+// no error, which readers of the early revisions rely on.
 //
 // Spec: 2025-03-26 server/tools#calling-tools.
-func shapeCall(r *mcp.CallToolResult, f *revision.Facts) wire.Written {
-	return func(dst []byte) ([]byte, error) {
-		content, structured := shapeContents(r.Content, f), r.StructuredContent
-		if !f.StructuredContent || !f.AnyStructuredContent && !isObject(structured) {
-			structured = nil
-		}
-		dst, err := appendHeading(beginCall(dst, r), plain(r.ResultFields), nil)
-		if err != nil {
-			return nil, err
-		}
-		if dst, err = appendContent(dst, content, structured, r.Encoded); err != nil {
-			return nil, err
-		}
-		if r.IsError {
-			return append(dst, `,"isError":true}`...), nil
-		}
-		return append(dst, `,"isError":false}`...), nil
+func appendCall(dst []byte, c *mcp.CallToolResult, meta json.RawMessage, encoded wire.Encoded, explicit bool) (_ []byte, err error) {
+	if dst, err = appendHeading(append(dst, '{'), c.ResultFields, meta); err != nil {
+		return nil, err
 	}
+	if dst, err = appendContent(dst, c.Content, c.StructuredContent, encoded); err != nil {
+		return nil, err
+	}
+	switch {
+	case c.IsError:
+		dst = append(dst, `,"isError":true`...)
+	case explicit:
+		dst = append(dst, `,"isError":false`...)
+	}
+	return append(dst, '}'), nil
 }
 
-func beginCall(dst []byte, r *mcp.CallToolResult) []byte {
-	return append(slices.Grow(dst, enough(roomForCall(r))), '{')
+// appendWholeCall is appendCall for a result with members that it does not know.
+func appendWholeCall(dst []byte, c *mcp.CallToolResult, explicit bool) ([]byte, error) {
+	whole := *c
+	if whole.Content == nil {
+		whole.Content = mcp.Contents{}
+	}
+	doc, err := wire.Marshal(&whole)
+	if err == nil && explicit && !c.IsError {
+		doc, err = wire.Set(doc, "isError", []byte("false"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(dst, doc...), nil
 }
 
 // appendHeading appends the members that every result may have, and a comma

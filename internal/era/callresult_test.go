@@ -47,19 +47,37 @@ func appended(t *testing.T, v any) string {
 	return string(text[len("before "):])
 }
 
+// stateless is the form of results of the stateless era.
+func stateless() form {
+	return form{revision.Default(nil, true), new(naming).brief(&mcp.Implementation{Name: "n", Version: "1"})}
+}
+
+// byHandOrNot calls test for a result that is written by hand, and for one that
+// is not, as it would be with a member that was added since.
+func byHandOrNot(t *testing.T, test func(t *testing.T)) {
+	t.Run("by hand", test)
+	callByHand = false
+	defer func() { callByHand = true }()
+	t.Run("whole", test)
+}
+
 // The result of a tool is what the encoder would have made of it.
-func TestCompleteCall(t *testing.T) {
-	name := new(naming).brief(&mcp.Implementation{Name: "n", Version: "1"})
+func TestStatelessCall(t *testing.T) { byHandOrNot(t, testStatelessCall) }
+
+func testStatelessCall(t *testing.T) {
+	f := stateless()
 	for _, r := range results() {
 		want := *r
-		stamp(&want.ResultFields, name.meta)
-		if got, want := appended(t, completeCall(r, name)), appended(t, &want); got != want {
+		stamp(&want.ResultFields, f.by.meta)
+		if got, want := appended(t, f.call(r)), appended(t, &want); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }
 
-func TestShapeCall(t *testing.T) {
+func TestSessionCall(t *testing.T) { byHandOrNot(t, testSessionCall) }
+
+func testSessionCall(t *testing.T) {
 	for _, version := range []mcp.Revision{mcp.Revision20241105, mcp.Revision20250326, mcp.Revision20250618, mcp.Revision20251125} {
 		f := revision.Of(version)
 		for _, r := range results() {
@@ -71,7 +89,7 @@ func TestShapeCall(t *testing.T) {
 			if !f.StructuredContent || !isObject(r.StructuredContent) {
 				want.StructuredContent = nil
 			}
-			if got, want := appended(t, shapeCall(r, f)), appended(t, &want); got != want {
+			if got, want := appended(t, form{facts: f}.call(r)), appended(t, &want); got != want {
 				t.Errorf("%s\ngot  %s\nwant %s", version, got, want)
 			}
 		}
@@ -80,14 +98,13 @@ func TestShapeCall(t *testing.T) {
 
 // What is no JSON fails, instead of going out.
 func TestCallResultIsChecked(t *testing.T) {
-	name := new(naming).brief(&mcp.Implementation{Name: "n", Version: "1"})
 	for _, r := range []*mcp.CallToolResult{
 		{StructuredContent: json.RawMessage(`{"a":1,"a":2}`)},
 		{StructuredContent: json.RawMessage(`{`)},
 		{ResultFields: mcp.ResultFields{Meta: mcp.Meta{"a": json.RawMessage(`x`)}}},
 		{Content: mcp.Contents{&mcp.TextContent{Meta: mcp.Meta{"a": json.RawMessage(`1 2`)}}}},
 	} {
-		for _, w := range []wire.Written{completeCall(r, name), shapeCall(r, revision.Of(mcp.Revision20251125))} {
+		for _, w := range []wire.Written{stateless().call(r), form{facts: revision.Of(mcp.Revision20251125)}.call(r)} {
 			if text, err := wire.Append(nil, w); err == nil {
 				t.Errorf("sent %s", text)
 			}

@@ -1,6 +1,7 @@
 package era
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -55,11 +56,29 @@ func (q *changes) take() []mcp.Change {
 	return taken
 }
 
-var changeMethods = map[mcp.ChangeKind]string{
-	mcp.ToolsChanged:     mcp.NoteToolsChanged,
-	mcp.PromptsChanged:   mcp.NotePromptsChanged,
-	mcp.ResourcesChanged: mcp.NoteResourcesChanged,
-	mcp.ResourceUpdated:  mcp.NoteResourceUpdated,
+// changeMethods are the notifications that tell of changes.
+var changeMethods = func() map[mcp.ChangeKind]string {
+	notes := map[mcp.ChangeKind]string{}
+	for _, m := range mcp.Methods() {
+		if m.Notification && m.Change != 0 {
+			notes[m.Change] = m.Name
+		}
+	}
+	return notes
+}()
+
+// subscribeTo subscribes an exchange to changes.
+func subscribeTo(ctx context.Context, h mcp.Handler, x *mcp.Exchange, filter mcp.SubscriptionFilter, deliver func(mcp.Change)) (*mcp.Watching, error) {
+	x.Watch = &mcp.Watch{Filter: filter, Deliver: deliver}
+	result, err := h.Serve(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	w, ok := result.(*mcp.Watching)
+	if !ok || w == nil || w.Stop == nil {
+		return nil, &mcp.MethodNotFoundError{Method: x.Method}
+	}
+	return w, nil
 }
 
 // changeFrame returns the frame of the notification that tells of a change, with
@@ -88,11 +107,15 @@ func changeFrame(c mcp.Change, meta json.RawMessage) []byte {
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 func Honoured(f mcp.SubscriptionFilter, c *mcp.ServerCapabilities) mcp.SubscriptionFilter {
-	f.ToolsListChanged = f.ToolsListChanged && c.Tools != nil && c.Tools.ListChanged
-	f.PromptsListChanged = f.PromptsListChanged && c.Prompts != nil && c.Prompts.ListChanged
-	f.ResourcesListChanged = f.ResourcesListChanged && c.Resources != nil && c.Resources.ListChanged
-	if c.Resources == nil || !c.Resources.Subscribe {
-		f.ResourceSubscriptions = nil
+	for kind, kept := range map[mcp.ChangeKind]bool{
+		mcp.ToolsChanged:     c.Tools != nil && c.Tools.ListChanged,
+		mcp.PromptsChanged:   c.Prompts != nil && c.Prompts.ListChanged,
+		mcp.ResourcesChanged: c.Resources != nil && c.Resources.ListChanged,
+		mcp.ResourceUpdated:  c.Has(mcp.CapSubscribe),
+	} {
+		if !kept {
+			f.Drop(kind)
+		}
 	}
 	return f
 }

@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/parley-mcp/parley/internal/revision"
-	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -28,6 +26,9 @@ type Outgoing struct {
 	// LogLevel asks for log messages of this request; "" asks for none.
 	// Sessions have one level for all and ignore it.
 	LogLevel mcp.LoggingLevel
+	// Rounds says what the caller does of a call's rounds itself; nil is
+	// nothing. Sessions have no rounds and ignore it.
+	Rounds *Rounds
 	// Sent is told the ID before the request goes out; it may be nil.
 	Sent func(id jsonrpc.ID)
 }
@@ -35,6 +36,9 @@ type Outgoing struct {
 // Answerer answers what a server asks. A method that is not supported returns
 // an error; the capabilities that were declared keep servers from asking.
 type Answerer interface {
+	// Raw answers any question as it is, once it has been found to be one that
+	// was declared; ok is false when the other methods answer.
+	Raw(ctx context.Context, method string, params json.RawMessage) (answer json.RawMessage, ok bool, err error)
 	Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 	Sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
 	Roots(ctx context.Context) (*mcp.ListRootsResult, error)
@@ -57,38 +61,64 @@ func (i *IDs) Next() jsonrpc.ID { return jsonrpc.IntID(i.last.Add(1)) }
 // errUnsupported answers a question of a kind that was never declared.
 var errUnsupported = errors.New("not supported by this client")
 
-// ask answers one question of a server with a value that has a JSON form. What
-// the revision lacks was not declared in it, whatever the client can.
-func ask(ctx context.Context, a Answerer, method string, params json.RawMessage, f *revision.Facts) (any, error) {
-	switch method {
-	case mcp.MethodElicit:
-		p := new(mcp.ElicitParams)
-		if err := wire.Unmarshal(orEmpty(params), p); err != nil {
-			return nil, mcp.InvalidParams("params: %v", err)
+// ask answers one question of a server with a value that has a JSON form, in
+// the shape of the revision. What the revision lacks was not declared in it,
+// whatever the client can.
+func ask(ctx context.Context, a Answerer, declared *mcp.ClientCapabilities, method string, params json.RawMessage, f *revision.Facts) (any, error) {
+	q, err := readAsked(method, params, f)
+	if err != nil {
+		return nil, err
+	}
+	if missing(q, declared) == nil {
+		if answer, ok, err := a.Raw(ctx, method, params); ok {
+			if err != nil {
+				return nil, err
+			}
+			return shapeRawAnswer(method, answer, f)
 		}
+	}
+	var answer any
+	switch p := q.Params.(type) {
+	case *mcp.ElicitParams:
+		answer, err = a.Elicit(ctx, p)
+	case *mcp.CreateMessageParams:
+		answer, err = a.Sample(ctx, p)
+	default:
+		answer, err = a.Roots(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return shapeAnswer(answer, f), nil
+}
+
+// readAsked reads a question as the revision has it.
+func readAsked(method string, params json.RawMessage, f *revision.Facts) (mcp.InputRequest, error) {
+	q, err := decodeQuestion(mcp.InputRequest{Method: method, Params: json.RawMessage(orEmpty(params))})
+	if err != nil {
+		return q, mcp.InvalidParams("params: %v", err)
+	}
+	switch p := q.Params.(type) {
+	case *mcp.ElicitParams:
 		if !f.Elicitation {
-			break
+			return q, fmt.Errorf("%q: %w", method, errUnsupported)
 		}
 		if p.Mode == mcp.ElicitURL && !f.ElicitURL {
-			return nil, mcp.InvalidParams("revision %s has no elicitation mode %q", f.Revision, p.Mode)
+			return q, mcp.InvalidParams("revision %s has no elicitation mode %q", f.Revision, p.Mode)
 		}
-		return a.Elicit(ctx, p)
-	case mcp.MethodSample:
-		p := new(mcp.CreateMessageParams)
-		if err := wire.Unmarshal(orEmpty(params), p); err != nil {
-			return nil, mcp.InvalidParams("params: %v", err)
-		}
+	case *mcp.CreateMessageParams:
 		if slices.Contains(p.Messages, nil) || slices.Contains(p.Tools, nil) {
-			return nil, mcp.InvalidParams("params: messages and tools must not hold null")
+			return q, mcp.InvalidParams("params: messages and tools must not hold null")
 		}
 		if len(p.Tools) > 0 && !f.SamplingTools {
-			return nil, mcp.InvalidParams("revision %s has no sampling with tools", f.Revision)
+			return q, mcp.InvalidParams("revision %s has no sampling with tools", f.Revision)
 		}
-		return a.Sample(ctx, p)
-	case mcp.MethodRoots:
-		return a.Roots(ctx)
+	default:
+		if method != mcp.MethodRoots {
+			return q, fmt.Errorf("%q: %w", method, errUnsupported)
+		}
 	}
-	return nil, fmt.Errorf("%q: %w", method, errUnsupported)
+	return q, nil
 }
 
 // shapeAnswer leaves out of an answer what the revision lacks.
@@ -110,19 +140,31 @@ func shapeAnswer(answer any, f *revision.Facts) any {
 		}
 		return &c
 	case *mcp.ListRootsResult:
-		c := mcp.ListRootsResult{Roots: make([]*mcp.Root, len(r.Roots))}
-		for i, root := range r.Roots {
-			one := *root
-			one.Meta = keepMeta(root.Meta, f)
-			c.Roots[i] = &one
-		}
+		c := *r
+		c.Meta = sessionMeta(r.Meta, f)
+		c.Roots = shapeEach(r.Roots, f, shapeRoot)
 		return &c
 	case *mcp.ElicitResult:
 		c := *r
-		c.Meta = nil
+		c.Meta = sessionMeta(r.Meta, f)
 		return &c
 	}
 	return answer
+}
+
+// sessionMeta keeps the _meta of an answer that has none in the stateless era:
+// there it is a part of a request.
+func sessionMeta(m mcp.Meta, f *revision.Facts) mcp.Meta {
+	if f.Stateless {
+		return nil
+	}
+	return m
+}
+
+func shapeRoot(r *mcp.Root, f *revision.Facts) *mcp.Root {
+	c := *r
+	c.Meta = keepMeta(r.Meta, f)
+	return &c
 }
 
 // joined makes one block of several, for revisions in which an answer has one.
@@ -163,12 +205,7 @@ func trimObject(doc json.RawMessage) []byte {
 // _meta, as for nearly all.
 func (o *Outgoing) isPlain() bool { return len(o.Meta) == 0 && o.ProgressToken.IsZero() }
 
-// baseMeta is the part of _meta that both eras have.
-func (o *Outgoing) baseMeta() mcp.Meta {
-	meta := make(mcp.Meta, len(o.Meta)+5)
-	maps.Copy(meta, o.Meta)
-	if !o.ProgressToken.IsZero() {
-		meta[mcp.MetaProgressToken] = json.RawMessage(o.ProgressToken.String())
-	}
-	return meta
+func notify(ctx context.Context, conn mcp.Conn, o *Outgoing, meta json.RawMessage) error {
+	m := &jsonrpc.Message{Kind: jsonrpc.Notification, Method: o.Method, Params: withMeta(o.Params, meta)}
+	return conn.Send(ctx, m)
 }

@@ -13,9 +13,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"reflect"
+	"strings"
+	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -72,7 +77,8 @@ type Via struct {
 // The reasons for which an exchange is cancelled, as causes of its context.
 var (
 	// ErrCancelled: the client sent notifications/cancelled, or closed the
-	// request's stream. There is no answer.
+	// request's stream. There is no answer. Where the client gave a reason, the
+	// cause says that instead: whoever has sent the request on passes it on.
 	ErrCancelled = errors.New("cancelled by the client")
 	// ErrCancelRequest: the client sent the older $/cancelRequest, and waits
 	// for an answer.
@@ -83,6 +89,19 @@ var (
 	// ended. The client comes again with a new one.
 	ErrExpired = errors.New("the authorization has expired")
 )
+
+// cancelled returns an ErrCancelled with the reason of the one who cancelled.
+func cancelled(reason string) error {
+	if reason == "" {
+		return ErrCancelled
+	}
+	return &cancelledError{reason}
+}
+
+type cancelledError struct{ reason string }
+
+func (e *cancelledError) Error() string        { return e.reason }
+func (e *cancelledError) Is(target error) bool { return target == ErrCancelled }
 
 // codeRequestCancelled answers $/cancelRequest, which clients took over from
 // the Language Server Protocol.
@@ -104,45 +123,66 @@ func IsStateless(m *jsonrpc.Message) bool { return VersionOf(m) != nil }
 
 // Decoder returns the decoder of frames that servers receive.
 func Decoder(o mcp.ServeOptions) *jsonrpc.Decoder {
-	return &jsonrpc.Decoder{MaxBytes: o.MaxMessageBytes, MaxDepth: o.MaxDepth, Reserved: reserved, Marked: retryMembers, Methods: methods}
+	d := &jsonrpc.Decoder{MaxBytes: o.MaxMessageBytes, MaxDepth: o.MaxDepth}
+	access.SetRules(d, rules())
+	return d
 }
 
-// methods are what clients ask for again and again.
-var methods = func() map[string]string {
-	names := map[string]string{}
-	for _, n := range []string{
-		mcp.MethodListTools, mcp.MethodCallTool, mcp.MethodListResources, mcp.MethodListTemplates, mcp.MethodReadResource,
-		mcp.MethodListPrompts, mcp.MethodGetPrompt, mcp.MethodComplete, mcp.MethodDiscover, mcp.MethodPing,
-	} {
-		names[n] = n
+// rules follow from the table of methods: what clients send is looked for. Case
+// variants are refused of members that say what is called, on what, and on whose
+// behalf.
+var rules = sync.OnceValue(func() *access.Rules {
+	r := &access.Rules{Methods: map[string]string{}, Reserved: map[string]string{}, Retry: map[string]bool{memberResponses: true, memberState: true}}
+	reserve := func(name string) { r.Reserved[strings.ToLower(name)] = name }
+	for _, name := range []string{"_meta", memberResponses, memberState} {
+		reserve(name)
 	}
-	return names
-}()
-
-// retryMembers mark a request that answers an earlier question.
-var retryMembers = map[string]bool{"inputResponses": true, "requestState": true}
-
-// reserved are the params members whose case variants are refused: the ones
-// that say what is called, on what, and on whose behalf.
-var reserved = func() map[string]string {
-	names := map[string]string{}
-	for _, n := range []string{
-		"_meta", "name", "arguments", "uri", "cursor", "ref", "argument", "context", "level", "notifications",
-		"requestState", "inputResponses", "requestId", "protocolVersion", "capabilities", "clientInfo",
-	} {
-		names[lower(n)] = n
-	}
-	return names
-}()
-
-func lower(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
+	for _, m := range mcp.Methods() {
+		if m.FromServer {
+			continue
+		}
+		r.Methods[m.Name] = m.Name
+		if params := m.NewParams(); params != nil {
+			for _, field := range reflect.VisibleFields(reflect.TypeOf(params).Elem()) {
+				name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+				reserve(name)
+			}
 		}
 	}
-	return string(b)
+	return r
+})
+
+// The params members of a request that answers earlier questions.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow.
+const (
+	memberResponses = "inputResponses"
+	memberState     = "requestState"
+)
+
+// descriptorOf returns the descriptor of a method that clients send, nil for one
+// that the protocol does not define, or why the request cannot be served: the
+// revision lacks the method, or a member of its params differs in case only from
+// one of the protocol. Two parsers that disagree on which member counts are a
+// smuggling hole.
+func descriptorOf(m *jsonrpc.Message, f *revision.Facts) (*mcp.Method, error) {
+	d := mcp.MethodNamed(m.Method)
+	if d == nil {
+		return nil, nil //nolint:nilnil // a custom method
+	}
+	if !f.Has(m.Method) || d.FromServer || d.Notification {
+		return nil, fmt.Errorf("in %s: %w", f.Revision, &mcp.MethodNotFoundError{Method: m.Method})
+	}
+	if variant := access.NotesOf(m).CaseVariant; variant != "" {
+		return nil, mcp.InvalidParams("params member %q differs only in case from a name of the protocol", variant)
+	}
+	return d, nil
+}
+
+// mayAsk reports whether a method may ask the client for input.
+func mayAsk(method string) bool {
+	d := mcp.MethodNamed(method)
+	return d != nil && d.MayAsk
 }
 
 // wireError translates what a handler returned into what the client is told.

@@ -16,9 +16,6 @@ import (
 type Inbound struct {
 	Receiver mcp.Receiver
 	Decoder  jsonrpc.Decoder
-	// Context is what requests of the server are answered with. It ends with
-	// the connection.
-	Context context.Context //nolint:containedctx // the connection's life
 	// Reply sends a frame: the answer to a request, or an array of answers. An
 	// error is the transport's to report: whoever reads notices that a
 	// connection is gone.
@@ -49,6 +46,10 @@ type Pending interface {
 	EndListen(id jsonrpc.ID) bool
 	// Answers reports whether the server's requests are answered here.
 	Answers() bool
+	// Context is what the receiver gets with requests and notifications. It
+	// ends with the connection, and has the values of the call's if they belong
+	// to one.
+	Context() context.Context
 }
 
 // maxAsked bounds the server's requests that are answered at a time.
@@ -102,7 +103,7 @@ func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, togethe
 		in.ignore(m, errMustNotAsk)
 		in.reply(nil, together)
 	case asks(m):
-		in.request(m, bad, together)
+		in.request(calls.Context(), m, bad, together)
 	case bad != nil:
 		in.malformed(m, bad, calls)
 	case m.Kind == jsonrpc.Response:
@@ -111,7 +112,7 @@ func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, togethe
 		}
 	case m.Method == mcp.NoteCancelled && endsListen(m, calls):
 	case !in.asked.notice(m):
-		in.Receiver.Notification(m)
+		in.Receiver.Notification(calls.Context(), m)
 	}
 }
 
@@ -136,20 +137,19 @@ func (in *Inbound) malformed(m *jsonrpc.Message, bad error, calls Pending) {
 }
 
 // request answers a request; bad is the error of its decoding.
-func (in *Inbound) request(m *jsonrpc.Message, bad error, together *gather) {
+func (in *Inbound) request(ctx context.Context, m *jsonrpc.Message, bad error, together *gather) {
 	if bad != nil {
 		m = unnamed(m)
 	}
-	ctx, err := in.asked.add(in.Context, m, maxAsked)
+	own, err := in.asked.add(ctx, m, maxAsked)
 	if err != nil {
-		if !in.Refuse(func() { in.reply(in.answer(in.Context, unnamed(m), err), together) }) {
+		if !in.Refuse(func() { in.reply(in.answer(ctx, unnamed(m), err), together) }) {
 			in.ignore(m, errTooMany)
 			in.reply(nil, together)
 		}
 		return
 	}
-	started := in.Go(func() { in.reply(in.admitted(ctx, m, bad), together) })
-	if !started {
+	if !in.Go(func() { in.reply(in.admitted(own, m, bad), together) }) { //nolint:contextcheck // own is made of ctx
 		in.asked.remove(m.ID)
 	}
 }

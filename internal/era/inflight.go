@@ -105,7 +105,7 @@ func (f *inFlight) notice(m *jsonrpc.Message) bool {
 	case mcp.NoteCancelled:
 		var p mcp.CancelledParams
 		if wire.Unmarshal(m.Params, &p) == nil {
-			f.cancel(p.RequestID, ErrCancelled)
+			f.cancel(p.RequestID, cancelled(p.Reason))
 		}
 		return true
 	case "$/cancelRequest":

@@ -27,6 +27,8 @@ type link struct {
 	log   *slog.Logger
 	// malformed says that the request was refused before a handler saw it.
 	malformed bool
+	// token is the exchange's own, for progress that is passed on.
+	token mcp.ProgressToken
 
 	mu   sync.Mutex
 	done bool
@@ -157,6 +159,9 @@ type round struct {
 }
 
 func (r *round) Notify(ctx context.Context, method string, params any) error {
+	if raw, ok := params.(json.RawMessage); ok {
+		return r.relay(ctx, r, method, raw)
+	}
 	return r.notify(ctx, method, params)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/stack"
@@ -19,11 +20,11 @@ const maxSubscriptions = 10_000
 // of changes, each tagged with the ID of the request that asked.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#opening-a-stream.
-func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *link) (any, error) {
+func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *link, desc *mcp.Description) (any, error) {
 	opened := make(chan *subscription)
 	go func() { // ends when the subscription is acknowledged, which is waited for
 		stack.Grow()
-		opened <- s.open(ctx, x, link)
+		opened <- s.open(ctx, x, link, &desc.Capabilities)
 	}()
 	sub := <-opened
 	defer sub.due.Stop()
@@ -34,7 +35,7 @@ func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *link) (an
 	if sub.err != nil {
 		return nil, sub.err
 	}
-	return s.ended(ctx, link, x, sub.meta)
+	return s.ended(ctx, link, x, sub.meta, &desc.Info)
 }
 
 // subscription is what a client listens to.
@@ -50,12 +51,12 @@ type subscription struct {
 // open begins a subscription and acknowledges it. It has a goroutine of its own:
 // decoding and encoding take much of a stack, and that of the goroutine which
 // then waits, perhaps for days, stays small.
-func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *link) (sub *subscription) {
+func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *link, caps *mcp.ServerCapabilities) (sub *subscription) {
 	sub = &subscription{due: time.NewTimer(0), stop: func() {}}
 	sub.due.Stop()
 	var result any // comes when it is over
 	defer rescue(ctx, s.handler, x.Method, s.opts.Logger, &result, &sub.err)
-	filter, err := s.wanted(x)
+	filter, err := wanted(x, caps)
 	if err != nil {
 		sub.err = err
 		return sub
@@ -67,18 +68,20 @@ func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *link) (sub 
 	sub.queue.wake = func() { sub.due.Reset(s.opts.ChangeWindow) }
 	// Changes are watched before the acknowledgement is sent, so that nothing
 	// is missed between the two; they are told after it.
-	sub.stop = s.handler.Watch(*filter, sub.queue.add)
-	sub.err = link.notify(ctx, mcp.NoteAcknowledged, &mcp.AcknowledgedParams{Meta: sub.meta, Notifications: *filter})
+	watching, err := subscribeTo(ctx, s.handler, x, *filter, sub.queue.add)
+	if err != nil {
+		sub.err = err
+		return sub
+	}
+	sub.stop = watching.Stop
+	sub.err = link.notify(ctx, mcp.NoteAcknowledged, &mcp.AcknowledgedParams{Meta: sub.meta, Notifications: watching.Filter})
 	return sub
 }
 
 // wanted reads what the client wants to hear of, as far as there is such.
-func (s *Stateless) wanted(x *mcp.Exchange) (*mcp.SubscriptionFilter, error) {
+func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFilter, error) {
 	var p struct {
 		Notifications *mcp.SubscriptionFilter `json:"notifications"`
-	}
-	if x.CaseVariant != "" {
-		return nil, mcp.InvalidParams("params member %q differs only in case from one of the protocol", x.CaseVariant)
 	}
 	if err := wire.Unmarshal(x.Params, &p); err != nil {
 		return nil, mcp.InvalidParams("params: %v", err)
@@ -95,8 +98,7 @@ func (s *Stateless) wanted(x *mcp.Exchange) (*mcp.SubscriptionFilter, error) {
 			return nil, mcp.InvalidParams("resourceSubscriptions: %q is not a URI", uri)
 		}
 	}
-	desc := s.handler.Describe()
-	filter := Honoured(*p.Notifications, &desc.Capabilities)
+	filter := Honoured(*p.Notifications, caps)
 	return &filter, nil
 }
 
@@ -126,7 +128,7 @@ func (s *Stateless) tell(ctx context.Context, link *link, sub *subscription) err
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#graceful-closure.
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
-func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta mcp.Meta) (any, error) {
+func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta mcp.Meta, info *mcp.Implementation) (any, error) {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, ErrShutdown) && !errors.Is(cause, ErrExpired) {
 		return nil, cause
@@ -137,9 +139,9 @@ func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta
 	if err != nil {
 		return nil, err
 	}
-	desc := s.handler.Describe()
+	said := maps.Clone(s.name.brief(info).meta)
+	maps.Copy(said, meta)
 	r := &mcp.EmptyResult{}
-	r.Meta = meta
-	stamp(&r.ResultFields, s.name.brief(&desc.Info).meta)
+	stamp(&r.ResultFields, said)
 	return r, nil
 }

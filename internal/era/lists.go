@@ -4,66 +4,40 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
-	"github.com/parley-mcp/parley/mcp"
 )
 
 // listing is a result that is a list, on its way to the wire. Entries that the
 // handler keeps are encoded once for each revision, and a list of them is the
 // concatenation of their texts.
 type listing[T any] struct {
-	head   heading
+	whole  any    // the result, without its entries
 	member string // that has the entries
 	values []*T
-	mcp.Prepared
-	next  *string
-	facts *revision.Facts
-	shape func(*T, *revision.Facts) *T
+	kept   []*wire.Entry // of values, where the handler keeps them
+	facts  *revision.Facts
+	shape  func(*T, *revision.Facts) *T
 }
 
-// heading is what precedes the entries.
-type heading struct {
-	mcp.ResultFields
-	mcp.CacheFields
-}
-
-func toolList(r *mcp.ListToolsResult, head heading, f *revision.Facts) wire.Written {
-	l := listing[mcp.Tool]{head, "tools", r.Tools, r.Prepared, r.NextCursor, f, shapeTool}
-	return l.append
-}
-
-func resourceList(r *mcp.ListResourcesResult, head heading, f *revision.Facts) wire.Written {
-	l := listing[mcp.Resource]{head, "resources", r.Resources, r.Prepared, r.NextCursor, f, shapeResource}
-	return l.append
-}
-
-func templateList(r *mcp.ListResourceTemplatesResult, head heading, f *revision.Facts) wire.Written {
-	l := listing[mcp.ResourceTemplate]{head, "resourceTemplates", r.ResourceTemplates, r.Prepared, r.NextCursor, f, shapeTemplate}
-	return l.append
-}
-
-func promptList(r *mcp.ListPromptsResult, head heading, f *revision.Facts) wire.Written {
-	l := listing[mcp.Prompt]{head, "prompts", r.Prompts, r.Prepared, r.NextCursor, f, shapePrompt}
+// listOf takes the entries out of whole, which is the caller's own, and returns
+// how the whole is written with each of them as shape leaves it.
+func listOf[T any](whole any, member string, entries *[]*T, f *revision.Facts, shape func(*T, *revision.Facts) *T) wire.Written {
+	l := &listing[T]{whole, member, *entries, access.EntriesOf(whole), f, shape}
+	*entries = []*T{}
 	return l.append
 }
 
 func (l *listing[T]) append(dst []byte) ([]byte, error) {
-	head, err := wire.Marshal(l.head)
+	whole, err := wire.Marshal(l.whole)
 	if err != nil {
 		return nil, err
 	}
-	tail, err := l.tail()
-	if err != nil {
-		return nil, err
-	}
-	const room = 64 // for the member's name, and what encloses the result
-	dst = slices.Grow(dst, len(head)+l.size()+len(tail)+room)
-	dst = append(dst, head[:len(head)-1]...)
-	if len(head) > len("{}") {
-		dst = append(dst, ',')
-	}
-	dst = append(append(append(dst, '"'), l.member...), `":[`...)
+	begin, end := wire.Place(whole, l.member)
+	const room = 64 // for what encloses the result
+	dst = slices.Grow(dst, len(whole)+l.size()+room)
+	dst = append(append(dst, whole[:begin]...), '[')
 	for i := range l.values {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -72,42 +46,34 @@ func (l *listing[T]) append(dst []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return append(dst, tail...), nil
-}
-
-// tail is what follows the entries.
-func (l *listing[T]) tail() ([]byte, error) {
-	if l.next == nil {
-		return []byte("]}"), nil
-	}
-	next, err := wire.Append([]byte(`],"nextCursor":`), *l.next)
-	return append(next, '}'), err
+	return append(append(dst, ']'), whole[end:]...), nil
 }
 
 // size is how many bytes the entries take that have been encoded already.
 func (l *listing[T]) size() int {
 	n := 0
 	for i := range l.values {
-		if e := l.prepared(i); e != nil {
+		if e := l.keptEntry(i); e != nil {
 			n += len(e.Form(l.facts)) + 1
 		}
 	}
 	return n
 }
 
-// prepared returns the entry of the value at i, if its handler keeps one.
-func (l *listing[T]) prepared(i int) *wire.Entry {
-	if i >= len(l.Entries) || l.Entries[i] == nil || !l.Entries[i].Of(l.values[i]) {
+// keptEntry returns the entry of the value at i, if its handler keeps one of
+// this very value.
+func (l *listing[T]) keptEntry(i int) *wire.Entry {
+	if i >= len(l.kept) || l.kept[i] == nil || !l.kept[i].Of(l.values[i]) {
 		return nil
 	}
-	return l.Entries[i]
+	return l.kept[i]
 }
 
 func (l *listing[T]) entry(dst []byte, i int) ([]byte, error) {
 	if l.values[i] == nil { // a handler's mistake, which must not end the process
 		return append(dst, "null"...), nil
 	}
-	e := l.prepared(i)
+	e := l.keptEntry(i)
 	if e == nil {
 		return wire.Append(dst, l.shape(l.values[i], l.facts))
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -22,12 +23,17 @@ func someTools() []*mcp.Tool {
 	}
 }
 
-func entriesOf(tools []*mcp.Tool) mcp.Prepared {
-	var p mcp.Prepared
+func entriesOf(tools []*mcp.Tool) []*wire.Entry {
+	var entries []*wire.Entry
 	for _, t := range tools {
-		p.Entries = append(p.Entries, wire.NewEntry(t))
+		entries = append(entries, wire.NewEntry(t))
 	}
-	return p
+	return entries
+}
+
+func withEntries(r *mcp.ListToolsResult, entries []*wire.Entry) *mcp.ListToolsResult {
+	access.SetEntries(r, entries)
+	return r
 }
 
 // shapedTools is the list as one value, encoded in one go.
@@ -49,7 +55,8 @@ func shapedTools(t *testing.T, tools []*mcp.Tool, next *string, f *revision.Fact
 
 func listed(t *testing.T, r *mcp.ListToolsResult, f *revision.Facts) string {
 	t.Helper()
-	text, err := wire.Append([]byte("before "), toolList(r, heading{ResultFields: r.ResultFields}, f))
+	c := *r
+	text, err := wire.Append([]byte("before "), listOf(&c, "tools", &c.Tools, f, shapeTool))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +72,8 @@ func TestListIsWhatTheEncoderMakes(t *testing.T) {
 		f := revision.Of(r)
 		for _, values := range [][]*mcp.Tool{tools, tools[:1], nil} {
 			for _, cursor := range []*string{nil, &next} {
-				for _, prepared := range []mcp.Prepared{{}, kept, kept} {
-					got := listed(t, &mcp.ListToolsResult{Tools: values, NextCursor: cursor, Prepared: prepared}, f)
+				for _, prepared := range [][]*wire.Entry{nil, kept, kept} {
+					got := listed(t, withEntries(&mcp.ListToolsResult{Tools: values, NextCursor: cursor}, prepared), f)
 					if want := shapedTools(t, values, cursor, f); got != want {
 						t.Errorf("%s\n got %s\nwant %s", r, got, want)
 					}
@@ -82,13 +89,13 @@ func TestChangedListIsEncodedAnew(t *testing.T) {
 	f := revision.Of(mcp.Revision20260728)
 	tools := someTools()[:2]
 	kept := entriesOf(tools)
-	listed(t, &mcp.ListToolsResult{Tools: tools, Prepared: kept}, f)
+	listed(t, withEntries(&mcp.ListToolsResult{Tools: tools}, kept), f)
 	other := *tools[0]
 	other.Description = "another"
 	for name, changed := range map[string][]*mcp.Tool{
 		"copied": {&other, tools[1]}, "turned": {tools[1], tools[0]}, "shorter": tools[1:], "longer": append(slices.Clip(tools), &other),
 	} {
-		got := listed(t, &mcp.ListToolsResult{Tools: changed, Prepared: kept}, f)
+		got := listed(t, withEntries(&mcp.ListToolsResult{Tools: changed}, kept), f)
 		if want := shapedTools(t, changed, nil, f); got != want {
 			t.Errorf("%s\n got %s\nwant %s", name, got, want)
 		}
@@ -99,7 +106,8 @@ func TestChangedListIsEncodedAnew(t *testing.T) {
 func TestListWithoutJSONForm(t *testing.T) {
 	tools := []*mcp.Tool{{Name: "bad", InputSchema: json.RawMessage(`{`)}}
 	for range 2 {
-		list := toolList(&mcp.ListToolsResult{Tools: tools, Prepared: entriesOf(tools)}, heading{}, revision.Of(mcp.Revision20260728))
+		r := withEntries(&mcp.ListToolsResult{Tools: tools}, entriesOf(tools))
+		list := listOf(r, "tools", &r.Tools, revision.Of(mcp.Revision20251125), shapeTool)
 		if text, err := wire.Append([]byte("x"), list); err == nil || string(text) != "x" {
 			t.Errorf("got %q (%v)", text, err)
 		}
@@ -111,13 +119,14 @@ func BenchmarkList(b *testing.B) {
 	for range 1_000 {
 		tools = append(tools, someTools()[1])
 	}
-	r := &mcp.ListToolsResult{Tools: tools, Prepared: entriesOf(tools)}
+	r := withEntries(&mcp.ListToolsResult{Tools: tools}, entriesOf(tools))
 	f := revision.Of(mcp.Revision20260728)
 	var dst []byte
 	b.ReportAllocs()
 	for b.Loop() {
 		var err error
-		if dst, err = wire.Append(dst[:0], toolList(r, heading{}, f)); err != nil {
+		c := *r
+		if dst, err = wire.Append(dst[:0], listOf(&c, "tools", &c.Tools, f, shapeTool)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -49,22 +49,22 @@ func readMeta(m *jsonrpc.Message) requestMeta {
 	return meta
 }
 
-// revision returns the revision that the request names, if it is one of those
-// allowed. What the other members look like is for that revision to say.
-func (meta *requestMeta) revision(allowed []mcp.Revision) (mcp.Revision, error) {
+// facts returns those of the revision that the request names, if it is one of
+// those allowed. What the other members look like is for that revision to say.
+func (meta *requestMeta) facts(allowed []mcp.Revision) (*revision.Facts, error) {
 	if meta.version == nil || string(meta.version) == "null" {
-		return mcp.Revision{}, missingMeta(mcp.MetaProtocolVersion)
+		return nil, missingMeta(mcp.MetaProtocolVersion)
 	}
-	for _, r := range mcp.Revisions() {
-		if wire.Is(meta.version, r.String()) && StatelessRevision(r) && revision.Permits(allowed, r) {
-			return r, nil
+	for _, f := range revision.All() {
+		if f.Stateless && wire.Is(meta.version, f.Revision.String()) && revision.Permits(allowed, f.Revision) {
+			return f, nil
 		}
 	}
 	named, ok := wire.Text(meta.version)
 	if !ok {
-		return mcp.Revision{}, mcp.InvalidParams("params._meta: %q must be a string", mcp.MetaProtocolVersion)
+		return nil, mcp.InvalidParams("params._meta: %q must be a string", mcp.MetaProtocolVersion)
 	}
-	return mcp.Revision{}, unsupportedVersion(named, allowed)
+	return nil, unsupportedVersion(named, allowed)
 }
 
 // level returns the log level that the request asks for; "" is none.
@@ -88,14 +88,19 @@ func badMeta(key string, err error) error {
 	return mcp.InvalidParams("params._meta: %q: %v", key, err)
 }
 
-// exchange makes the exchange of a message, but for the peer and the way
-// back, which the era knows.
-func (meta *requestMeta) exchange(m *jsonrpc.Message) (*mcp.Exchange, error) {
-	x := &mcp.Exchange{ID: m.ID, Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant}
+// newExchange makes the exchange of a message, as far as the message alone says
+// it; see fill.
+func newExchange(m *jsonrpc.Message) *mcp.Exchange {
+	return &mcp.Exchange{ID: m.ID, Method: m.Method, Params: m.Params, Meta: m.Meta}
+}
+
+// fill adds to an exchange what _meta says of it, but for the peer, which the
+// era knows.
+func (meta *requestMeta) fill(x *mcp.Exchange) error {
 	if meta.progressToken != nil {
 		token, err := jsonrpc.ParseID(meta.progressToken)
 		if err != nil {
-			return nil, mcp.InvalidParams("params._meta: progressToken must be a string or an integer")
+			return mcp.InvalidParams("params._meta: progressToken must be a string or an integer")
 		}
 		x.ProgressToken = token
 	}
@@ -103,5 +108,5 @@ func (meta *requestMeta) exchange(m *jsonrpc.Message) (*mcp.Exchange, error) {
 	x.Trace.Parent, _ = wire.Text(meta.traceParent)
 	x.Trace.State, _ = wire.Text(meta.traceState)
 	x.Trace.Baggage, _ = wire.Text(meta.baggage)
-	return x, nil
+	return nil
 }

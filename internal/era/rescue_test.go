@@ -20,9 +20,8 @@ func (trap) MarshalJSON() ([]byte, error) { panic("trap") }
 type handing struct{ result any }
 
 func (h handing) Serve(context.Context, *mcp.Exchange) (any, error) { return h.result, nil }
-func (handing) Describe() mcp.Description                           { return mcp.Description{} }
-func (handing) Watch(mcp.SubscriptionFilter, func(mcp.Change)) (stop func()) {
-	return func() {}
+func (handing) Describe(context.Context, *mcp.Peer) *mcp.Description {
+	return new(mcp.Description)
 }
 
 // A result that cannot be looked into or encoded fails its own request, and
@@ -62,10 +61,10 @@ func refused(t *testing.T, out *keeper) {
 	}
 }
 
-// panicking is a handler whose Watch panics.
+// panicking is a handler that cannot be subscribed to.
 type panicking struct{ handing }
 
-func (panicking) Watch(mcp.SubscriptionFilter, func(mcp.Change)) (stop func()) { panic("watch") }
+func (panicking) Serve(context.Context, *mcp.Exchange) (any, error) { panic("watch") }
 
 // So does a subscription that cannot be opened.
 func TestPanicInWatch(t *testing.T) {

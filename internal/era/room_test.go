@@ -23,8 +23,8 @@ func TestRoomFitsLargeResults(t *testing.T) {
 		result any
 		room   int
 	}{
-		"call":            {completeCall(call, new(naming).brief(&mcp.Implementation{Name: "n"})), enough(roomForCall(call))},
-		"call in session": {shapeCall(call, revision.Of(mcp.Revision20251125)), enough(roomForCall(call))},
+		"call":            {stateless().call(call), enough(roomForCall(call))},
+		"call in session": {form{facts: revision.Of(mcp.Revision20251125)}.call(call), enough(roomForCall(call))},
 		"resource":        {read, roomFor(read)},
 	} {
 		room := make([]byte, 0, tt.room)

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -34,7 +32,7 @@ type Session struct {
 	mu       sync.Mutex
 	ready    bool // notifications/initialized came
 	level    mcp.LoggingLevel
-	watching map[string]*watch // by resource URI; "" is the lists
+	watching map[string]*watched // by resource URI; "" is the lists
 	queue    changes
 	telling  sync.WaitGroup
 }
@@ -42,14 +40,14 @@ type Session struct {
 // agreement is what initialize has settled. It does not change.
 type agreement struct {
 	facts    *revision.Facts
-	declared mcp.ServerCapabilities
+	declared *mcp.ServerCapabilities
 	peer     mcp.Peer
 }
 
 // NewSession returns a session that waits for initialize. standing takes the
 // messages that belong to no request.
 func NewSession(h mcp.Handler, opts mcp.ServeOptions, standing Out) *Session {
-	s := &Session{handler: h, opts: opts.WithDefaults(), standing: standing, level: mcp.LevelInfo, watching: map[string]*watch{}}
+	s := &Session{handler: h, opts: opts.WithDefaults(), standing: standing, level: mcp.LevelInfo, watching: map[string]*watched{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.queue.wake = s.wake
 	return s
@@ -62,7 +60,7 @@ func (s *Session) Close(cause error) {
 	s.mu.Lock()
 	s.end(cause)
 	watching := s.watching
-	s.watching = map[string]*watch{}
+	s.watching = map[string]*watched{}
 	s.mu.Unlock()
 	for _, w := range watching {
 		w.end()
@@ -101,7 +99,7 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via 
 	}
 	t := &talk{link: link{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger}, session: s}
 	if t.facts == nil {
-		t.facts = revision.Of(mcp.Revision20241105)
+		t.facts = revision.Oldest()
 	}
 	result, err := s.serve(ctx, m, t, via)
 	t.answer(ctx, m, result, err)
@@ -110,26 +108,48 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via 
 func (s *Session) serve(ctx context.Context, m *jsonrpc.Message, t *talk, via Via) (any, error) {
 	switch m.Method {
 	case mcp.MethodInitialize:
-		return s.initialize(m, via)
+		return s.initialize(ctx, m, via)
 	case mcp.MethodPing:
-		if len(revision.Session(s.handler.Describe().Revisions)) > 0 {
+		if len(revision.Session(s.describe(ctx, via).Revisions)) > 0 {
 			return struct{}{}, nil
 		}
 	}
 	if s.Facts() == nil {
-		return nil, s.unopened(m)
+		return nil, s.unopened(m, s.describe(ctx, via).Revisions)
+	}
+	d, err := descriptorOf(m, t.facts)
+	if err != nil {
+		return nil, err
+	}
+	if d != nil && d.Connection {
+		return s.configure(ctx, m, d, t, via)
+	}
+	return s.run(ctx, m, t, via)
+}
+
+// configure serves a request that changes what the session is.
+func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Method, t *talk, via Via) (any, error) {
+	if !s.describe(ctx, via).Capabilities.Has(d.Capability) {
+		return nil, &mcp.MethodNotFoundError{Method: m.Method}
 	}
 	switch m.Method {
 	case mcp.MethodSetLevel:
 		return s.setLevel(m)
 	case mcp.MethodSubscribe:
-		return s.subscribe(m)
+		return s.subscribe(ctx, m, t, via)
 	case mcp.MethodUnsubscribe:
 		return s.unsubscribe(m)
-	case mcp.MethodDiscover, mcp.MethodListen:
-		return nil, &mcp.MethodNotFoundError{Method: m.Method}
+	case mcp.MethodInitialize:
+		return nil, errInitialized
 	}
-	return s.run(ctx, m, t, via)
+	return nil, &mcp.MethodNotFoundError{Method: m.Method}
+}
+
+var errInitialized = jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is already initialized")
+
+// describe asks what there is for whoever sent a message.
+func (s *Session) describe(ctx context.Context, via Via) *mcp.Description {
+	return s.handler.Describe(ctx, &mcp.Peer{Principal: via.Principal, Authorization: via.Authorization})
 }
 
 // unopened is the error of a request that neither belongs to a session nor
@@ -137,9 +157,8 @@ func (s *Session) serve(ctx context.Context, m *jsonrpc.Message, t *talk, via Vi
 // the request lacks; otherwise it is taken for a session's.
 //
 // Spec: 2026-07-28 basic#meta.
-func (s *Session) unopened(m *jsonrpc.Message) error {
-	allowed := s.handler.Describe().Revisions
-	modern := m.Method == mcp.MethodDiscover || m.Method == mcp.MethodListen || wire.Find(m.Meta, mcp.MetaClientCapabilities) != nil
+func (s *Session) unopened(m *jsonrpc.Message, allowed []mcp.Revision) error {
+	modern := !revision.Default(nil, false).Has(m.Method) && revision.Default(nil, true).Has(m.Method) || wire.Find(m.Meta, mcp.MetaClientCapabilities) != nil
 	switch {
 	case len(revision.Session(allowed)) == 0, modern && len(revision.Stateless(allowed)) > 0:
 		return missingMeta(mcp.MetaProtocolVersion)
@@ -152,10 +171,10 @@ func (s *Session) unopened(m *jsonrpc.Message) error {
 // initialize agrees on a revision: the one asked for, or else the newest.
 //
 // Spec: 2025-11-25 basic/lifecycle#version-negotiation.
-func (s *Session) initialize(m *jsonrpc.Message, via Via) (any, error) {
+func (s *Session) initialize(ctx context.Context, m *jsonrpc.Message, via Via) (any, error) {
 	var p mcp.InitializeParams
-	if m.CaseVariant != "" {
-		return nil, mcp.InvalidParams("params member %q differs only in case from one of the protocol", m.CaseVariant)
+	if _, err := descriptorOf(m, revision.Default(nil, false)); err != nil {
+		return nil, err
 	}
 	if err := wire.Unmarshal(orEmpty(m.Params), &p); err != nil {
 		return nil, mcp.InvalidParams("params: %v", err)
@@ -163,7 +182,7 @@ func (s *Session) initialize(m *jsonrpc.Message, via Via) (any, error) {
 	if p.ProtocolVersion == "" {
 		return nil, mcp.InvalidParams("params must have a protocolVersion")
 	}
-	desc := s.handler.Describe()
+	desc := s.describe(ctx, via)
 	offered := revision.Session(desc.Revisions)
 	if len(offered) == 0 {
 		return nil, unsupportedVersion(p.ProtocolVersion, desc.Revisions)
@@ -172,10 +191,10 @@ func (s *Session) initialize(m *jsonrpc.Message, via Via) (any, error) {
 	if !ok || !contains(offered, chosen) {
 		chosen = offered[0]
 	}
-	a := &agreement{facts: revision.Of(chosen), declared: desc.Capabilities}
+	a := &agreement{facts: revision.Of(chosen), declared: &desc.Capabilities}
 	a.peer = mcp.Peer{Revision: chosen, Info: p.ClientInfo, Capabilities: p.Capabilities, Principal: via.Principal, SessionID: via.SessionID}
 	if !s.agreed.CompareAndSwap(nil, a) {
-		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is already initialized")
+		return nil, errInitialized
 	}
 	return &mcp.InitializeResult{
 		ProtocolVersion: chosen.String(),
@@ -198,11 +217,12 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
 		s.opts.Logger.DebugContext(ctx, "notification before initialize", "method", m.Method)
 		return
 	}
+	x := newExchange(m)
+	x.Back, x.Peer = noBack{}, s.client(via)
 	if m.Method == mcp.NoteInitialized {
-		s.start()
+		s.start(ctx, x)
 		return
 	}
-	x := &mcp.Exchange{Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant, Back: noBack{}, Peer: s.client(via)}
 	if err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
 		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
 	}
@@ -219,18 +239,15 @@ func (s *Session) client(via Via) mcp.Peer {
 // answered here: the questions are asked, and the handler runs again.
 func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *talk, via Via) (result any, err error) {
 	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // shaping a result, too, looks into it
-	meta := readMeta(m)
-	x, err := meta.exchange(m)
+	x, err := s.exchange(m, t, via)
 	if err != nil {
 		return nil, err
 	}
-	x.Peer, x.Detach = s.client(via), via.Detach
-	x.Back, t.caps = t, &x.Peer.Capabilities
 	for range s.opts.MaxRounds {
 		result, err = s.handler.Serve(ctx, x)
 		if err == nil {
 			t.visitsOver(ctx)
-			return shape(result, t.facts), nil
+			return form{facts: t.facts}.result(m.Method, result)
 		}
 		ask, asks := errors.AsType[*mcp.InputRequired](err)
 		if !asks {
@@ -241,6 +258,17 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *talk, via Via)
 		}
 	}
 	return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the request asked for input more than %d times", s.opts.MaxRounds)
+}
+
+// exchange makes the exchange of a request.
+func (s *Session) exchange(m *jsonrpc.Message, t *talk, via Via) (*mcp.Exchange, error) {
+	meta, x := readMeta(m), newExchange(m)
+	if err := meta.fill(x); err != nil {
+		return nil, err
+	}
+	x.Peer, x.Detach = s.client(via), via.Detach
+	x.Back, t.peer, t.token = t, &x.Peer, x.ProgressToken
+	return x, nil
 }
 
 // bridge asks the questions of a hand-made InputRequired in place, those that
@@ -266,9 +294,6 @@ func (s *Session) bridge(ctx context.Context, x *mcp.Exchange, talk *talk, ask *
 
 // Spec: 2025-11-25 server/utilities/logging#setting-log-level.
 func (s *Session) setLevel(m *jsonrpc.Message) (any, error) {
-	if s.handler.Describe().Capabilities.Logging == nil {
-		return nil, &mcp.MethodNotFoundError{Method: m.Method}
-	}
 	var p mcp.SetLevelParams
 	if err := wire.Unmarshal(orEmpty(m.Params), &p); err != nil {
 		return nil, mcp.InvalidParams("params: %v", err)
@@ -286,146 +311,6 @@ func (s *Session) logLevel() mcp.LoggingLevel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.level
-}
-
-// Spec: 2025-11-25 server/resources#subscriptions.
-func (s *Session) subscribe(m *jsonrpc.Message) (any, error) {
-	at, err := s.subscription(m)
-	if err != nil {
-		return nil, err
-	}
-	if !s.watch(at, mcp.SubscriptionFilter{ResourceSubscriptions: []string{at}}) {
-		return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "too many subscriptions: the limit is %d in a session; unsubscribe from some", maxSubscriptions)
-	}
-	return struct{}{}, nil
-}
-
-func (s *Session) unsubscribe(m *jsonrpc.Message) (any, error) {
-	at, err := s.subscription(m)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	w := s.watching[at]
-	delete(s.watching, at)
-	s.mu.Unlock()
-	if w != nil {
-		w.end()
-	}
-	return struct{}{}, nil
-}
-
-// uriForm is what RFC 3986 wants of a URI, with text beyond ASCII let pass.
-var uriForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f"<>\\^` + "`" + `{|}]*$`)
-
-func (s *Session) subscription(m *jsonrpc.Message) (string, error) {
-	if r := s.handler.Describe().Capabilities.Resources; r == nil || !r.Subscribe {
-		return "", &mcp.MethodNotFoundError{Method: m.Method}
-	}
-	var p mcp.SubscribeParams
-	if err := wire.Unmarshal(orEmpty(m.Params), &p); err != nil {
-		return "", mcp.InvalidParams("params: %v", err)
-	}
-	// Spec: 2025-11-25 server/resources#security-considerations (1).
-	if !uriForm.MatchString(p.URI) {
-		return "", mcp.InvalidParams("params must have a uri: a scheme, and no character that must be percent-encoded")
-	}
-	return p.URI, nil
-}
-
-// start begins to tell of changed lists, which a client must not hear of
-// before it is initialized. What was not declared then is not told of later,
-// either.
-//
-// Spec: 2025-11-25 basic/lifecycle#initialization.
-func (s *Session) start() {
-	s.mu.Lock()
-	already := s.ready
-	s.ready = true
-	s.mu.Unlock()
-	if already {
-		return
-	}
-	all := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}
-	s.watch("", Honoured(all, &s.agreed.Load().declared))
-}
-
-// initialized reports whether the client has said that it is ready.
-func (s *Session) initialized() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ready
-}
-
-// watch is one thing that a session watches; stop is nil until it has begun.
-type watch struct{ stop func() }
-
-func (w *watch) end() {
-	if w.stop != nil {
-		w.stop()
-	}
-}
-
-// watch subscribes to the handler once for each key. It reports false when
-// there are too many keys.
-func (s *Session) watch(key string, filter mcp.SubscriptionFilter) bool {
-	s.mu.Lock()
-	_, already := s.watching[key]
-	full := !already && key != "" && len(s.watching) >= maxSubscriptions
-	own := new(watch)
-	if !already && !full {
-		s.watching[key] = own // holds the place: Watch runs user code
-	}
-	s.mu.Unlock()
-	if already || full {
-		return !full
-	}
-	stop := s.handler.Watch(filter, s.queue.add)
-	s.mu.Lock()
-	wanted := s.watching[key] == own && s.ctx.Err() == nil
-	if wanted {
-		own.stop = stop
-	}
-	s.mu.Unlock()
-	if !wanted {
-		stop()
-	}
-	return true
-}
-
-// watches reports whether the client still wants to hear of a change.
-func (s *Session) watches(c mcp.Change) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.watching[c.URI]
-	return ok
-}
-
-// wake tells of what was gathered after the window. It runs on a timer, so
-// that an idle session needs no goroutine.
-func (s *Session) wake() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ctx.Err() != nil {
-		return
-	}
-	s.telling.Add(1)
-	time.AfterFunc(s.opts.ChangeWindow, func() {
-		defer s.telling.Done()
-		s.tell()
-	})
-}
-
-func (s *Session) tell() {
-	for _, c := range s.queue.take() {
-		if !s.watches(c) {
-			continue // unsubscribed meanwhile
-		}
-		if err := s.standing.Message(s.ctx, changeFrame(c, nil)); err != nil {
-			s.opts.Logger.Debug("change not told", "error", err)
-			return
-		}
-	}
 }
 
 // Notify sends a notification that belongs to no request.

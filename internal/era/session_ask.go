@@ -19,7 +19,7 @@ import (
 type talk struct {
 	link
 	session *Session
-	caps    *mcp.ClientCapabilities
+	peer    *mcp.Peer // of the exchange
 
 	mu     sync.Mutex
 	done   map[string]json.RawMessage
@@ -27,11 +27,14 @@ type talk struct {
 }
 
 func (t *talk) Notify(ctx context.Context, method string, params any) error {
+	if raw, ok := params.(json.RawMessage); ok {
+		return t.relay(ctx, t, method, raw)
+	}
 	return t.notify(ctx, method, params)
 }
 
 func (t *talk) LogEnabled(level mcp.LoggingLevel) bool {
-	return t.session.handler.Describe().Capabilities.Logging != nil &&
+	return t.session.handler.Describe(t.ctx, t.peer).Capabilities.Logging != nil &&
 		level.Severity() >= t.session.logLevel().Severity()
 }
 
@@ -43,7 +46,7 @@ func (t *talk) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json
 		return nil, errNotReady
 	}
 	for _, q := range questions {
-		if err := missing(q, t.caps); err != nil {
+		if err := missing(q, &t.peer.Capabilities); err != nil {
 			// No MissingCapabilityError: in a session its code does not
 			// exist, and the handler's caller can do nothing about it.
 			return nil, errors.New(err.Error())
@@ -71,7 +74,7 @@ func (t *talk) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, er
 	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) }) //nolint:contextcheck // the request that asks may end first
 	defer stop()
 
-	q = lowerQuestion(q, t.facts, t.caps)
+	q = lowerQuestion(q, t.facts, &t.peer.Capabilities)
 	visit := t.visit(&q)
 	call, err := t.session.calls.New()
 	if err != nil {
@@ -126,12 +129,19 @@ func (t *talk) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
 //
 // Spec: 2025-11-25 client/elicitation#url-mode-elicitation-requests.
 func (t *talk) visit(q *mcp.InputRequest) string {
-	p, ok := q.Params.(*mcp.ElicitParams)
-	if !ok || p.Mode != mcp.ElicitURL || !t.facts.ElicitationID {
+	typed, err := decodeQuestion(*q)
+	p, ok := typed.Params.(*mcp.ElicitParams)
+	if err != nil || !ok || p.Mode != mcp.ElicitURL || !t.facts.ElicitationID {
 		return ""
 	}
-	if p.ElicitationID == "" {
-		p.ElicitationID = rand.Text()
+	if p.ElicitationID != "" {
+		return p.ElicitationID
+	}
+	p.ElicitationID = rand.Text()
+	if raw, ok := q.Params.(json.RawMessage); ok {
+		if q.Params, err = replace(raw, "elicitationId", p); err != nil {
+			q.Params = p
+		}
 	}
 	return p.ElicitationID
 }

@@ -148,7 +148,16 @@ func (c *SessionClient) meta(o *Outgoing) (json.RawMessage, error) {
 	if o.isPlain() {
 		return nil, nil
 	}
-	return wire.Marshal(o.baseMeta())
+	return o.stamped(nil)
+}
+
+// Notify sends a notification.
+func (c *SessionClient) Notify(ctx context.Context, o *Outgoing) error {
+	meta, err := c.meta(o)
+	if err != nil {
+		return err
+	}
+	return notify(ctx, c.Conn, o, meta)
 }
 
 // Answer answers a request of the server.
@@ -160,9 +169,9 @@ func (c *SessionClient) Answer(ctx context.Context, m *jsonrpc.Message) (any, *j
 	if facts == nil {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is not initialized")
 	}
-	value, err := ask(ctx, c.Answers, m.Method, m.Params, facts)
+	value, err := ask(ctx, c.Answers, &c.Self.Capabilities, m.Method, m.Params, facts)
 	if err == nil {
-		return shapeAnswer(value, facts), nil
+		return value, nil
 	}
 	var (
 		rpc     *jsonrpc.Error

@@ -9,37 +9,10 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// shape returns a result as a session's revision knows it: what the revision
-// lacks is left out, or said in a form it has. It is a pure function; values
-// that need no change are passed on as they are.
-func shape(result any, f *revision.Facts) any {
-	switch r := result.(type) {
-	case *mcp.CallToolResult:
-		return shapeCall(r, f)
-	case *mcp.ListToolsResult:
-		return toolList(r, sessionHeading(r.ResultFields), f)
-	case *mcp.ListResourcesResult:
-		return resourceList(r, sessionHeading(r.ResultFields), f)
-	case *mcp.ListResourceTemplatesResult:
-		return templateList(r, sessionHeading(r.ResultFields), f)
-	case *mcp.ListPromptsResult:
-		return promptList(r, sessionHeading(r.ResultFields), f)
-	case *mcp.ReadResourceResult:
-		return &mcp.ReadResourceResult{ResultFields: plain(r.ResultFields), Contents: shapeEach(r.Contents, f, shapeResourceContents)}
-	case *mcp.GetPromptResult:
-		return &mcp.GetPromptResult{ResultFields: plain(r.ResultFields), Description: r.Description, Messages: shapeEach(r.Messages, f, shapePromptMessage)}
-	case *mcp.CompleteResult:
-		return &mcp.CompleteResult{ResultFields: plain(r.ResultFields), Completion: r.Completion}
-	case *mcp.EmptyResult:
-		return &mcp.EmptyResult{ResultFields: plain(r.ResultFields)}
-	}
-	return result
-}
-
-func sessionHeading(f mcp.ResultFields) heading { return heading{ResultFields: plain(f)} }
-
-// plain drops the result type, which sessions do not have.
-func plain(f mcp.ResultFields) mcp.ResultFields { return mcp.ResultFields{Meta: f.Meta} }
+// The functions of this file return a value as a revision has it: a copy in
+// which what the revision lacks is cleared, or said in a form that it has. A
+// member that they do not name travels in every revision. Values that need no
+// change are returned as they are.
 
 func shapeEach[T any](list []*T, f *revision.Facts, one func(*T, *revision.Facts) *T) []*T {
 	shaped := make([]*T, len(list))
@@ -106,7 +79,9 @@ func shapePrompt(p *mcp.Prompt, f *revision.Facts) *mcp.Prompt {
 }
 
 func shapePromptMessage(m *mcp.PromptMessage, f *revision.Facts) *mcp.PromptMessage {
-	return &mcp.PromptMessage{Role: m.Role, Content: shapeContent(m.Content, f)}
+	c := *m
+	c.Content = shapeContent(m.Content, f)
+	return &c
 }
 
 func shapeResourceContents(r *mcp.ResourceContents, f *revision.Facts) *mcp.ResourceContents {
@@ -116,7 +91,7 @@ func shapeResourceContents(r *mcp.ResourceContents, f *revision.Facts) *mcp.Reso
 }
 
 func shapeContents(list mcp.Contents, f *revision.Facts) mcp.Contents {
-	if len(list) == 1 && shapeContent(list[0], f) == list[0] {
+	if f.AllContent() || len(list) == 1 && shapeContent(list[0], f) == list[0] {
 		return list
 	}
 	shaped := make(mcp.Contents, len(list))
@@ -159,6 +134,10 @@ func shapeContent(content mcp.Content, f *revision.Facts) mcp.Content {
 		if b.Resource != nil {
 			c.Resource = shapeResourceContents(b.Resource, f)
 		}
+		return &c
+	case *mcp.ToolResultContent:
+		c := *b
+		c.Content = shapeContents(b.Content, f)
 		return &c
 	}
 	return content

@@ -15,6 +15,10 @@ import (
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (7).
 func missing(q mcp.InputRequest, c *mcp.ClientCapabilities) error {
+	q, err := decodeQuestion(q)
+	if err != nil {
+		return fmt.Errorf("question %q: params: %w", q.Key, err)
+	}
 	switch p := q.Params.(type) {
 	case *mcp.ElicitParams:
 		if p.Mode == mcp.ElicitURL {
@@ -68,6 +72,8 @@ func lowerQuestion(q mcp.InputRequest, f *revision.Facts, c *mcp.ClientCapabilit
 		q.Params = lowerElicit(p, f)
 	case *mcp.CreateMessageParams:
 		q.Params = lowerSample(p, f, c)
+	case json.RawMessage:
+		return lowerRawQuestion(q, p, f, c)
 	}
 	return q
 }
@@ -75,7 +81,10 @@ func lowerQuestion(q mcp.InputRequest, f *revision.Facts, c *mcp.ClientCapabilit
 func lowerElicit(p *mcp.ElicitParams, f *revision.Facts) *mcp.ElicitParams {
 	c := *p
 	if f.Stateless {
-		c.Meta, c.ElicitationID = nil, ""
+		c.Meta = nil
+	}
+	if !f.ElicitationID {
+		c.ElicitationID = ""
 	}
 	if !f.ElicitURL {
 		c.Mode = ""
@@ -111,9 +120,10 @@ func lowerForm(schema json.RawMessage) json.RawMessage {
 
 // askable returns an error for a question that the revision has no form of.
 func askable(q mcp.InputRequest, f *revision.Facts) error {
+	q, err := decodeQuestion(q)
 	p, ok := q.Params.(*mcp.ElicitParams)
-	if !ok || f.RichForms {
-		return nil
+	if err != nil || !ok || f.RichForms {
+		return err
 	}
 	var form struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -214,12 +224,17 @@ func lowerSample(p *mcp.CreateMessageParams, f *revision.Facts, caps *mcp.Client
 
 func lowerMessage(m *mcp.SamplingMessage, f *revision.Facts) []*mcp.SamplingMessage {
 	blocks := mcp.OneOrMany(shapeContents(mcp.Contents(m.Content), f))
+	whole := *m
+	whole.Content = blocks
 	if f.SamplingTools {
-		return []*mcp.SamplingMessage{{Role: m.Role, Content: blocks, Meta: m.Meta}}
+		return []*mcp.SamplingMessage{&whole}
 	}
+	whole.Meta = nil
 	split := make([]*mcp.SamplingMessage, len(blocks))
 	for i, b := range blocks {
-		split[i] = &mcp.SamplingMessage{Role: m.Role, Content: mcp.OneOrMany{b}}
+		one := whole
+		one.Content = mcp.OneOrMany{b}
+		split[i] = &one
 	}
 	return split
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -109,7 +110,7 @@ func digest(m *jsonrpc.Message) ([]byte, error) {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%s\n", m.Method)
 	if m.Params != nil {
-		params, err := wire.Canonical(wire.Except(m.Params, "_meta", "inputResponses", "requestState"))
+		params, err := wire.Canonical(wire.Except(m.Params, "_meta", memberResponses, memberState))
 		if err != nil {
 			return nil, err
 		}
@@ -128,9 +129,9 @@ type retry struct {
 func readRetry(params []byte) (r retry, err error) {
 	for name, value := range wire.Each(params) {
 		switch string(name) {
-		case "inputResponses":
+		case memberResponses:
 			err = wire.Unmarshal(value, &r.responses)
-		case "requestState":
+		case memberState:
 			err = wire.Unmarshal(value, &r.state)
 		}
 		if err != nil {
@@ -147,8 +148,8 @@ func readRetry(params []byte) (r retry, err error) {
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
 func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string) error {
 	st.Principal = principal
-	if !m.Marked {
-		return nil
+	if !access.NotesOf(m).Retry || !mayAsk(m.Method) {
+		return nil // other methods may have members of these names
 	}
 	r, err := readRetry(m.Params)
 	if err != nil {

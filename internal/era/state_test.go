@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 func decode(t testing.TB, frame string) *jsonrpc.Message {
 	t.Helper()
-	m, err := (&jsonrpc.Decoder{Marked: retryMembers}).Decode([]byte(frame))
+	m, err := Decoder(mcp.ServeOptions{}).Decode([]byte(frame))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func FuzzMeta(f *testing.F) {
 			return
 		}
 		got := readMeta(m)
-		if x, err := got.exchange(m); err == nil && string(x.Meta) != string(m.Meta) {
+		if x := newExchange(m); got.fill(x) == nil && string(x.Meta) != string(m.Meta) {
 			t.Errorf("_meta changed: %s, then %s", m.Meta, x.Meta)
 		}
 		IsStateless(m)

@@ -22,6 +22,8 @@ type Stateless struct {
 	handler mcp.Handler
 	opts    mcp.ServeOptions
 	seal    *sealer
+	// unknown are the facts to go by while a message's revision is not known.
+	unknown *revision.Facts
 
 	// Encoded and decoded forms that are the same every time.
 	name         naming
@@ -37,7 +39,7 @@ func NewStateless(h mcp.Handler, opts mcp.ServeOptions) (*Stateless, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Stateless{handler: h, opts: opts, seal: seal}, nil
+	return &Stateless{handler: h, opts: opts, seal: seal, unknown: revision.Default(nil, true)}, nil
 }
 
 // Receive serves one request or notification. ctx ends with the cause
@@ -47,28 +49,38 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, vi
 		s.notice(ctx, m, via)
 		return
 	}
-	r := &round{link: link{ctx: ctx, out: out, facts: revision.Of(mcp.Revision20260728), log: s.opts.Logger}, method: m.Method}
+	r := &round{link: link{ctx: ctx, out: out, facts: s.unknown, log: s.opts.Logger}, method: m.Method}
 	result, err := s.serve(ctx, m, r, via)
 	r.answer(ctx, m, result, err)
 }
 
 func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, r *round, via Via) (any, error) {
-	desc := s.handler.Describe()
-	x, level, err := s.exchange(m, via, desc.Revisions)
+	meta, x := readMeta(m), newExchange(m)
+	x.Mirrored, r.peer = via.Mirrored, &x.Peer
+	x.Peer.Principal, x.Peer.Authorization = via.Principal, via.Authorization
+	desc := s.handler.Describe(ctx, &x.Peer)
+	facts, err := meta.facts(desc.Revisions)
 	if err != nil {
 		r.malformed = true
 		return nil, err
 	}
-	r.facts, r.peer = revision.Of(x.Peer.Revision), &x.Peer
+	r.facts, x.Peer.Revision = facts, facts.Revision
+	level, err := s.read(&meta, x)
+	if err != nil {
+		r.malformed = true
+		return nil, err
+	}
+	r.token = x.ProgressToken
+	if _, err := descriptorOf(m, facts); err != nil {
+		return nil, err
+	}
 	switch m.Method {
 	case mcp.MethodDiscover:
-		return s.discover(), nil
+		return s.discover(desc, facts), nil
 	case mcp.MethodListen:
-		return s.listen(ctx, x, &r.link)
-	case mcp.MethodInitialize, mcp.MethodPing, mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
-		return nil, fmt.Errorf("in %s: %w", x.Peer.Revision, &mcp.MethodNotFoundError{Method: m.Method})
+		return s.listen(ctx, x, &r.link, desc)
 	}
-	return s.run(ctx, m, x, level, r, &desc)
+	return s.run(ctx, m, x, level, r, desc)
 }
 
 // run serves an exchange of the handler: one round of it.
@@ -93,33 +105,22 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 			"method", m.Method, "questions", r.asked.Error())
 		return nil, errors.New("a question to the client was lost")
 	}
-	return complete(result, s.name.brief(&desc.Info), r.facts)
+	return form{r.facts, s.name.brief(&desc.Info)}.result(m.Method, result)
 }
 
-// exchange reads who asks out of the request itself, and from which level on
-// it wants log messages.
+// read reads who asks out of the request itself, and from which level on it
+// wants log messages.
 //
 // Spec: 2026-07-28 basic#meta.
-func (s *Stateless) exchange(m *jsonrpc.Message, via Via, allowed []mcp.Revision) (*mcp.Exchange, mcp.LoggingLevel, error) {
-	meta := readMeta(m)
-	r, err := meta.revision(allowed)
-	if err != nil {
-		return nil, "", err
-	}
-	peer := mcp.Peer{Revision: r, Principal: via.Principal, Authorization: via.Authorization}
-	if err := s.client(&meta, &peer); err != nil {
-		return nil, "", err
+func (s *Stateless) read(meta *requestMeta, x *mcp.Exchange) (mcp.LoggingLevel, error) {
+	if err := s.client(meta, &x.Peer); err != nil {
+		return "", err
 	}
 	level, err := meta.level()
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
-	x, err := meta.exchange(m)
-	if err != nil {
-		return nil, "", err
-	}
-	x.Mirrored, x.Peer = via.Mirrored, peer
-	return x, level, nil
+	return level, meta.fill(x)
 }
 
 // client reads what the client says of itself.
@@ -158,23 +159,24 @@ func contains(list []mcp.Revision, r mcp.Revision) bool {
 // server speaks them when a client opens with initialize.
 //
 // Spec: 2026-07-28 server/discover#response.
-func (s *Stateless) discover() any {
-	desc := s.handler.Describe()
+func (s *Stateless) discover(desc *mcp.Description, f *revision.Facts) any {
 	r := &mcp.DiscoverResult{
 		CacheFields:       desc.Cache,
 		SupportedVersions: names(revision.Newest(desc.Revisions)),
-		Capabilities:      desc.Capabilities,
+		Capabilities:      shapeServerCapabilities(desc.Capabilities, f),
 		Instructions:      desc.Instructions,
 	}
-	stamp(&r.ResultFields, nameMeta(&desc.Info)) // in full
+	info := shapeImplementation(desc.Info, f)
+	stamp(&r.ResultFields, nameMeta(&info)) // in full
 	cacheable(&r.CacheFields)
 	return r
 }
 
 // notice serves a notification, which nobody waits for.
 func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
-	x := &mcp.Exchange{Method: m.Method, Params: m.Params, Meta: m.Meta, CaseVariant: m.CaseVariant, Back: noBack{}}
-	x.Peer = mcp.Peer{Principal: via.Principal, Authorization: via.Authorization, Revision: mcp.Revision20260728}
+	x := newExchange(m)
+	x.Back = noBack{}
+	x.Peer = mcp.Peer{Principal: via.Principal, Authorization: via.Authorization, Revision: s.unknown.Revision}
 	if err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
 		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
 	}
@@ -222,11 +224,6 @@ func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputR
 	return result, err
 }
 
-// Spec: 2026-07-28 basic/patterns/mrtr#supported-requests.
-func mayAsk(method string) bool {
-	return method == mcp.MethodCallTool || method == mcp.MethodGetPrompt || method == mcp.MethodReadResource
-}
-
 // guard serves a notification behind rescue.
 func guard(ctx context.Context, h mcp.Handler, x *mcp.Exchange, log *slog.Logger) (err error) {
 	var result any // nobody waits for it
@@ -243,7 +240,7 @@ func rescue(ctx context.Context, h mcp.Handler, method string, log *slog.Logger,
 	if p == nil {
 		return
 	}
-	if h.Describe().CrashOnPanic {
+	if h.Describe(ctx, nil).CrashOnPanic {
 		crash(p)
 	}
 	log.ErrorContext(ctx, "handler panicked", "method", method, "panic", p, "stack", string(debug.Stack()))

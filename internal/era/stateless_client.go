@@ -1,11 +1,9 @@
 package era
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/revision"
@@ -31,15 +29,19 @@ type StatelessClient struct {
 }
 
 // Call sends a request, and again with what the server wants to know, until
-// there is a result. retried says that answers went into it.
+// there is a result, or hands that over to its caller. reusable says that the
+// result is a complete one into which no answers went.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow.
-func (c *StatelessClient) Call(ctx context.Context, o *Outgoing) (result json.RawMessage, retried bool, err error) {
+func (c *StatelessClient) Call(ctx context.Context, o *Outgoing) (result json.RawMessage, reusable bool, err error) {
 	meta, err := c.meta(o)
 	if err != nil {
 		return nil, false, err
 	}
-	params := o.Params
+	params, err := o.first()
+	if err != nil {
+		return nil, false, err
+	}
 	for round := 0; ; round++ {
 		result, err := c.roundTrip(ctx, o, withMeta(params, meta))
 		if err != nil {
@@ -49,13 +51,19 @@ func (c *StatelessClient) Call(ctx context.Context, o *Outgoing) (result json.Ra
 		if err != nil {
 			return nil, false, err
 		}
-		if head.ResultType == nil || *head.ResultType != mcp.ResultInputRequired {
-			return result, round > 0, c.known(o.Method, head.ResultType)
+		if !head.is(mcp.ResultInputRequired) {
+			return result, round == 0 && !o.Rounds.Resumes() && head.complete(), c.known(o.Method, head.ResultType)
+		}
+		if err := head.mayAsk(o.Method); err != nil {
+			return nil, false, err
+		}
+		if o.Rounds != nil && o.Rounds.HandOver {
+			return nil, false, head.handOver(o.Method)
 		}
 		if round == c.MaxRounds {
 			return nil, false, fmt.Errorf("%s: the server asked for input more than %d times", o.Method, c.MaxRounds)
 		}
-		if params, err = c.retry(ctx, o, head.Requests, head.State); err != nil {
+		if params, err = c.retry(ctx, o, &head); err != nil {
 			return nil, false, err
 		}
 	}
@@ -66,6 +74,35 @@ type head struct {
 	ResultType *string                    `json:"resultType"`
 	Requests   map[string]json.RawMessage `json:"inputRequests"`
 	State      *string                    `json:"requestState"`
+}
+
+// is reports whether a result is of a type.
+func (h *head) is(kind string) bool { return h.ResultType != nil && *h.ResultType == kind }
+
+// Spec: 2026-07-28 basic#resulttype.
+func (h *head) complete() bool { return h.ResultType == nil || *h.ResultType == mcp.ResultComplete }
+
+// mayAsk refuses questions that a server must not ask, and more of them than
+// are put at once.
+func (h *head) mayAsk(method string) error {
+	switch {
+	case !mayAsk(method):
+		return fmt.Errorf("%s: the server must not ask for input here", method)
+	case h.Requests == nil && h.State == nil:
+		return fmt.Errorf("%s: the server asked for input without saying what for", method)
+	case len(h.Requests) > maxQuestions:
+		return fmt.Errorf("%s: the server asked %d questions at once; this client answers at most %d", method, len(h.Requests), maxQuestions)
+	}
+	return nil
+}
+
+// handOver returns the questions as the error of a call.
+func (h *head) handOver(method string) error {
+	required, err := h.required()
+	if err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	return required
 }
 
 // isComplete reports whether a result is of the type that nearly all are of,
@@ -147,14 +184,17 @@ func (c *StatelessClient) meta(o *Outgoing) (json.RawMessage, error) {
 	if o.isPlain() && o.LogLevel == "" {
 		return c.saidRaw, nil
 	}
-	meta := o.baseMeta()
-	maps.Copy(meta, c.said)
-	if o.LogLevel != "" {
-		if err := meta.Set(mcp.MetaLogLevel, o.LogLevel); err != nil {
-			return nil, err
-		}
+	return o.stamped(c.said)
+}
+
+// Notify sends a notification. It says in which revision, by which a server of
+// both eras knows where it belongs.
+func (c *StatelessClient) Notify(ctx context.Context, o *Outgoing) error {
+	meta, err := c.meta(o)
+	if err != nil {
+		return err
 	}
-	return wire.Marshal(meta)
+	return notify(ctx, c.Conn, o, meta)
 }
 
 // introduce encodes what does not change from one request to the next.
@@ -172,11 +212,12 @@ func (c *StatelessClient) introduce() (err error) {
 	return err
 }
 
-// known refuses results of a type this client cannot read.
+// known refuses results of a type that this client has not said it can read:
+// beside those of the core, extensions that it has declared may have their own.
 //
 // Spec: 2026-07-28 basic#resulttype.
 func (c *StatelessClient) known(method string, kind *string) error {
-	if kind == nil || *kind == mcp.ResultComplete {
+	if kind == nil || *kind == mcp.ResultComplete || len(c.Self.Capabilities.Extensions) > 0 && *kind != mcp.ResultInputRequired {
 		return nil
 	}
 	return fmt.Errorf("%s: the server sent a result of the unknown type %q", method, *kind)
@@ -185,51 +226,30 @@ func (c *StatelessClient) known(method string, kind *string) error {
 // maxQuestions bounds the questions of one round, which are all put at once.
 const maxQuestions = 256
 
-// retry answers the questions and returns the params to ask again with. The
-// state is echoed as it came, or left out if there was none.
-func (c *StatelessClient) retry(ctx context.Context, o *Outgoing, questions map[string]json.RawMessage, state *string) (json.RawMessage, error) {
-	if !mayAsk(o.Method) {
-		return nil, fmt.Errorf("%s: the server must not ask for input here", o.Method)
-	}
-	if questions == nil && state == nil {
-		return nil, fmt.Errorf("%s: the server asked for input without saying what for", o.Method)
-	}
-	if len(questions) > maxQuestions {
-		return nil, fmt.Errorf("%s: the server asked %d questions at once; this client answers at most %d", o.Method, len(questions), maxQuestions)
-	}
-	params := orEmpty(bytes.Clone(o.Params))
-	if questions != nil {
-		answers, err := c.answer(ctx, questions)
+// retry answers the questions and returns the params to ask again with.
+func (c *StatelessClient) retry(ctx context.Context, o *Outgoing, h *head) (json.RawMessage, error) {
+	var answers json.RawMessage
+	if h.Requests != nil {
+		given, err := c.answer(ctx, h.Requests)
+		if err == nil {
+			answers, err = encodeAnswers(given)
+		}
 		if err != nil {
 			return nil, err
 		}
-		raw, err := wire.Marshal(answers)
-		if err != nil {
-			return nil, err
-		}
-		if params, err = wire.Set(params, "inputResponses", raw); err != nil {
-			return nil, err
-		}
 	}
-	if state == nil {
-		return params, nil
-	}
-	raw, err := wire.Marshal(*state)
-	if err != nil {
-		return nil, err
-	}
-	return wire.Set(params, "requestState", raw)
+	return again(o.Params, answers, h.State)
 }
 
 // answer puts all questions at once: a user can fill in a form while a model
 // runs.
-func (c *StatelessClient) answer(ctx context.Context, questions map[string]json.RawMessage) (map[string]any, error) {
+func (c *StatelessClient) answer(ctx context.Context, questions map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
 		mu      sync.Mutex
 		wg      sync.WaitGroup
-		answers = make(map[string]any, len(questions))
+		answers = make(map[string]json.RawMessage, len(questions))
 	)
 	for key, raw := range questions {
 		wg.Go(func() {
@@ -250,17 +270,15 @@ func (c *StatelessClient) answer(ctx context.Context, questions map[string]json.
 	return answers, nil
 }
 
-func (c *StatelessClient) one(ctx context.Context, raw json.RawMessage) (any, error) {
-	var q struct {
-		Method string          `json:"method"`
-		Params json.RawMessage `json:"params"`
-	}
-	if err := wire.Unmarshal(raw, &q); err != nil {
-		return nil, err
-	}
-	value, err := ask(ctx, c.Answers, q.Method, q.Params, revision.Of(c.Revision))
+func (c *StatelessClient) one(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
+	method, params, err := readQuestion(raw)
 	if err != nil {
 		return nil, err
 	}
-	return shapeAnswer(value, revision.Of(c.Revision)), nil
+	facts := revision.Of(c.Revision)
+	value, err := ask(ctx, c.Answers, &c.Self.Capabilities, method, params, facts)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Marshal(value)
 }

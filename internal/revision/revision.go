@@ -6,6 +6,7 @@ package revision
 import (
 	"slices"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -13,6 +14,8 @@ import (
 // changelogs that changes behaviour.
 type Facts struct {
 	Revision mcp.Revision
+
+	methods methods // see Has
 
 	// Since 2025-03-26.
 
@@ -115,6 +118,44 @@ func pick(allowed []mcp.Revision, stateless bool) []mcp.Revision {
 	}
 	return picked
 }
+
+// Default returns the facts to go by for a message that does not say which of
+// the allowed revisions it belongs to, nil allows all: those of the newest of an
+// era, or where none of that era is allowed, of the newest there is.
+func Default(allowed []mcp.Revision, stateless bool) *Facts {
+	for _, some := range [][]mcp.Revision{allowed, nil} {
+		if rs := pick(some, stateless); len(rs) > 0 {
+			return Of(rs[0])
+		}
+	}
+	return table[len(table)-1]
+}
+
+// Add makes a made-up revision known, for tests: change is applied to the facts
+// of an existing one. It must be called before anything else uses the table.
+func Add(date string, like mcp.Revision, change func(*Facts)) mcp.Revision {
+	f := *Of(like)
+	f.Revision = access.AddRevision(date).(mcp.Revision) //nolint:forcetypeassert // it is what AddRevision returns
+	if change != nil {
+		change(&f)
+	}
+	table = append(table, &f)
+	return f.Revision
+}
+
+// Oldest returns the facts of the first revision: what they lack, every peer can
+// do without.
+func Oldest() *Facts { return table[0] }
+
+// AllContent reports whether the revision has every kind and member of content
+// that this module knows: there is nothing to clear.
+func (f *Facts) AllContent() bool {
+	return f.Audio && f.ResourceLinks && f.MetaOnTypes && f.LastModified && f.Titles && f.Icons
+}
+
+// All returns the facts of every revision, oldest first. They are shared and
+// must not be changed.
+func All() []*Facts { return table }
 
 // Permits reports whether allowed, of which nil allows all, has a revision.
 func Permits(allowed []mcp.Revision, r mcp.Revision) bool {

@@ -7,6 +7,7 @@ import "github.com/parley-mcp/parley/mcp"
 var table = func() []*Facts {
 	v2024 := Facts{
 		Revision:         mcp.Revision20241105,
+		methods:          first,
 		RootsListChanged: true,
 		ResourceNotFound: mcp.CodeResourceNotFoundOld,
 	}
@@ -31,6 +32,7 @@ var table = func() []*Facts {
 	june.MetaOnTypes = true
 	june.LastModified = true
 	june.CompletionContext = true
+	june.methods = march.methods.changed([]string{mcp.MethodElicit}, nil)
 
 	// Spec: 2025-11-25 changelog.
 	november := june
@@ -43,6 +45,7 @@ var table = func() []*Facts {
 	november.SamplingTools = true
 	november.ErrorWithoutID = true
 	november.Polling = true
+	november.methods = june.methods.changed([]string{mcp.NoteElicitationComplete}, nil)
 
 	// Spec: 2026-07-28 changelog.
 	july := november
@@ -54,6 +57,12 @@ var table = func() []*Facts {
 	july.AnyStructuredContent = true
 	july.Extensions = true
 	july.ResourceNotFound = -32602
+	july.methods = november.methods.changed(
+		[]string{mcp.MethodDiscover, mcp.MethodListen, mcp.NoteAcknowledged},
+		[]string{
+			mcp.MethodInitialize, mcp.NoteInitialized, mcp.MethodPing, mcp.MethodSetLevel,
+			mcp.MethodSubscribe, mcp.MethodUnsubscribe, mcp.NoteRootsChanged, mcp.NoteElicitationComplete,
+		})
 
 	return []*Facts{&v2024, &march, &june, &november, &july}
 }()

@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 )
 
 // maxProblems is how many problems an error spells out.
@@ -21,9 +18,6 @@ const (
 	maxSpelt  = 400
 	maxListed = 20
 )
-
-// printer renders the compiler's own messages.
-var printer = message.NewPrinter(language.English)
 
 // ValidationError says why a document does not satisfy a schema.
 type ValidationError struct {

@@ -225,7 +225,7 @@ func metaMessage(invalid *jsonschema.SchemaValidationError) string {
 	for _, tok := range ve.InstanceLocation {
 		at.WriteString("/" + tok)
 	}
-	return fmt.Sprintf("at %q: %s", at.String(), ve.ErrorKind.LocalizedString(printer))
+	return fmt.Sprintf("at %q: %s", at.String(), ve.DetailedOutput().Error)
 }
 
 func deepest(causes []*jsonschema.ValidationError) *jsonschema.ValidationError {

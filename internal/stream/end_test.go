@@ -8,13 +8,16 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// waiter serves notifications until it is told to stop.
+// waiter serves one notification until it is told to stop.
 type waiter struct {
 	echo
 	started chan struct{}
 }
 
-func (w waiter) Serve(ctx context.Context, _ *mcp.Exchange) (any, error) {
+func (w waiter) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
+	if x.Method != "notifications/x" {
+		return nil, &mcp.MethodNotFoundError{Method: x.Method}
+	}
 	close(w.started)
 	<-ctx.Done()
 	return nil, ctx.Err()

@@ -30,11 +30,9 @@ func (e echo) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	return nil, &mcp.MethodNotFoundError{Method: x.Method}
 }
 
-func (e echo) Describe() mcp.Description {
-	return mcp.Description{Info: mcp.Implementation{Name: "echo", Version: "1"}, Revisions: e.revisions}
+func (e echo) Describe(context.Context, *mcp.Peer) *mcp.Description {
+	return &mcp.Description{Info: mcp.Implementation{Name: "echo", Version: "1"}, Revisions: e.revisions}
 }
-
-func (echo) Watch(mcp.SubscriptionFilter, func(mcp.Change)) func() { return func() {} }
 
 // talk sends lines to a server and returns what it answered, sorted by
 // nothing: lines in the order they came.

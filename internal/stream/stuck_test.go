@@ -16,7 +16,7 @@ import (
 
 type deaf struct{}
 
-func (deaf) Notification(*jsonrpc.Message) {}
+func (deaf) Notification(context.Context, *jsonrpc.Message) {}
 
 func (deaf) Request(context.Context, *jsonrpc.Message) (any, *jsonrpc.Error) { return nil, nil }
 

@@ -25,9 +25,9 @@ func (m methods) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	return echo{}.Serve(ctx, x)
 }
 
-func (methods) Describe() mcp.Description { return echo{}.Describe() }
-
-func (methods) Watch(mcp.SubscriptionFilter, func(mcp.Change)) func() { return func() {} }
+func (methods) Describe(ctx context.Context, peer *mcp.Peer) *mcp.Description {
+	return echo{}.Describe(ctx, peer)
+}
 
 // wire is a client that writes lines and sees each write of the server.
 type wire struct {

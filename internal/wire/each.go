@@ -37,6 +37,25 @@ func Find(doc []byte, member string) []byte {
 	return nil
 }
 
+// Place returns where the value of a member of an object is in it: it is
+// doc[begin:end]. Both are 0 if there is no such member. What Each says of doc
+// holds here.
+func Place(doc []byte, member string) (begin, end int) {
+	s := Skim(doc)
+	if s.Next() != '{' {
+		return 0, 0
+	}
+	for s.Enter(); s.Next() == '"'; {
+		name := unquote(s.Skip())
+		s.Next()
+		begin := s.at
+		if s.Skip(); string(name) == member {
+			return begin, s.at
+		}
+	}
+	return 0, 0
+}
+
 // Except is Without for an object of which it is known that it is valid. What
 // Each says of doc holds here.
 func Except(doc []byte, names ...string) []byte {

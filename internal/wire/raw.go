@@ -2,15 +2,27 @@ package wire
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// AppendRaw appends a value that is JSON already, as Append does: it is
-// checked, and compact JSON on one line comes of it. On an error dst comes
+// AppendRaw appends a value that is JSON already. It is checked, and compact
+// JSON on one line comes of it: numbers and strings keep their text, escapes
+// included. Invalid UTF-8 is replaced, as Append does it. On an error dst comes
 // back as it was.
 func AppendRaw(dst, raw []byte) ([]byte, error) {
+	if out, err := jsontext.AppendFormat(dst, raw, jsontext.PreserveRawStrings(true)); err == nil {
+		return out, nil
+	}
 	out, err := jsontext.AppendFormat(dst, raw, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return dst, err
 	}
 	return out, nil
+}
+
+// marshalRaw is Marshal for a value that is JSON already; nil is null.
+func marshalRaw(dst, raw []byte) ([]byte, error) {
+	if raw == nil {
+		return append(dst, "null"...), nil
+	}
+	return AppendRaw(dst, raw)
 }
 
 // Encoded tells JSON that Marshal has made from other JSON. Its zero value is of

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -9,7 +10,8 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// AppendRaw takes and refuses what Append does, and writes the same.
+// AppendRaw takes and refuses what Append does, and writes the same, but that
+// it keeps the text of strings.
 func FuzzAppendRaw(f *testing.F) {
 	for _, s := range []string{
 		`{}`, " {\"a\" : [1, 2.50,\n1e3] } ", `{"a":1,"a":2}`, `{"a":1} {}`, `{"a"`, ``, ` `, `null`, "\"\xff\"", `"\ud800"`, `"\u0061<\/"`, `-0`,
@@ -22,10 +24,41 @@ func FuzzAppendRaw(f *testing.F) {
 			return // is null to Append
 		}
 		got, err := wire.AppendRaw([]byte("x"), raw)
-		if (err == nil) != (wantErr == nil) || !bytes.Equal(got, want) {
-			t.Errorf("%q: %q, %v; want %q, %v", raw, got, err, want, wantErr)
+		if (err == nil) != (wantErr == nil) {
+			t.Errorf("%q: %v; want %v", raw, err, wantErr)
+		}
+		if err != nil {
+			return
+		}
+		got, err = wire.Append([]byte("x"), jsontext.Value(got[1:]))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%q: %q, %v; want %q", raw, got, err, want)
 		}
 	})
+}
+
+// What is JSON already goes out with its own text, but for space between
+// tokens; what is not UTF-8 must not go out.
+func TestRawKeepsItsText(t *testing.T) {
+	for raw, want := range map[string]string{
+		"{ \"a\" : \"\\u00e9\\/\u00e9\" ,\n\"n\":1.0,\"m\":1e400,\"i\":12345678901234567890}": `{"a":"\u00e9\/é","n":1.0,"m":1e400,"i":12345678901234567890}`,
+		"[\"\xff\"]": `["�"]`,
+	} {
+		for name, encode := range map[string]func() ([]byte, error){
+			"Marshal":   func() ([]byte, error) { return wire.Marshal(json.RawMessage(raw)) },
+			"Append":    func() ([]byte, error) { return wire.Append(nil, json.RawMessage(raw)) },
+			"AppendRaw": func() ([]byte, error) { return wire.AppendRaw(nil, []byte(raw)) },
+		} {
+			if got, err := encode(); err != nil || string(got) != want {
+				t.Errorf("%s(%s): %s, %v; want %s", name, raw, got, err, want)
+			}
+		}
+	}
+	for _, bad := range []string{"", "{", `{"a":1,"a":2}`} {
+		if got, err := wire.Marshal(json.RawMessage(bad)); err == nil {
+			t.Errorf("%q was taken for JSON: %q", bad, got)
+		}
+	}
 }
 
 // Only the very piece that was encoded here goes out unchecked.

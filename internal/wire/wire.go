@@ -5,6 +5,7 @@ package wire
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -32,14 +33,20 @@ var decodeOptions = json.JoinOptions(
 
 // Marshal returns v as compact JSON on one line.
 func Marshal(v any) ([]byte, error) {
+	if raw, ok := v.(stdjson.RawMessage); ok {
+		return marshalRaw(nil, raw)
+	}
 	return json.Marshal(v, encodeOptions)
 }
 
 // Append appends v as compact JSON on one line to dst. On an error dst comes
 // back as it was.
 func Append(dst []byte, v any) ([]byte, error) {
-	if w, ok := v.(Written); ok {
-		return appendWritten(dst, w)
+	switch v := v.(type) {
+	case Written:
+		return appendWritten(dst, v)
+	case stdjson.RawMessage:
+		return marshalRaw(dst, v)
 	}
 	b := writers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool holds nothing else
 	defer func() {

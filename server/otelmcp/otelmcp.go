@@ -9,7 +9,6 @@ package otelmcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -140,38 +139,26 @@ type target struct {
 }
 
 func targetOf(x *mcp.Exchange) target {
-	var key attribute.Key
-	switch x.Method {
-	case mcp.MethodCallTool:
-		key = "gen_ai.tool.name"
-	case mcp.MethodGetPrompt:
-		key = "gen_ai.prompt.name"
-	case mcp.MethodReadResource, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
-		return target{uri: param(x.Params, "uri")}
-	default:
+	m := mcp.MethodNamed(x.Method)
+	if m == nil || m.Feature == 0 {
 		return target{}
 	}
-	name := param(x.Params, "name")
-	return target{name: name, attr: key.String(name)}
-}
-
-// maxText bounds what a client can put into a name or an attribute.
-const maxText = 512
-
-// param returns a text of the params, or "".
-func param(params json.RawMessage, key string) string {
-	var text string
-	_ = wire.Members(params, func(name string, value []byte) error {
-		if name == key {
-			_ = wire.Unmarshal(value, &text) // not text: the server will refuse it
-		}
-		return nil
-	})
-	if len(text) > maxText {
-		text = strings.ToValidUTF8(text[:maxText], "")
+	subject := m.SubjectOf(x.Params)
+	if len(subject) > maxText {
+		subject = strings.ToValidUTF8(subject[:maxText], "")
 	}
-	return text
+	switch m.Feature {
+	case mcp.ToolFeature:
+		return target{name: subject, attr: attribute.String("gen_ai.tool.name", subject)}
+	case mcp.PromptFeature:
+		return target{name: subject, attr: attribute.String("gen_ai.prompt.name", subject)}
+	default:
+		return target{uri: subject}
+	}
 }
+
+// maxText bounds what a client can put into a name or an attribute, in bytes.
+const maxText = 512
 
 func spanAttributes(x *mcp.Exchange, t target) []attribute.KeyValue {
 	attrs := commonAttributes(x, t)

@@ -91,7 +91,7 @@ func TestBothRoles(t *testing.T) {
 				served := serve(t.Context(), far, opts)
 				c := dial(t, near, r)
 				told := 0
-				got, err := client.Call[string](t.Context(), c, "ask", nil, client.OnProgress(func(*mcp.ProgressParams) { told++ }))
+				got, err := client.Call[string](t.Context(), c, "ask", nil, client.WithProgress(func(*mcp.ProgressParams) { told++ }))
 				if want := "home https://id.example user ann [read]"; err != nil || got != want {
 					t.Errorf("got %q, %v, want %q", got, err, want)
 				}

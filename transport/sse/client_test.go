@@ -83,7 +83,7 @@ type ear struct {
 	notes chan string
 }
 
-func (e *ear) Notification(m *jsonrpc.Message) { e.notes <- m.Method }
+func (e *ear) Notification(_ context.Context, m *jsonrpc.Message) { e.notes <- m.Method }
 
 func (e *ear) Request(context.Context, *jsonrpc.Message) (any, *jsonrpc.Error) {
 	return json.RawMessage(`{"roots":[]}`), nil

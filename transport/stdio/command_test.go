@@ -119,7 +119,7 @@ func TestKilledChild(t *testing.T) {
 		t.Run(r.String(), func(t *testing.T) {
 			c := connect(t, "good", r)
 			id := pid(t, c)
-			_, err := c.CallTool(t.Context(), "wait", nil, client.OnProgress(func(*mcp.ProgressParams) {
+			_, err := c.CallTool(t.Context(), "wait", nil, client.WithProgress(func(*mcp.ProgressParams) {
 				if err := syscall.Kill(id, syscall.SIGKILL); err != nil {
 					t.Error(err)
 				}
@@ -162,7 +162,7 @@ func TestRestart(t *testing.T) {
 // kill ends the child and waits until the client has noticed.
 func kill(t *testing.T, c *client.Client, id int) {
 	t.Helper()
-	_, err := c.CallTool(t.Context(), "wait", nil, client.OnProgress(func(*mcp.ProgressParams) {
+	_, err := c.CallTool(t.Context(), "wait", nil, client.WithProgress(func(*mcp.ProgressParams) {
 		_ = syscall.Kill(id, syscall.SIGKILL)
 	}))
 	if err == nil {

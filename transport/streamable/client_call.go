@@ -18,6 +18,7 @@ import (
 // read for: then m is nil.
 type call struct {
 	m         *jsonrpc.Message
+	ctx       context.Context //nolint:containedctx // its caller's: the server's questions that belong to it have its values
 	frame     []byte
 	stateless bool
 	version   string // stateless: its own
@@ -26,7 +27,8 @@ type call struct {
 	meta      json.RawMessage
 	session   string // the session it was sent in
 
-	// What came of it.
+	// What came of it, on which connection.
+	conn   *conn
 	answer *jsonrpc.Message
 	failed error
 }
@@ -45,11 +47,8 @@ func newCall(m *jsonrpc.Message) (*call, error) {
 		c.stateless = true
 		c.version, _ = wire.Text(version) // what is no string is the server's to refuse
 	}
-	switch m.Method {
-	case mcp.MethodCallTool, mcp.MethodGetPrompt:
-		c.name, c.named = wire.Text(wire.Find(m.Params, "name"))
-	case mcp.MethodReadResource:
-		c.name, c.named = wire.Text(wire.Find(m.Params, "uri"))
+	if name := named(m); name != nil {
+		c.name, c.named = wire.Text(name)
 	}
 	return c, nil
 }
@@ -121,6 +120,7 @@ func sessionHeader(h http.Header, session, version string) {
 
 // roundTrip posts a request and returns its answer.
 func (c *conn) roundTrip(ctx context.Context, call *call) (*jsonrpc.Message, error) {
+	call.conn, call.ctx = c, ctx
 	f := c.begin(ctx)
 	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.headerOf(call)) //nolint:contextcheck // the flight ends with ctx
 	if err != nil {

@@ -98,7 +98,7 @@ type ear struct {
 
 func newEar() *ear { return &ear{notes: make(chan *jsonrpc.Message, 100)} }
 
-func (e *ear) Notification(m *jsonrpc.Message) { e.notes <- m }
+func (e *ear) Notification(_ context.Context, m *jsonrpc.Message) { e.notes <- m }
 
 func (e *ear) Request(ctx context.Context, m *jsonrpc.Message) (any, *jsonrpc.Error) {
 	if e.request != nil {

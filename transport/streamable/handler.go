@@ -143,7 +143,7 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (era.Via, *https
 
 // visit serves what brings no message: it is about a session.
 func (h *Handler) visit(w http.ResponseWriter, r *http.Request, via era.Via) {
-	hasSessions := len(revision.Session(h.handler.Describe().Revisions)) > 0
+	hasSessions := len(revision.Session(h.handler.Describe(r.Context(), nil).Revisions)) > 0
 	switch {
 	case r.Method == http.MethodGet && hasSessions:
 		h.sessions.get(w, r, via)

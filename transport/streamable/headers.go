@@ -55,13 +55,11 @@ func checkName(r *http.Request, m *jsonrpc.Message) error {
 	return checkHeader(r, fieldName, name)
 }
 
-// named returns the member that says what a request is about, if there is one.
+// named returns the member of a request's params that says in a header, too, what
+// the request is about, if there is one.
 func named(m *jsonrpc.Message) json.RawMessage {
-	switch m.Method {
-	case mcp.MethodCallTool, mcp.MethodGetPrompt:
-		return wire.Find(m.Params, "name")
-	case mcp.MethodReadResource:
-		return wire.Find(m.Params, "uri")
+	if d := mcp.MethodNamed(m.Method); d != nil && d.Mirrored {
+		return wire.Find(m.Params, d.Subject)
 	}
 	return nil
 }

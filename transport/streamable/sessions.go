@@ -156,16 +156,16 @@ func (ss *sessions) malformed(r *http.Request, m *jsonrpc.Message, bad error, vi
 // Spec: 2025-11-25 basic/transports#protocol-version-header.
 func (ss *sessions) versionOK(w http.ResponseWriter, r *http.Request, id jsonrpc.ID) bool {
 	values := fieldVersion.values(r.Header)
-	if len(values) == 0 || len(values) == 1 && (values[0] == "" || ss.offers(values[0])) {
+	if len(values) == 0 || len(values) == 1 && (values[0] == "" || ss.offers(r.Context(), values[0])) {
 		return true
 	}
 	ss.h.refuseMessage(w, http.StatusBadRequest, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s %q is not a revision of a session here", fieldVersion, values))
 	return false
 }
 
-func (ss *sessions) offers(version string) bool {
+func (ss *sessions) offers(ctx context.Context, version string) bool {
 	v, ok := mcp.ParseRevision(version)
-	return ok && !era.StatelessRevision(v) && revision.Permits(ss.h.handler.Describe().Revisions, v)
+	return ok && !era.StatelessRevision(v) && revision.Permits(ss.h.handler.Describe(ctx, nil).Revisions, v)
 }
 
 // checkMirrors checks the headers that drafts of the next revision put beside

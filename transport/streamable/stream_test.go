@@ -3,6 +3,7 @@ package streamable
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,15 +13,14 @@ import (
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/mcp"
-	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
 )
 
 // newSession returns a session of a handler without tools.
 func newSession(t *testing.T, o Options) *session {
 	t.Helper()
-	o.Logger = mcptest.Quiet()
-	h, err := New(server.New(mcp.Implementation{Name: "t", Version: "1"}, &server.Options{Logger: mcptest.Quiet()}), &o)
+	o.Logger = slog.New(slog.DiscardHandler)
+	h, err := New(server.New(mcp.Implementation{Name: "t", Version: "1"}, &server.Options{Logger: slog.New(slog.DiscardHandler)}), &o)
 	if err != nil {
 		t.Fatal(err)
 	}

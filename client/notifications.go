@@ -1,0 +1,179 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/parley-mcp/parley/internal/serial"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// maxNotes is how many notifications of one call may wait to be told before
+// nothing more is read from its server.
+const maxNotes = 4096
+
+// notes takes the notifications of one call. They are told on a goroutine of
+// the call's own, so that a slow listener holds up nobody else.
+type notes struct {
+	c     *Client
+	call  *watchdog
+	opts  *callOptions
+	token mcp.ProgressToken // zero: progress was not asked for
+	queue serial.Queue
+
+	mu      sync.Mutex
+	room    sync.Cond
+	waiting int
+	last    *progressNote // progress that waits, with nothing behind it
+	over    bool          // the call has its answer: nothing is told any more
+}
+
+type progressNote struct {
+	params *mcp.ProgressParams
+	raw    json.RawMessage
+}
+
+// expect returns what takes the notifications of a call, or nil if nobody
+// wants them.
+//
+// Spec: 2026-07-28 basic/patterns/progress#progress-flow.
+func (c *Client) expect(call *watchdog) *notes {
+	o := &call.req.opts
+	if !o.progress && o.onNotification == nil {
+		return nil
+	}
+	n := &notes{c: c, call: call, opts: o}
+	n.room.L = &n.mu
+	n.queue.Limit = 2 * maxNotes // waiting bounds it
+	if o.progress {
+		n.token = jsonrpc.IntID(c.tokens.Add(1))
+	}
+	return n
+}
+
+// begin begins to take progress.
+func (n *notes) begin() {
+	if !n.token.IsZero() {
+		n.c.progress.Store(n.token, n)
+	}
+}
+
+// progressed routes a notification. An unknown token belongs to a call that
+// is over.
+func (c *Client) progressed(m *jsonrpc.Message) {
+	params := new(mcp.ProgressParams)
+	if err := unmarshal(m.Params, params); err != nil {
+		c.opts.Logger.Warn("malformed progress", "error", err)
+		return
+	}
+	if n, ok := c.progress.Load(params.ProgressToken); ok {
+		n.(*notes).progressed(params, m.Params) //nolint:forcetypeassert // the map holds nothing else
+	}
+}
+
+// progressed keeps the newest: one that waits has become stale when the next
+// comes right after it.
+func (n *notes) progressed(params *mcp.ProgressParams, raw json.RawMessage) {
+	n.call.progress()
+	p := progressNote{params: params}
+	if n.opts.onNotification != nil {
+		p.raw = append(json.RawMessage(nil), raw...)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.last != nil && !n.over {
+		*n.last = p
+		return
+	}
+	next := &p
+	if n.add(func() { n.tellProgress(next) }) {
+		n.last = next
+	}
+}
+
+func (n *notes) tellProgress(next *progressNote) {
+	n.mu.Lock()
+	p := *next
+	if n.last == next {
+		n.last = nil
+	}
+	n.mu.Unlock()
+	if n.opts.onProgress != nil {
+		n.opts.onProgress(p.params)
+	}
+	if n.opts.onNotification != nil {
+		n.opts.onNotification(n.call.run, mcp.NoteProgress, p.raw)
+	}
+}
+
+// came takes another notification.
+func (n *notes) came(m *jsonrpc.Message, inferred bool) {
+	ctx := n.call.run
+	if inferred {
+		ctx = question{ctx, n.call, true}
+	}
+	method, params := m.Method, append(json.RawMessage(nil), m.Params...)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last = nil // what comes next must not overtake this one
+	n.add(func() { n.opts.onNotification(ctx, method, params) })
+}
+
+// add hands in what is to be told, when there is room. It reports false when
+// the call is over. The caller holds n.mu.
+func (n *notes) add(tell func()) bool {
+	for n.waiting >= maxNotes && !n.over {
+		n.room.Wait()
+	}
+	if n.over {
+		return false
+	}
+	n.waiting++
+	n.queue.Add(func() {
+		tell()
+		n.mu.Lock()
+		n.waiting--
+		n.mu.Unlock()
+		n.room.Signal()
+	})
+	return true
+}
+
+// settle waits until everything that has come so far was told, or ctx ends.
+func (n *notes) settle(ctx context.Context) {
+	told := make(chan struct{})
+	n.mu.Lock()
+	waits := n.waiting > 0 && n.add(func() { close(told) })
+	n.last = nil
+	n.mu.Unlock()
+	if !waits {
+		return
+	}
+	select {
+	case <-told:
+	case <-ctx.Done():
+	}
+}
+
+// finish waits until everything that came before the answer was told.
+func (n *notes) finish() {
+	n.c.progress.Delete(n.token)
+	n.mu.Lock()
+	n.over = true
+	n.mu.Unlock()
+	n.room.Broadcast()
+	n.queue.Wait()
+}
+
+// taken hands a notification to the call that it belongs to, and reports
+// whether that wants it.
+func (c *Client) taken(ctx context.Context, m *jsonrpc.Message) bool {
+	call, inferred := c.callOf(ctx, anyMethod)
+	if call == nil || call.notes == nil || call.req.opts.onNotification == nil {
+		return false
+	}
+	call.notes.came(m, inferred) //nolint:contextcheck // the call's own is what it is told with
+	return true
+}

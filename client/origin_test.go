@@ -1,0 +1,227 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/server"
+)
+
+// asker is a server with a tool and a prompt that ask who calls.
+func asker() *server.Server {
+	s := newServer(nil)
+	server.AddTool(s, mcp.Tool{Name: "whoami"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		return askName(ctx, call)
+	})
+	server.AddTool(s, mcp.Tool{Name: "roots"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		roots, err := server.Roots(ctx, call)
+		if err != nil || len(roots) != 1 {
+			return "", err
+		}
+		return roots[0].URI, nil
+	})
+	return s
+}
+
+// askName asks the user for a name.
+func askName(ctx context.Context, call *server.Call) (string, error) {
+	who, err := server.Elicit[struct {
+		Name string `json:"name"`
+	}](ctx, call, "who", "Who are you?")
+	return who.Name, err
+}
+
+func accept(name string) *mcp.ElicitResult {
+	return &mcp.ElicitResult{Action: mcp.ActionAccept, Content: raw(`{"name":%q}`, name)}
+}
+
+// Who answers a question knows the call that it belongs to: its context has the
+// values of the call's.
+func TestQuestionsHaveTheContextOfTheirCall(t *testing.T) {
+	overHops(t, func(t *testing.T, h hop) {
+		c := connect(t, asker(), h, &client.Options{
+			Elicit: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				origin := client.OriginOf(ctx)
+				if origin.Request == nil || origin.Request.Method != mcp.MethodCallTool || !strings.Contains(string(origin.Request.Params), "whoami") {
+					t.Errorf("the question belongs to %+v", origin.Request)
+				}
+				// Over a stream nobody says which call it is; there is only one.
+				if inferred := !h.http && !h.stateless(); origin.Inferred != inferred {
+					t.Errorf("inferred is %t", origin.Inferred)
+				}
+				return accept(userOf(ctx)), nil
+			},
+			ListRoots: func(ctx context.Context) ([]*mcp.Root, error) {
+				return []*mcp.Root{{URI: "file:///home/" + userOf(ctx)}}, nil
+			},
+		})
+		for _, user := range []string{"Ann", "Bob"} {
+			ctx := as(t.Context(), user)
+			if got, err := client.Call[string](ctx, c, "whoami", nil); err != nil || got != user {
+				t.Errorf("%s is %q, %v", user, got, err)
+			}
+			if got, err := client.Call[string](ctx, c, "roots", nil); err != nil || got != "file:///home/"+user {
+				t.Errorf("the root of %s is %q, %v", user, got, err)
+			}
+		}
+	})
+}
+
+// With several calls in flight, a question of a session over a stream could
+// belong to any of them, and is taken to belong to none. Everywhere else it is
+// known.
+func TestQuestionsOfSeveralCalls(t *testing.T) {
+	overHops(t, func(t *testing.T, h hop) {
+		both, other := make(chan struct{}), make(chan struct{})
+		s := newServer(nil)
+		server.AddTool(s, mcp.Tool{Name: "ask"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+			<-both
+			return askName(ctx, call)
+		})
+		server.AddTool(s, mcp.Tool{Name: "wait"}, func(context.Context, *server.Call, struct{}) (string, error) {
+			close(both)
+			<-other
+			return "", nil
+		})
+		c := connect(t, s, h, &client.Options{
+			Elicit: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				if known := client.OriginOf(ctx).Request != nil; known != (h.http || h.stateless()) {
+					t.Errorf("known is %t", known)
+				}
+				return accept(userOf(ctx)), nil
+			},
+		})
+		waited := make(chan error, 1)
+		go func() { // ends when the first call has
+			_, err := c.CallTool(as(t.Context(), "Bob"), "wait", nil)
+			waited <- err
+		}()
+		got, err := client.Call[string](as(t.Context(), "Ann"), c, "ask", nil)
+		want := "Ann"
+		if !h.http && !h.stateless() {
+			want = "nobody"
+		}
+		if err != nil || got != want {
+			t.Errorf("got %q, %v; want %q", got, err, want)
+		}
+		close(other)
+		if err := within(t, "the other call", waited); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A list in flight asks nothing: a question belongs to the other call.
+func TestListsAskNothing(t *testing.T) {
+	h := hop{mcp.Revision20251125, false}
+	listing, listed := make(chan struct{}), make(chan struct{})
+	s := asker()
+	s.Use(func(next mcp.ServeFunc) mcp.ServeFunc {
+		return func(ctx context.Context, x *mcp.Exchange) (any, error) {
+			if x.Method == mcp.MethodListTools {
+				close(listing)
+				<-listed
+			}
+			return next(ctx, x)
+		}
+	})
+	c := connect(t, s, h, &client.Options{
+		Elicit: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			return accept(userOf(ctx)), nil
+		},
+	})
+	done := make(chan error, 1)
+	go func() { // ends when listed is closed
+		_, err := c.ListTools(t.Context(), nil)
+		done <- err
+	}()
+	within(t, "the list", listing)
+	if got, err := client.Call[string](as(t.Context(), "Ann"), c, "whoami", nil); err != nil || got != "Ann" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	close(listed)
+	if err := within(t, "the list", done); err != nil {
+		t.Error(err)
+	}
+}
+
+// The context of a question ends with its call, for the reason of the call.
+func TestQuestionsEndWithTheirCall(t *testing.T) {
+	overHops(t, func(t *testing.T, h hop) {
+		asked, ended := make(chan struct{}), make(chan error, 1)
+		c := connect(t, asker(), h, &client.Options{
+			Elicit: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				close(asked)
+				<-ctx.Done()
+				ended <- context.Cause(ctx)
+				return nil, context.Cause(ctx)
+			},
+		})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		failed := make(chan error, 1)
+		go func() { // ends with the call
+			_, err := c.CallTool(ctx, "whoami", nil)
+			failed <- err
+		}()
+		within(t, "the question", asked)
+		why := errors.New("Ann has left")
+		cancel(why)
+		if err := within(t, "the end of the question", ended); !errors.Is(err, why) {
+			t.Errorf("the question ended with %v", err)
+		}
+		if err := within(t, "the end of the call", failed); !errors.Is(err, why) {
+			t.Errorf("the call failed with %v", err)
+		}
+	})
+}
+
+// A question that its server takes back ends for the reason of the server.
+func TestQuestionsEndWhenTheyAreTakenBack(t *testing.T) {
+	for _, h := range hops {
+		if h.stateless() {
+			continue // a question is an answer there, and is not taken back
+		}
+		t.Run(h.String(), func(t *testing.T) {
+			asked, ended := make(chan struct{}), make(chan error, 1)
+			s := newServer(nil)
+			server.AddTool(s, mcp.Tool{Name: "impatient"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+				ctx, cancel := context.WithCancelCause(ctx)
+				defer cancel(nil)
+				go func() { // ends with the question
+					<-asked
+					cancel(errors.New("the server has thought better of it"))
+				}()
+				_, err := askName(ctx, call)
+				return "never mind", errOnly(err == nil)
+			})
+			c := connect(t, s, h, &client.Options{
+				Elicit: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+					close(asked)
+					<-ctx.Done()
+					ended <- context.Cause(ctx)
+					return nil, context.Cause(ctx)
+				},
+			})
+			got, err := client.Call[string](t.Context(), c, "impatient", nil)
+			if err != nil || got != "never mind" {
+				t.Errorf("got %q, %v", got, err)
+			}
+			// The answer of the call may overtake the withdrawal over HTTP.
+			cause := within(t, "the end of the question", ended)
+			if text := cause.Error(); text != "the server has thought better of it" && !strings.Contains(text, "is over") {
+				t.Errorf("the question ended with %q", text)
+			}
+		})
+	}
+}
+
+func errOnly(wrong bool) error {
+	if wrong {
+		return errors.New("it was answered")
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/reference"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/stdio"
+)
+
+const serveLong = `Serve the reference server: the examples of the specification and of its guides,
+as something real. It speaks every released revision at once.
+
+With --stdio, standard output is the channel of the protocol. With --http, the
+server is at /mcp, for clients of 2024-11-05 at /sse, and /healthz says that it
+is there. On a loopback address it takes only requests to loopback names, unless
+--allow-host says otherwise; pages of other origins need --allow-origin. Logs go
+to standard error.
+
+With --auth, clients have to log in. "dev" embeds an authorization server with the
+users of --user, for trying out the whole flow on one machine. A real one is named
+as issuer=URL,audience=NAME,scopes=A B: its tokens are verified by its published
+keys, have to be for this server's URL or for the audience, and need the scopes.`
+
+const serveExamples = `  parley serve --stdio
+  parley serve --stdio --root ~/notes --log-level debug
+  parley serve --http 127.0.0.1:7331
+  parley serve --http 127.0.0.1:7331 --allow-host mcp.example.com   # behind a proxy
+  parley serve --http 127.0.0.1:7331 --auth dev --user ann:secret   # log in with a browser
+  parley info -- parley serve --stdio`
+
+// serveFlags are the flags of serve, some of which mean something else to the
+// commands that talk to servers.
+type serveFlags struct {
+	stdio    bool
+	http     httpFlags
+	root     string
+	logLevel string
+}
+
+func (a *app) serve() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:     "serve --stdio | --http ADDR",
+		Short:   "Run the reference server",
+		Long:    serveLong,
+		Example: serveExamples,
+		Args:    cobra.NoArgs,
+	}
+	cmd.Flags().BoolVar(&f.stdio, "stdio", false, "serve one client on standard input and output")
+	cmd.Flags().StringVar(&f.http.addr, "http", "", "serve HTTP at `ADDR`, for example 127.0.0.1:7331")
+	cmd.Flags().StringVar(&f.http.cert, "tls-cert", "", "serve HTTPS with the certificate in `FILE`")
+	cmd.Flags().StringVar(&f.http.key, "tls-key", "", "the certificate's key, in `FILE`")
+	cmd.Flags().StringArrayVar(&f.http.hosts, "allow-host", nil, "accept only requests to this `HOST` (repeatable)")
+	cmd.Flags().StringArrayVar(&f.http.origins, "allow-origin", nil, "accept requests of pages of this `ORIGIN` (repeatable)")
+	cmd.Flags().StringVar(&f.http.auth.mode, "auth", "", "demand a login: `dev` embeds an authorization server; or issuer=URL,audience=NAME,scopes=A B")
+	cmd.Flags().StringArrayVar(&f.http.auth.users, "user", nil, "a user for --auth dev, as `NAME:PASSWORD` (repeatable)")
+	cmd.Flags().DurationVar(&f.http.auth.lifetime, "token-lifetime", 0, "how long the access tokens of --auth dev are good, for example 10s; 5 minutes by default")
+	cmd.Flags().StringVar(&f.http.auth.public, "public-url", "", "the `ORIGIN` that clients reach the server at, where that is not its address")
+	cmd.Flags().StringVar(&f.root, "root", "", "serve the files of the folder `DIR`")
+	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return failed(a.runServe(cmd.Context(), f)) }
+	return cmd
+}
+
+func (a *app) runServe(ctx context.Context, f serveFlags) error {
+	switch {
+	case f.http.addr != "" && f.stdio:
+		return usagef("say how to serve: --stdio or --http, not both")
+	case f.http.addr == "" && !f.stdio:
+		return usagef("say how to serve: --stdio, or --http ADDR")
+	case f.stdio && f.http.auth.mode != "":
+		return usagef("--auth is for --http; who starts a command may use it")
+	}
+	if err := f.http.auth.check(); err != nil {
+		return err
+	}
+	logger, err := a.serverLogger(f.logLevel)
+	if err != nil {
+		return err
+	}
+	root := ""
+	if f.root != "" {
+		if root, err = folder(f.root); err != nil {
+			return err
+		}
+	}
+	srv, stop, err := reference.New(reference.Options{Root: root, Logger: logger, Version: buildVersion()}) //nolint:contextcheck // it lives until stop
+	if err != nil {
+		return fmt.Errorf("the reference server cannot start: %w", err)
+	}
+	if f.stdio {
+		err = stdio.ServeOn(ctx, srv, a.io.In, a.io.Out, &mcp.ServeOptions{Logger: logger})
+	} else {
+		err = a.serveHTTP(ctx, f.http, srv, logger)
+	}
+	if ctx.Err() != nil {
+		err = nil // being told to end is a good end
+	}
+	return errors.Join(err, stop())
+}
+
+func (a *app) serverLogger(level string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(strings.Replace(level, "warning", "warn", 1))); err != nil {
+		return nil, usagef("--log-level %q is not a level; there are debug, info, warn, error", level)
+	}
+	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: l})), nil
+}

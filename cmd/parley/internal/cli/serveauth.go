@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parley-mcp/parley/auth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/devauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/reference"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/server"
+)
+
+// authFlags say who may use the server.
+type authFlags struct {
+	mode   string // "dev", a real authorization server, or "" for everybody
+	users  []string
+	public string
+	// lifetime of an access token for development; 0 is the usual.
+	lifetime time.Duration
+
+	// What check has read out of mode and users.
+	real      *realServer
+	passwords map[string]string
+}
+
+// realServer is what --auth says of an authorization server.
+type realServer struct {
+	issuer, audience, keys string
+	scopes                 []string
+}
+
+// check reads the flags, and refuses what makes no sense before anything
+// starts.
+func (f *authFlags) check() (err error) {
+	switch {
+	case f.mode == "" && len(f.users) > 0:
+		return usagef("--user is for --auth dev")
+	case f.mode != "dev" && f.lifetime != 0 || f.lifetime < 0:
+		return usagef("--token-lifetime is for --auth dev, and longer than nothing")
+	case f.mode == "":
+		return nil
+	case f.mode == "dev":
+		f.passwords, err = parseUsers(f.users)
+		return err
+	case len(f.users) > 0:
+		return usagef("--user is for --auth dev: the users are those of the authorization server")
+	}
+	f.real, err = parseRealServer(f.mode)
+	return err
+}
+
+// parseRealServer reads "issuer=URL,audience=NAME,scopes=A B".
+func parseRealServer(s string) (*realServer, error) {
+	r := new(realServer)
+	for part := range strings.SplitSeq(s, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		switch value = strings.TrimSpace(value); strings.TrimSpace(name) {
+		case "issuer":
+			r.issuer = value
+		case "audience":
+			r.audience = value
+		case "keys":
+			r.keys = value
+		case "scopes":
+			r.scopes = strings.Fields(value)
+		default:
+			return nil, usagef(`--auth %q: there is no %q; say "dev", or "issuer=URL,audience=NAME,scopes=A B"`, s, name)
+		}
+	}
+	if r.issuer == "" {
+		return nil, usagef(`--auth %q names no issuer; say "dev", or "issuer=URL,audience=NAME,scopes=A B"`, s)
+	}
+	return r, nil
+}
+
+// parseUsers reads the users for development.
+func parseUsers(flags []string) (map[string]string, error) {
+	users := make(map[string]string, len(flags))
+	for _, u := range flags {
+		name, password, ok := strings.Cut(u, ":")
+		if !ok || name == "" || password == "" {
+			return nil, usagef("--user %q is not of the form NAME:PASSWORD", name)
+		}
+		users[name] = password
+	}
+	return users, nil
+}
+
+// gates keep the endpoints of the server at an origin.
+type gates struct {
+	streams, old *auth.Guard
+	server       *devauth.Server // nil with a real authorization server
+}
+
+// gates returns what protects the server; nil lets everybody in.
+func (a *app) gates(f *authFlags, origin string, logger *slog.Logger) (*gates, error) {
+	switch f.mode {
+	case "":
+		return nil, nil //nolint:nilnil // nothing is protected
+	case "dev":
+		return a.devGates(f, origin, logger)
+	}
+	r := f.real
+	tokens, err := auth.NewJWT(auth.JWTOptions{Issuer: r.issuer, KeysURL: r.keys})
+	if err != nil {
+		return nil, usagef("--auth: %v", err)
+	}
+	o := auth.Options{AuthorizationServers: []string{r.issuer}, Verifier: tokens, Scopes: r.scopes, DPoP: auth.DPoPAccepted, Logger: logger}
+	if r.audience != "" {
+		o.Audiences = []string{r.audience}
+	}
+	return newGates(o, origin)
+}
+
+// devGates embeds an authorization server for development.
+func (a *app) devGates(f *authFlags, origin string, logger *slog.Logger) (*gates, error) {
+	users := maps.Clone(f.passwords)
+	if len(users) == 0 {
+		users["dev"] = rand.Text()
+		a.err.printf("log in as %s with the password %s; --user names others\n", "dev", users["dev"])
+	}
+	s, err := devauth.New(devauth.Options{
+		Issuer: origin, Resources: []string{origin + "/mcp", origin + "/sse"}, Users: users, Scopes: reference.Scopes(), AccessLifetime: f.lifetime, Logger: logger,
+	})
+	if err != nil {
+		return nil, usagef("--auth dev: %v", err)
+	}
+	keys, err := wire.Marshal(s.Keys())
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := auth.NewJWT(auth.JWTOptions{Issuer: origin, Keys: keys, Leeway: -1}) // there is one clock
+	if err != nil {
+		return nil, err
+	}
+	g, err := newGates(auth.Options{
+		AuthorizationServers: []string{origin},
+		Verifier:             unrevoked(tokens, s),
+		Scopes:               []string{reference.ScopeRead},
+		Implies:              map[string][]string{reference.ScopeWrite: {reference.ScopeRead}},
+		Rules:                auth.Rules{Tools: reference.ToolScopes()},
+		DPoP:                 auth.DPoPAccepted,
+		Logger:               logger,
+	}, origin)
+	if err == nil {
+		g.server = s
+		logger.Info("authorization server for development", "issuer", origin, "users", slices.Sorted(maps.Keys(users)))
+	}
+	return g, err
+}
+
+// unrevoked asks the authorization server in this process whether a token was
+// revoked, which the token itself does not say.
+func unrevoked(tokens *auth.JWT, s *devauth.Server) auth.VerifierFunc {
+	return func(ctx context.Context, token string) (*auth.Token, error) {
+		t, err := tokens.Verify(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		var claims struct {
+			ID string `json:"jti"`
+		}
+		if err := wire.Unmarshal(t.Claims, &claims); err != nil || s.Revoked(claims.ID) {
+			return nil, auth.Invalid("the token was revoked")
+		}
+		return t, nil
+	}
+}
+
+// newGates makes a guard for each endpoint: each is a resource of its own.
+func newGates(o auth.Options, origin string) (*gates, error) {
+	o.Name = "Parley reference server"
+	o.Resource = origin + "/mcp"
+	streams, err := auth.New(o)
+	if err != nil {
+		return nil, usagef("--auth: %v", err)
+	}
+	o.Resource = origin + "/sse"
+	old, err := auth.New(o)
+	if err != nil {
+		return nil, usagef("--auth: %v", err)
+	}
+	return &gates{streams: streams, old: old}, nil
+}
+
+// enforce holds the tools of the server to their scopes.
+func (g *gates) enforce(s *server.Server) {
+	if g != nil {
+		s.Use(g.streams.Enforce)
+	}
+}
+
+// mount protects the endpoints, and adds what clients need to get in.
+func (g *gates) mount(mux *http.ServeMux, streams, old http.Handler) {
+	if g == nil {
+		mux.Handle("/mcp", streams)
+		mux.Handle("/sse", old)
+		return
+	}
+	mux.Handle("/mcp", g.streams.Protect(streams))
+	mux.Handle("/sse", g.old.Protect(old))
+	g.streams.Mount(mux)
+	g.old.Mount(mux)
+	if g.server != nil {
+		g.server.Mount(mux)
+	}
+}
+
+// origin returns the origin that clients reach the server at.
+func (f *httpFlags) origin(address string) (string, error) {
+	if f.auth.public == "" {
+		return f.scheme() + "://" + address, nil
+	}
+	origin := strings.TrimSuffix(f.auth.public, "/")
+	if !isURL(origin) || strings.Count(origin, "/") != 2 {
+		return "", usagef("--public-url %q is not of the form https://HOST[:PORT]", f.auth.public)
+	}
+	return origin, nil
+}
+
+func (f *httpFlags) scheme() string {
+	if f.cert != "" {
+		return "https"
+	}
+	return "http"
+}

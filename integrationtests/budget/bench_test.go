@@ -1,0 +1,44 @@
+package budget_test
+
+import (
+	"testing"
+
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+)
+
+// callFrames open a connection, if the era wants that, and call a tool.
+var callFrames = map[string][2]string{
+	"session": {
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}}}`,
+	},
+	"stateless": {
+		"",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"b","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
+	},
+}
+
+// BenchmarkCall measures one validated typed call on the server: from the
+// frame that comes in to the frame that goes out, without a client.
+func BenchmarkCall(b *testing.B) {
+	for name, frames := range callFrames {
+		b.Run(name, func(b *testing.B) { benchmarkCall(b, frames) })
+	}
+}
+
+func benchmarkCall(b *testing.B, frames [2]string) { benchmarkCalls(b, adder(), frames) }
+
+func benchmarkCalls(b *testing.B, h mcp.Handler, frames [2]string) {
+	answered := make(chan struct{}, 1)
+	send := mcptest.Raw(b, &mcptest.Transport{Handler: h, Over: mcptest.Lines, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}, func([]byte) { answered <- struct{}{} })
+	if frames[0] != "" {
+		send(frames[0])
+		<-answered
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		send(frames[1])
+		<-answered
+	}
+}

@@ -1,0 +1,79 @@
+package budget_test
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
+)
+
+const module = "github.com/parley-mcp/parley/"
+
+// pathOf returns the functions of this module that are on the stack of the
+// tool's handler that calls it, the transport's first, the handler last.
+// Closures count, and so does what the compiler has inlined: whoever reads the
+// code goes through each.
+func pathOf() []string {
+	pcs := make([]uintptr, 128)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)]) // without Callers and pathOf
+	var path []string
+	for {
+		frame, more := frames.Next()
+		name, ours := strings.CutPrefix(frame.Function, module)
+		if ours && !strings.HasPrefix(name, "mcptest.") { // which chooses between servers
+			path = append(path, name)
+		}
+		if !more {
+			slices.Reverse(path)
+			return path
+		}
+	}
+}
+
+// How many functions there are from the transport's entry to the user's
+// handler, which counts, too. A new one takes the place of another, or says in
+// ARCHITECTURE.md what it earns.
+var pathBudgets = map[mcptest.Mode]int{
+	{Revision: mcp.Revision20251125, Transport: mcptest.Lines}: 12,
+	{Revision: mcp.Revision20260728, Transport: mcptest.Lines}: 12,
+	{Revision: mcp.Revision20251125, Transport: mcptest.HTTP}:  14,
+	{Revision: mcp.Revision20260728, Transport: mcptest.HTTP}:  12,
+}
+
+func TestPathOfACall(t *testing.T) {
+	for mode, budget := range pathBudgets {
+		t.Run(mode.String(), func(t *testing.T) {
+			// In a bubble no request takes long, so none gets a goroutine of its
+			// own: it is the path of a call that nothing disturbs.
+			synctest.Test(t, func(t *testing.T) {
+				path := measurePath(t, mode)
+				t.Logf("%d functions", len(path))
+				if len(path) > budget {
+					t.Errorf("a call goes through %d functions, and the budget is %d:\n\t%s", len(path), budget, strings.Join(path, "\n\t"))
+				}
+			})
+		})
+	}
+}
+
+// measurePath makes a call, and returns the functions that it went through.
+func measurePath(t *testing.T, mode mcptest.Mode) (path []string) {
+	t.Helper()
+	s := server.New(mcp.Implementation{Name: "path", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
+	server.AddTool(s, mcp.Tool{Name: "add"}, func(_ context.Context, _ *server.Call, in addArgs) (sum, error) {
+		path = pathOf()
+		return sum{in.A + in.B}, nil
+	})
+	c := mcptest.Connect(t, s, mode, nil)
+	if _, err := client.Call[sum](t.Context(), c, "add", addArgs{1, 2}); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,188 @@
+package hostile_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/transport/stdio"
+)
+
+// shortly is how long waits are that come to an end by themselves.
+const shortly = 200 * time.Millisecond
+
+// stdioPeer is a client of a server over lines.
+type stdioPeer struct {
+	t      *testing.T
+	route  route
+	w      io.WriteCloser
+	lines  chan string // closed at the end of the server's output
+	served chan error
+	fresh  string // the revision of a session that is still to be opened
+}
+
+func newStdioPeer(t *testing.T, r route, revision string, fresh bool) *stdioPeer {
+	t.Helper()
+	in, w := io.Pipe()
+	out, answers := io.Pipe()
+	p := &stdioPeer{t: t, route: r, w: w, lines: make(chan string, 4096), served: make(chan error, 1)}
+	go func() { // ends when w is closed; end waits for it
+		err := stdio.ServeOn(context.Background(), target, in, answers, &mcp.ServeOptions{Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes})
+		_ = answers.Close() // ends the reader
+		_ = in.Close()      // what is still written has no reader
+		p.served <- err
+	}()
+	go func() { // ends with the server
+		defer close(p.lines)
+		lines := bufio.NewReader(out)
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return
+			}
+			p.lines <- strings.TrimSuffix(line, "\n")
+		}
+	}()
+	p.fresh = revision
+	if !fresh {
+		p.open()
+	}
+	return p
+}
+
+// open opens the session, unless it is open or there is none.
+func (p *stdioPeer) open() {
+	p.t.Helper()
+	if p.fresh != "" && p.route.era == "session" {
+		p.write(initialize(p.fresh))
+		p.response()
+		p.write(initialized)
+	}
+	p.fresh = ""
+}
+
+func (p *stdioPeer) write(line string) {
+	_, _ = io.WriteString(p.w, line+"\n") // a server that is gone shows in the next read
+}
+
+// next returns the next line of the server, or "" at the end.
+func (p *stdioPeer) next() string {
+	p.t.Helper()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case line := <-p.lines:
+		return line
+	case <-timer.C:
+		p.t.Fatal("the server did not answer")
+		return ""
+	}
+}
+
+// response returns the next line that is no request or notification.
+func (p *stdioPeer) response() string {
+	p.t.Helper()
+	for {
+		line := p.next()
+		var m message
+		if json.Unmarshal([]byte(line), &m) != nil || m.Method == "" {
+			return line
+		}
+	}
+}
+
+func (p *stdioPeer) send(e *entry) answered {
+	p.t.Helper()
+	names := moment(p.route)
+	for _, m := range e.all("before", p.route) {
+		p.write(expand(p.t, m, names))
+		if strings.Contains(m, `"id"`) {
+			p.next()
+		}
+	}
+	if e.one("asks", p.route) != "" {
+		p.write(question)
+		names["q"] = questionID(p.t, p.next())
+	}
+	for _, m := range e.all("send", p.route) {
+		p.write(expand(p.t, m, names))
+	}
+	if part := e.one("endless", p.route); part != "" {
+		return p.flood(expand(p.t, part, names))
+	}
+	if method := e.one("tells", p.route); method != "" {
+		told(p.t, p.next(), method)
+	}
+	if e.one("want", p.route) == "nothing" {
+		return answered{} // serves and end see whether something comes
+	}
+	line := p.response()
+	return answered{frame: line, closed: line == ""}
+}
+
+// question is a call that asks its client something.
+const question = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{}}}`
+
+// questionID returns the ID of what the server asks.
+func questionID(t *testing.T, frame string) string {
+	t.Helper()
+	var m message
+	if err := json.Unmarshal([]byte(frame), &m); err != nil || m.Method != mcp.MethodElicit {
+		t.Fatalf("the server did not ask: %.300s (%v)", frame, err)
+	}
+	return string(m.ID)
+}
+
+// told checks that a message of the server is a notification.
+func told(t *testing.T, frame, method string) {
+	t.Helper()
+	var m message
+	if err := json.Unmarshal([]byte(frame), &m); err != nil || m.Method != method || m.ID != nil {
+		t.Errorf("the server did not send %s but %.300s (%v)", method, frame, err)
+	}
+}
+
+// flood writes a line that does not end, until enough is enough: then the
+// client goes away, and with it the server's patience.
+func (p *stdioPeer) flood(part string) answered {
+	p.t.Helper()
+	for range 128 * maxBytes / len(part) {
+		if _, err := io.WriteString(p.w, part); err != nil {
+			break
+		}
+	}
+	_ = p.w.Close()
+	p.response() // that it was too long
+	line := p.response()
+	return answered{frame: line, closed: line == ""}
+}
+
+// serves calls a tool. The answer is the next thing that the server says.
+func (p *stdioPeer) serves(t *testing.T) {
+	t.Helper()
+	p.t = t // a bystander serves one test after the other
+	p.open()
+	p.write(good("good", p.route.era))
+	if line := p.response(); !strings.Contains(line, `"id":"good"`) || !strings.Contains(line, "fine") {
+		p.t.Errorf("%v: a good request was answered by %.300s", p.route, line)
+	}
+}
+
+func (p *stdioPeer) end() {
+	p.t.Helper()
+	_ = p.w.Close()
+	select {
+	case <-p.served:
+	case <-p.t.Context().Done():
+		<-p.served // a bystander ends in a cleanup
+	}
+	for line := range p.lines {
+		p.t.Errorf("%v: the server had more to say: %.300s", p.route, line)
+	}
+}

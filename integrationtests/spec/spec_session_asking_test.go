@@ -1,0 +1,243 @@
+package spec_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
+)
+
+// sessPages answers tools/list with one tool to a page; next says which cursor
+// follows which, as JSON. One that is not in it is invalid.
+func sessPages(t *testing.T, next map[string]string) func(*jsonrpc.Message, func(string)) {
+	return func(m *jsonrpc.Message, say func(string)) {
+		if m.Method != mcp.MethodListTools {
+			return
+		}
+		var p struct{ Cursor json.RawMessage }
+		if err := json.Unmarshal(append([]byte(nil), m.Params...), &p); m.Params != nil && err != nil {
+			t.Errorf("params %s: %v", m.Params, err)
+		}
+		follows, ok := next[string(p.Cursor)]
+		if !ok {
+			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Invalid cursor: pagination state expired or not found"}}`, m.ID))
+			return
+		}
+		if follows != "" {
+			follows = `,"nextCursor":` + follows
+		}
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"t","inputSchema":{"type":"object"}}]%s}}`, m.ID, follows))
+	}
+}
+
+// Spec: 2025-11-25 basic/lifecycle#operation.
+//
+// A server does not ask what the client has not declared, in each revision;
+// what needed it is a failure that says so.
+func TestSessionServerRespectsClientCapabilities(t *testing.T) {
+	tests := []struct {
+		tool, capabilities string
+		asks               bool
+		since              int // index in sessRevisions
+	}{
+		{"roots", `{}`, false, 0},
+		{"roots", `{"roots":{}}`, true, 0},
+		{"sample", `{"roots":{}}`, false, 0},
+		{"sample", `{"sampling":{}}`, true, 0},
+		{"elicit", `{}`, false, 2},
+		{"elicit", `{"elicitation":{}}`, true, 2},
+		{"elicit", `{"elicitation":{"form":{}}}`, true, 2},
+		{"elicit", `{"elicitation":{"url":{}}}`, false, 3},
+		{"visit", `{"elicitation":{}}`, false, 3},
+		{"visit", `{"elicitation":{"form":{}}}`, false, 3},
+		{"visit", `{"elicitation":{"url":{}}}`, true, 3},
+	}
+	for _, tt := range tests {
+		for _, r := range sessRevisions[tt.since:] {
+			sessOpen(t, sessServer(), r, tt.capabilities, func(t *testing.T, w *sessWire) {
+				want := `~"isError":true`
+				if tt.asks {
+					want = `~"method":"`
+				}
+				sessWant(t, fmt.Sprint(r, " ", tt.tool, " of ", tt.capabilities), w.say(sessCall("1", tt.tool)), want)
+			})
+		}
+	}
+}
+
+// Spec: 2025-11-25 client/roots#error-handling.
+//
+// An answer reaches the handler that asked; an error, a refusal of the user,
+// and an answer of the wrong shape make the tool fail, and the session lives.
+func TestSessionAnswersOfClients(t *testing.T) {
+	tests := []struct{ tool, answer, want string }{
+		{"roots", `"result":{"roots":[{"uri":"file:///a"},{"uri":"file:///b","name":"B"}]}`, `2 roots`},
+		{"roots", `"result":{"roots":[]}`, `0 roots`},
+		{"roots", `"error":{"code":-32601,"message":"Roots not supported","data":{"reason":"none"}}`, `Roots not supported`},
+		{"roots", `"error":{"code":-32603,"message":"boom"}`, `boom`},
+		{"roots", `"result":{"roots":5}`, `"error":{"code":-32602`},
+		{"sample", `"result":{"role":"assistant","content":{"type":"text","text":"Paris"},"model":"m","stopReason":"endTurn"}`, `Paris`},
+		{"sample", `"error":{"code":-1,"message":"User rejected sampling request"}`, `User rejected sampling request`},
+		{"elicit", `"result":{"action":"accept","content":{"city":"Rome"}}`, `Rome`},
+		{"elicit", `"result":{"action":"decline"}`, `the user declined`},
+		{"elicit", `"result":{"action":"cancel"}`, `the user cancelled`},
+		{"elicit", `"result":{"action":"accept","content":{"city":5}}`, `city`},
+		{"elicit", `"result":{"action":"accept"}`, `city`},
+		{"elicit", `"result":{"action":"perhaps"}`, `perhaps`},
+		{"elicit", `"error":{"code":-32602,"message":"mode"}`, `mode`},
+	}
+	for _, tt := range tests {
+		sessOpen(t, sessServer(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
+			question := w.say(sessCall("1", tt.tool))
+			sessWant(t, "question", question, `~"method"`)
+			id := sessField(t, question[0], "id")
+			answer := `{"jsonrpc":"2.0","id":` + id + `,` + tt.answer + `}`
+			got := w.say(answer)
+			sessWant(t, tt.tool+" answered "+tt.answer, got, "~"+tt.want)
+			if sessField(t, got[0], "id") != "1" {
+				t.Errorf("%s answers something else", got[0])
+			}
+			sessWant(t, "the answer twice", w.say(answer))
+			sessWant(t, "after that", w.say(sessRequest("2", "ping", "{}")), `{"jsonrpc":"2.0","id":2,"result":{}}`)
+		})
+	}
+}
+
+// Spec: 2025-11-25 basic#requests.
+//
+// The server's questions have IDs of their own, each used once.
+func TestSessionQuestionsHaveTheirOwnIDs(t *testing.T) {
+	sessOpen(t, sessServer(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
+		seen := map[string]bool{}
+		for range 5 {
+			for _, q := range w.say(sessCall("1", "roots")) {
+				id := sessField(t, q, "id")
+				if seen[id] {
+					t.Errorf("the ID %s is used twice", id)
+				}
+				seen[id] = true
+				w.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"roots":[]}}`)
+			}
+		}
+		if len(seen) != 5 {
+			t.Errorf("%d questions, want 5", len(seen))
+		}
+	})
+}
+
+// Spec: 2025-11-25 client/roots#root-list-changes.
+//
+// A server that wants to know hears that roots have changed.
+func TestSessionRootsChangedReachesTheServer(t *testing.T) {
+	heard := make(chan mcp.Revision, 1)
+	h := func() mcp.Handler {
+		s := sessServer()
+		s.HandleNotification(mcp.NoteRootsChanged, func(_ context.Context, call *server.Call, _ json.RawMessage) { heard <- call.Peer().Revision })
+		return s
+	}
+	for _, r := range sessRevisions {
+		c := mcptest.Connect(t, h(), mcptest.Mode{Revision: r, Transport: mcptest.Lines}, &client.Options{Roots: []*mcp.Root{}})
+		if err := c.SetRoots(t.Context(), []*mcp.Root{{URI: "file:///x"}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-heard; got != r {
+			t.Errorf("heard in %s, want %s", got, r)
+		}
+		if got, err := client.Call[string](t.Context(), c, "roots", nil); err != nil || got != "1 roots" {
+			t.Errorf("%s: got %q, %v", r, got, err)
+		}
+	}
+}
+
+// Spec: 2025-11-25 client/roots#root.
+//
+// Roots are file:// URIs; anything else is refused where it is set.
+func TestSessionRootsAreFiles(t *testing.T) {
+	_, err := client.Connect(t.Context(), &sessFake{}, &client.Options{Roots: []*mcp.Root{{URI: "https://example.com"}}})
+	if err == nil || !strings.Contains(err.Error(), "roots[0]") {
+		t.Errorf("Connect: %v", err)
+	}
+	c := mcptest.Connect(t, sessServer(), mcptest.Mode{Revision: mcp.Revision20251125, Transport: mcptest.Memory}, &client.Options{Roots: []*mcp.Root{}})
+	if err := c.SetRoots(t.Context(), []*mcp.Root{{URI: "file:///ok"}, nil}); err == nil || !strings.Contains(err.Error(), "roots[1]") {
+		t.Errorf("SetRoots: %v", err)
+	}
+}
+
+// sessVisiting has a tool whose hand-made question sends the user to a URL.
+func sessVisiting() *server.Server {
+	s := server.New(mcp.Implementation{Name: "v", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
+	s.AddRawTool(mcp.Tool{Name: "v", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, call *server.Call, _ json.RawMessage) (*mcp.CallToolResult, error) {
+		if x := call.Exchange(); x.Answers["v"] != nil {
+			return &mcp.CallToolResult{Content: mcp.Contents{mcp.Textf("%s", x.Answers["v"])}}, nil
+		}
+		return nil, &mcp.InputRequired{Requests: []mcp.InputRequest{{Key: "v", Method: mcp.MethodElicit, Params: &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "Connect", URL: "https://example.com/connect"}}}}
+	})
+	return s
+}
+
+// Spec: 2025-11-25 client/elicitation#url-mode-elicitation-requests.
+//
+// A hand-made question that sends the user to a URL is asked in place, with an
+// elicitationId; a client that cannot visit URLs is not asked.
+func TestSessionHandMadeVisit(t *testing.T) {
+	sessOpen(t, sessVisiting(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
+		got := w.say(sessCall("1", "v"))
+		sessWant(t, "call", got, `~"method":"elicitation/create"`)
+		if id := sessField(t, got[0], "params", "elicitationId"); id == "" || id == `""` {
+			t.Errorf("no elicitationId in %s", got[0])
+		}
+	})
+	for _, r := range sessRevisions {
+		sessOpen(t, sessVisiting(), r, `{"elicitation":{"form":{}}}`, func(t *testing.T, w *sessWire) {
+			got := w.say(sessCall("1", "v"))
+			sessWant(t, r.String(), got, `~"id":1`)
+		})
+	}
+}
+
+// Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
+//
+// A visit that was agreed to is told to be over when the handler has come to
+// its result, with the ID of the question, before that result.
+func TestSessionVisitIsToldToBeOver(t *testing.T) {
+	sessOpen(t, sessServer(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
+		question := w.say(sessCall("1", "visit"))
+		sessWant(t, "question", question, `~"method":"elicitation/create"`)
+		visit := sessField(t, question[0], "params", "elicitationId")
+		got := w.say(`{"jsonrpc":"2.0","id":` + sessField(t, question[0], "id") + `,"result":{"action":"accept"}}`)
+		sessWant(t, "accepted", got, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":`+visit+`}}`, `~"id":1,"result"`)
+	})
+}
+
+// Spec: 2025-11-25 client/sampling#tools-in-sampling.
+//
+// A question that goes on with used tools is for clients that declared tools.
+func TestSessionToolsInSamplingNeedTheirCapability(t *testing.T) {
+	h := tool(func(ctx context.Context, call *server.Call) (string, error) {
+		r, err := server.Sample(ctx, call, "s", &mcp.CreateMessageParams{MaxTokens: 5, Messages: []*mcp.SamplingMessage{
+			{Role: mcp.RoleAssistant, Content: mcp.OneOrMany{&mcp.ToolUseContent{ID: "1", Name: "t", Input: json.RawMessage(`{}`)}}},
+			{Role: mcp.RoleUser, Content: mcp.OneOrMany{&mcp.ToolResultContent{ToolUseID: "1", Content: mcp.Contents{mcp.Text("x")}}}},
+		}})
+		if err != nil {
+			return "", err
+		}
+		return r.Text(), nil
+	})
+	sessOpen(t, h(), mcp.Revision20251125, `{"sampling":{}}`, func(t *testing.T, w *sessWire) {
+		sessWant(t, "undeclared", w.say(sessCall("1", "t")), `~"isError":true`)
+	})
+	sessOpen(t, h(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
+		sessWant(t, "declared", w.say(sessCall("1", "t")), `~"method":"sampling/createMessage"`)
+	})
+}
+
+// errSess is a failure of a test's own user or model.
+var errSess = errors.New("not today")

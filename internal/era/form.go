@@ -1,0 +1,132 @@
+package era
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// form is how the results of an exchange go out: in which revision, and in whose
+// name. A result is copied, and what the revision lacks is cleared in the copy,
+// so a member that nothing here knows of travels in every revision. The
+// handler's value may be shared and is never changed.
+type form struct {
+	facts *revision.Facts
+	by    *named // who answers; only the stateless era says it, nil otherwise
+}
+
+// result returns a result in a form that the revision has. Values that need no
+// change are passed on as they are.
+func (f form) result(method string, result any) (any, error) {
+	switch r := result.(type) {
+	case nil:
+		return f.result(method, &mcp.EmptyResult{})
+	case *mcp.CallToolResult:
+		return f.call(r), nil
+	case *mcp.ListToolsResult:
+		c := *r
+		f.head(&c.ResultFields, &c.CacheFields)
+		return listOf(&c, "tools", &c.Tools, f.facts, shapeTool), nil
+	case *mcp.ListResourcesResult:
+		c := *r
+		f.head(&c.ResultFields, &c.CacheFields)
+		return listOf(&c, "resources", &c.Resources, f.facts, shapeResource), nil
+	case *mcp.ListResourceTemplatesResult:
+		c := *r
+		f.head(&c.ResultFields, &c.CacheFields)
+		return listOf(&c, "resourceTemplates", &c.ResourceTemplates, f.facts, shapeTemplate), nil
+	case *mcp.ListPromptsResult:
+		c := *r
+		f.head(&c.ResultFields, &c.CacheFields)
+		return listOf(&c, "prompts", &c.Prompts, f.facts, shapePrompt), nil
+	case *mcp.ReadResourceResult:
+		c := *r
+		f.head(&c.ResultFields, &c.CacheFields)
+		c.Contents = shapeEach(c.Contents, f.facts, shapeResourceContents)
+		return &c, nil
+	case *mcp.GetPromptResult:
+		c := *r
+		f.head(&c.ResultFields, nil)
+		c.Messages = shapeEach(c.Messages, f.facts, shapePromptMessage)
+		return &c, nil
+	case *mcp.CompleteResult:
+		c := *r
+		f.head(&c.ResultFields, nil)
+		return &c, nil
+	case *mcp.EmptyResult:
+		c := *r
+		f.head(&c.ResultFields, nil)
+		return &c, nil
+	}
+	return f.raw(method, result)
+}
+
+// head completes or clears the members that many results have. cache is nil for
+// a result without cache hints.
+func (f form) head(fields *mcp.ResultFields, cache *mcp.CacheFields) {
+	if f.facts.Stateless {
+		stamp(fields, f.by.meta)
+		if cache != nil {
+			cacheable(cache)
+		}
+		return
+	}
+	fields.ResultType, fields.Meta = "", fields.Meta.WithoutReserved()
+	if cache != nil {
+		*cache = mcp.CacheFields{}
+	}
+}
+
+// raw is result for one that the handler gives in a form of its own, as a proxy
+// does that passes on what it got. What is known of it is shaped, and what is
+// not known keeps its text: members of no meaning here, and all digits of
+// numbers.
+func (f form) raw(method string, result any) (any, error) {
+	original, err := wire.Marshal(result)
+	if err != nil {
+		return nil, err
+	}
+	m := mcp.MethodNamed(method)
+	if m == nil {
+		return f.custom(original)
+	}
+	known := m.NewResult()
+	if err := wire.Unmarshal(original, known); err != nil {
+		return nil, fmt.Errorf("the result does not fit its method: %w", err)
+	}
+	shaped, err := f.result(method, known)
+	if err != nil {
+		return nil, err
+	}
+	return patch(original, known, shaped)
+}
+
+// custom is raw for a method that the protocol does not define. Sessions say
+// nothing of it, and leave out what a stateless server has said that it passed
+// through.
+func (f form) custom(original json.RawMessage) (any, error) {
+	if !f.facts.Stateless {
+		if wire.Is(wire.Find(original, "resultType"), mcp.ResultComplete) {
+			original = wire.Except(original, "resultType")
+		}
+		return withoutReserved(original), nil
+	}
+	var have mcp.EmptyResult
+	if err := wire.Unmarshal(original, &have); err != nil {
+		return nil, err
+	}
+	f.head(&have.ResultFields, nil)
+	for name, value := range map[string]any{"resultType": have.ResultType, "_meta": have.Meta} {
+		raw, err := wire.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		if original, err = wire.Set(original, name, raw); err != nil {
+			return nil, err
+		}
+	}
+	return original, nil
+}

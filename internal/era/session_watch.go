@@ -1,0 +1,177 @@
+package era
+
+import (
+	"context"
+	"regexp"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Spec: 2025-11-25 server/resources#subscriptions.
+func (s *Session) subscribe(ctx context.Context, m *jsonrpc.Message, t *talk, via Via) (any, error) {
+	at, err := subscriptionURI(m)
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.exchange(m, t, via)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.watch(ctx, at, x, mcp.SubscriptionFilter{ResourceSubscriptions: []string{at}}); err != nil {
+		return nil, err
+	}
+	return struct{}{}, nil
+}
+
+func (s *Session) unsubscribe(m *jsonrpc.Message) (any, error) {
+	at, err := subscriptionURI(m)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	w := s.watching[at]
+	delete(s.watching, at)
+	s.mu.Unlock()
+	if w != nil {
+		w.end()
+	}
+	return struct{}{}, nil
+}
+
+// uriForm is what RFC 3986 wants of a URI, with text beyond ASCII let pass.
+var uriForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f"<>\\^` + "`" + `{|}]*$`)
+
+func subscriptionURI(m *jsonrpc.Message) (string, error) {
+	var p mcp.SubscribeParams
+	if err := wire.Unmarshal(orEmpty(m.Params), &p); err != nil {
+		return "", mcp.InvalidParams("params: %v", err)
+	}
+	// Spec: 2025-11-25 server/resources#security-considerations (1).
+	if !uriForm.MatchString(p.URI) {
+		return "", mcp.InvalidParams("params must have a uri: a scheme, and no character that must be percent-encoded")
+	}
+	return p.URI, nil
+}
+
+// start begins to tell of changed lists, which a client must not hear of
+// before it is initialized. What was not declared then is not told of later,
+// either.
+//
+// Spec: 2025-11-25 basic/lifecycle#initialization.
+func (s *Session) start(ctx context.Context, x *mcp.Exchange) {
+	s.mu.Lock()
+	already := s.ready
+	s.ready = true
+	s.mu.Unlock()
+	if already {
+		return
+	}
+	all := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}
+	if err := s.watch(ctx, "", x, Honoured(all, s.agreed.Load().declared)); err != nil {
+		s.opts.Logger.WarnContext(ctx, "the client will not be told of changed lists", "error", err)
+	}
+}
+
+// initialized reports whether the client has said that it is ready.
+func (s *Session) initialized() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ready
+}
+
+// watched is one thing that a session watches; stop is nil until it has begun.
+type watched struct{ stop func() }
+
+func (w *watched) end() {
+	if w.stop != nil {
+		w.stop()
+	}
+}
+
+// watch subscribes an exchange to what filter asks for, once for each key.
+func (s *Session) watch(ctx context.Context, key string, x *mcp.Exchange, filter mcp.SubscriptionFilter) error {
+	own := new(watched)
+	if begun, err := s.reserve(key, own); begun || err != nil {
+		return err
+	}
+	w, err := s.subscribed(ctx, key, x, filter)
+	s.mu.Lock()
+	wanted := s.watching[key] == own && s.ctx.Err() == nil
+	switch {
+	case wanted && err == nil:
+		own.stop = w.Stop
+	case wanted:
+		delete(s.watching, key)
+	}
+	s.mu.Unlock()
+	if err == nil && !wanted { // unsubscribed meanwhile, or closed
+		w.Stop()
+	}
+	return err
+}
+
+// reserve holds the place of what is watched under a key while user code runs.
+// begun says that it is held already.
+func (s *Session) reserve(key string, own *watched) (begun bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, begun = s.watching[key]; begun {
+		return true, nil
+	}
+	if key != "" && len(s.watching) >= maxSubscriptions {
+		return false, jsonrpc.Errorf(jsonrpc.CodeInternalError, "too many subscriptions: the limit is %d in a session; unsubscribe from some", maxSubscriptions)
+	}
+	s.watching[key] = own
+	return false, nil
+}
+
+// subscribed asks the handler. A resource that the client may not read is not
+// there for it.
+func (s *Session) subscribed(ctx context.Context, key string, x *mcp.Exchange, filter mcp.SubscriptionFilter) (w *mcp.Watching, err error) {
+	var result any // there is none yet
+	defer rescue(ctx, s.handler, x.Method, s.opts.Logger, &result, &err)
+	w, err = subscribeTo(ctx, s.handler, x, filter, s.queue.add)
+	if err == nil && key != "" && len(w.Filter.ResourceSubscriptions) == 0 {
+		w.Stop()
+		return nil, &mcp.ResourceNotFoundError{URI: key}
+	}
+	return w, err
+}
+
+// watches reports whether the client still wants to hear of a change.
+func (s *Session) watches(c mcp.Change) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.watching[c.URI]
+	return ok
+}
+
+// wake tells of what was gathered after the window. It runs on a timer, so
+// that an idle session needs no goroutine.
+func (s *Session) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return
+	}
+	s.telling.Add(1)
+	time.AfterFunc(s.opts.ChangeWindow, func() {
+		defer s.telling.Done()
+		s.tell()
+	})
+}
+
+func (s *Session) tell() {
+	for _, c := range s.queue.take() {
+		if !s.watches(c) {
+			continue // unsubscribed meanwhile
+		}
+		if err := s.standing.Message(s.ctx, changeFrame(c, nil)); err != nil {
+			s.opts.Logger.Debug("change not told", "error", err)
+			return
+		}
+	}
+}

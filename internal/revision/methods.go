@@ -1,0 +1,38 @@
+package revision
+
+import (
+	"maps"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// methods are the names of the methods and notifications that a revision has.
+type methods map[string]bool
+
+// Has reports whether the revision has a method or a notification of the
+// protocol.
+func (f *Facts) Has(method string) bool { return f.methods[method] }
+
+// changed returns the methods of a revision that follows: those of m with some
+// added and some dropped.
+func (m methods) changed(added, dropped []string) methods {
+	next := maps.Clone(m)
+	for _, name := range added {
+		next[name] = true
+	}
+	for _, name := range dropped {
+		delete(next, name)
+	}
+	return next
+}
+
+// The methods of 2024-11-05.
+var first = methods{}.changed([]string{
+	mcp.MethodInitialize, mcp.NoteInitialized, mcp.MethodPing, mcp.NoteCancelled, mcp.NoteProgress,
+	mcp.MethodListTools, mcp.MethodCallTool, mcp.NoteToolsChanged,
+	mcp.MethodListResources, mcp.MethodListTemplates, mcp.MethodReadResource, mcp.NoteResourcesChanged,
+	mcp.MethodSubscribe, mcp.MethodUnsubscribe, mcp.NoteResourceUpdated,
+	mcp.MethodListPrompts, mcp.MethodGetPrompt, mcp.NotePromptsChanged, mcp.MethodComplete,
+	mcp.MethodSetLevel, mcp.NoteMessage,
+	mcp.MethodSample, mcp.MethodRoots, mcp.NoteRootsChanged,
+}, nil)

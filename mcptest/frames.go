@@ -1,0 +1,49 @@
+package mcptest
+
+import (
+	"io"
+
+	"github.com/parley-mcp/parley/internal/stream"
+)
+
+// maxFrame bounds a frame; nothing in this process is a stranger.
+const maxFrame = 64 << 20
+
+func (t *Transport) pair() (near, far stream.Frames) {
+	if t.Over != Lines {
+		return stream.Pipe()
+	}
+	return linesPair()
+}
+
+// linesPair connects two ends by byte streams.
+func linesPair() (near, far stream.Frames) {
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	closeAll := func() error {
+		for _, c := range []io.Closer{fromClient, fromServer, toServer, toClient} {
+			_ = c.Close() // closing a pipe does not fail
+		}
+		return nil
+	}
+	return stream.Lines(toClient, fromClient, maxFrame, closeAll), stream.Lines(toServer, fromServer, maxFrame, closeAll)
+}
+
+// tapped shows the frames of a client's end.
+type tapped struct {
+	stream.Frames
+	tap func(fromClient bool, frame []byte)
+}
+
+func (f *tapped) Read() ([]byte, error) {
+	frame, err := f.Frames.Read()
+	if err == nil {
+		f.tap(false, frame)
+	}
+	return frame, err
+}
+
+func (f *tapped) Write(frame []byte) error {
+	f.tap(true, frame)
+	return f.Frames.Write(frame)
+}

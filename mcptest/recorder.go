@@ -1,0 +1,87 @@
+package mcptest
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Recorder keeps what clients and servers send to each other, in an order that
+// both could have observed: a request is before its answer. Its zero value is
+// ready; its methods may be called concurrently.
+type Recorder struct {
+	mu     sync.Mutex
+	frames []Frame
+}
+
+// Frame is what travels at once: a message, or in 2025-03-26 a batch of them.
+type Frame struct {
+	Mode       Mode
+	FromClient bool
+	// JSON is the frame as it travelled. Over HTTP it is the body of a request
+	// or response, or what one event of a stream carries.
+	JSON []byte
+}
+
+// Messages returns the messages of the frame: one, or those of a batch. What
+// is not valid is left out.
+func (f Frame) Messages() []*jsonrpc.Message {
+	d := jsonrpc.Decoder{MaxBytes: maxFrame}
+	entries := []jsonrpc.Entry{{}}
+	if jsonrpc.IsBatch(f.JSON) {
+		entries, _ = d.DecodeBatch(f.JSON)
+	} else {
+		entries[0].Message, entries[0].Err = d.Decode(f.JSON)
+	}
+	var messages []*jsonrpc.Message
+	for _, e := range entries {
+		if e.Err == nil {
+			messages = append(messages, e.Message)
+		}
+	}
+	return messages
+}
+
+// Connect is the function Connect, and keeps what travels.
+func (r *Recorder) Connect(t testing.TB, h mcp.Handler, m Mode, opts *client.Options) *client.Client {
+	t.Helper()
+	return connect(t, h, m, opts, r.Tap(m))
+}
+
+// Tap returns a function that keeps frames, for Transport.Tap.
+func (r *Recorder) Tap(m Mode) func(fromClient bool, frame []byte) {
+	return func(fromClient bool, frame []byte) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.frames = append(r.frames, Frame{m, fromClient, bytes.Clone(frame)})
+	}
+}
+
+// Frames returns what was recorded so far. What a closed client said and heard
+// is there when its Close, or the test's cleanup, has returned.
+func (r *Recorder) Frames() []Frame {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.frames)
+}
+
+// FromClient returns the messages that clients sent, of all modes.
+func (r *Recorder) FromClient() []*jsonrpc.Message { return r.messages(true) }
+
+// FromServer returns the messages that servers sent, of all modes.
+func (r *Recorder) FromServer() []*jsonrpc.Message { return r.messages(false) }
+
+func (r *Recorder) messages(fromClient bool) []*jsonrpc.Message {
+	var messages []*jsonrpc.Message
+	for _, f := range r.Frames() {
+		if f.FromClient == fromClient {
+			messages = append(messages, f.Messages()...)
+		}
+	}
+	return messages
+}
