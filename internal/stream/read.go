@@ -12,7 +12,11 @@ import (
 // read reads until the connection ends, or until another goroutine has the
 // lead.
 func (s *server) read(ctx context.Context) {
-	for s.next(ctx) && s.settle() {
+	for {
+		m, ok := s.next(ctx)
+		if !ok || m != nil && !s.serve(ctx, m) || !s.settle() {
+			return
+		}
 	}
 }
 
@@ -23,8 +27,9 @@ func (s *server) takeOver(ctx context.Context) {
 	}
 }
 
-// next deals with one frame. It reports whether the caller is to read on.
-func (s *server) next(ctx context.Context) bool {
+// next deals with one frame, and returns the request in it if the caller is to
+// serve that itself. It reports false at the end of the connection.
+func (s *server) next(ctx context.Context) (*jsonrpc.Message, bool) {
 	frame, err := s.frames.Read()
 	var long *jsonrpc.TooLongError
 	switch {
@@ -32,19 +37,19 @@ func (s *server) next(ctx context.Context) bool {
 		s.refuse(ctx, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", long))
 	case err != nil:
 		s.ended <- err
-		return false
+		return nil, false
 	case jsonrpc.IsBatch(frame):
 		s.release()
 		s.batch(ctx, frame)
 	default:
 		m, err := s.conversation.Decode(frame)
 		if err == nil && s.quick(m) {
-			return s.serve(ctx, m)
+			return m, true
 		}
 		s.release()
 		s.conversation.Receive(ctx, m, err, &s.delivery)
 	}
-	return true
+	return nil, true
 }
 
 // batch serves an array of messages.

@@ -243,21 +243,18 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 		via.Detach = st.detach
 	}
 	if httpserve.Cuttable(w, r) {
+		defer s.settle(st)
 		st.hold(p)
-		s.run(req, st, via)
+		req.Serve(via)
 		return
 	}
 	left := st.attach(p)
 	go func() { // ends with the request, which close cancels and waits for
+		defer s.settle(st)
 		stack.Grow()
-		s.run(req, st, via)
+		req.Serve(via)
 	}()
 	s.carry(r, st, p, left)
-}
-
-func (s *session) run(req *era.Request, st *stream, via era.Via) {
-	defer s.settle(st)
-	req.Serve(via)
 }
 
 // carry returns when p carries the stream no longer.
