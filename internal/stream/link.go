@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/calls"
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/serial"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -20,7 +21,7 @@ type Link struct {
 	frames    Frames
 	receiver  mcp.Receiver
 	decoder   jsonrpc.Decoder
-	calls     jsonrpc.Calls
+	calls     calls.Table
 	listens   sync.Map        // of jsonrpc.ID: subscriptions in flight
 	bad       sync.Map        // jsonrpc.ID → error: why a call has no answer that could be read
 	asked     era.InFlight    // requests of the server

@@ -19,7 +19,7 @@ import (
 // while there are some. It returns nil when the client closed the connection
 // in good order.
 func Serve(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOptions) error {
-	opts = opts.WithDefaults()
+	opts = era.WithDefaults(&opts)
 	stateless, err := era.NewStateless(h, opts)
 	if err != nil {
 		return err

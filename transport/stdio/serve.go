@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -29,7 +30,7 @@ func Serve(ctx context.Context, h mcp.Handler, opts *mcp.ServeOptions) error {
 // ServeOn is Serve over other streams: a socket, a pipe. When ctx ends, or
 // the client stops reading, both are closed if they are io.Closers.
 func ServeOn(ctx context.Context, h mcp.Handler, r io.Reader, w io.Writer, opts *mcp.ServeOptions) error {
-	o := opts.WithDefaults()
+	o := era.WithDefaults(opts)
 	return stream.Serve(ctx, h, stream.Lines(r, w, o.MaxMessageBytes, func() error { return closeBoth(r, w) }), o)
 }
 
