@@ -12,11 +12,13 @@ import (
 // read reads until the connection ends, or until another goroutine has the
 // lead.
 func (s *server) read(ctx context.Context) {
-	for {
-		m, ok := s.next(ctx)
-		if !ok || m != nil && !s.serve(ctx, m) || !s.settle() {
+	for reading := true; reading; {
+		m, err := s.next(ctx)
+		if err != nil {
+			s.ended <- err
 			return
 		}
+		reading = (m == nil || s.serve(ctx, m)) && s.settle()
 	}
 }
 
@@ -27,29 +29,28 @@ func (s *server) takeOver(ctx context.Context) {
 	}
 }
 
-// next deals with one frame, and returns the request in it if the caller is to
-// serve that itself. It reports false at the end of the connection.
-func (s *server) next(ctx context.Context) (*jsonrpc.Message, bool) {
+// next reads a frame and deals with it, unless it is a request that the caller is
+// to serve: that is returned. An error says why nothing more can be read.
+func (s *server) next(ctx context.Context) (*jsonrpc.Message, error) {
 	frame, err := s.frames.Read()
 	var long *jsonrpc.TooLongError
 	switch {
 	case errors.As(err, &long):
 		s.refuse(ctx, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", long))
 	case err != nil:
-		s.ended <- err
-		return nil, false
+		return nil, err
 	case jsonrpc.IsBatch(frame):
 		s.release()
 		s.batch(ctx, frame)
 	default:
 		m, err := s.conversation.Decode(frame)
 		if err == nil && s.quick(m) {
-			return m, true
+			return m, nil
 		}
 		s.release()
 		s.conversation.Receive(ctx, m, err, &s.delivery)
 	}
-	return nil, true
+	return nil, nil //nolint:nilnil // it is dealt with
 }
 
 // batch serves an array of messages.
