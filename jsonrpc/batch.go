@@ -21,8 +21,8 @@ type Entry struct {
 	Err     error
 }
 
-// DecodeBatch reads a frame that holds an array of messages. A bad element
-// spoils only itself; the error is about the array as a whole: not JSON,
+// DecodeBatch reads a frame that holds an array of messages. A bad element does
+// not affect the others; the error is about the array as a whole: not JSON,
 // empty, or over a limit.
 func (d *Decoder) DecodeBatch(frame []byte) ([]Entry, error) {
 	if err := d.check(frame); err != nil {

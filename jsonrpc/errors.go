@@ -39,5 +39,5 @@ func (e *Error) Is(target error) bool {
 	return errors.As(target, &t) && t.Code == e.Code
 }
 
-// ErrClosed is the reason of calls that ended because their connection did.
+// ErrClosed is the error of calls that ended because their connection did.
 var ErrClosed = errors.New("connection closed")

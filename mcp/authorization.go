@@ -23,14 +23,14 @@ type Authorization struct {
 	ClientID string
 	// Scopes are what was granted.
 	Scopes []string
-	// Expires is when the credentials end; zero is never.
+	// Expires is when the credentials expire; zero means never.
 	Expires time.Time
-	// Claims are all that the issuer says, as a JSON object, or nil.
+	// Claims holds everything the issuer asserted, as a JSON object, or nil.
 	Claims json.RawMessage
 }
 
-// Principal identifies who sent a request among everybody who might: sessions,
-// state and limits are bound to it. It is "" for nobody.
+// Principal identifies the sender of a request; sessions, state and limits are
+// bound to it. It is "" when a is nil or identifies nobody.
 func (a *Authorization) Principal() string {
 	switch {
 	case a == nil:
@@ -45,15 +45,15 @@ func (a *Authorization) Principal() string {
 
 type authorizationKey struct{}
 
-// WithAuthorization returns a context that says who sent the HTTP request that
-// it belongs to. Whatever verified the request's credentials calls it; the
-// HTTP transports find it there.
+// WithAuthorization returns a copy of ctx that says who sent the HTTP request
+// it belongs to. Whatever verifies the request's credentials calls it; the HTTP
+// transports read the Authorization back from the context.
 func WithAuthorization(ctx context.Context, a *Authorization) context.Context {
 	return context.WithValue(ctx, authorizationKey{}, a)
 }
 
-// AuthorizationFrom returns what WithAuthorization put there, or nil. A handler
-// finds it in Peer.Authorization.
+// AuthorizationFrom returns the Authorization that WithAuthorization stored in
+// ctx, or nil. Handlers find it in Peer.Authorization.
 func AuthorizationFrom(ctx context.Context) *Authorization {
 	a, _ := ctx.Value(authorizationKey{}).(*Authorization)
 	return a

@@ -69,8 +69,8 @@ type ResourcesCapability struct {
 	ListChanged bool `json:"listChanged,omitzero"`
 }
 
-// Capability names a capability of servers, as in ServerCapabilities: the path of
-// its members.
+// Capability names a server capability by the path of its members in
+// ServerCapabilities.
 type Capability string
 
 // The capabilities of servers that methods belong to.

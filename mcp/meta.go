@@ -23,7 +23,7 @@ const (
 	MetaBaggage            = "baggage"
 )
 
-// Meta is a _meta object: metadata that travels beside the content of a
+// Meta is a _meta object: metadata that travels alongside the content of a
 // message, by key, as raw JSON. Keys of your own need a prefix such as
 // "com.example/".
 //
@@ -53,11 +53,11 @@ func (m Meta) Get(key string, v any) (bool, error) {
 	return true, wire.Unmarshal(raw, v)
 }
 
-// ReservedMeta reports whether the core protocol itself says what is under a
-// key of _meta. That is true of one hop: each client and each server says it
-// anew, and who passes a message on must not pass it on with it. Trace context
-// and the keys of extensions, of which some have the protocol's prefix, are
-// not among them.
+// ReservedMeta reports whether a key of _meta belongs to the core protocol
+// itself. The value of such a key is valid for one hop: each client and each
+// server sets its own, and an intermediary must not pass it on. Trace context
+// and the keys of extensions, some of which have the protocol's prefix, are not
+// among them.
 //
 // Spec: 2026-07-28 basic#meta.
 func ReservedMeta(key string) bool {
@@ -68,8 +68,8 @@ func ReservedMeta(key string) bool {
 	return false
 }
 
-// WithoutReserved returns the metadata that may go on to the next hop: that of
-// which ReservedMeta is not true. It is m itself where all of it may.
+// WithoutReserved returns the metadata that may be passed on to the next hop: m
+// without the keys that ReservedMeta reports, or m itself if it has none.
 func (m Meta) WithoutReserved() Meta {
 	for key := range m {
 		if ReservedMeta(key) {

@@ -58,8 +58,9 @@ type CallToolParams struct {
 	Arguments json.RawMessage `json:"arguments,omitzero"`
 }
 
-// CallToolResult is what a call gave. IsError says that the tool ran and
-// failed, in words that a model can act on.
+// CallToolResult is the result of a call. IsError says that the tool ran and
+// failed; the content then describes the failure in words that a model can act
+// on.
 //
 // Spec: 2026-07-28 server/tools#tool-result.
 type CallToolResult struct {
