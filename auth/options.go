@@ -22,56 +22,57 @@ type Options struct {
 	//
 	// Spec: 2026-07-28 basic/authorization#canonical-server-uri.
 	Resource string
-	// AuthorizationServers are the issuers whose tokens are taken. Required.
+	// AuthorizationServers are the issuers whose tokens are accepted. Required.
 	AuthorizationServers []string
 	// Verifier verifies the tokens. Required.
 	Verifier Verifier
-	// Audiences are what a token may be for beside Resource, where the
-	// authorization server has names of its own for resources. They must not be
-	// shared with other servers.
+	// Audiences are the audiences that a token may be for besides Resource,
+	// where the authorization server has names of its own for resources. They
+	// must not be shared with other servers.
 	Audiences []string
-	// Scopes are what every request needs.
+	// Scopes are the scopes that every request needs.
 	Scopes []string
-	// ScopesSupported are what the metadata tells clients to ask for at first.
-	// It should be the least that is of use; what more an operation needs is
-	// said when it is tried. nil means Scopes.
+	// ScopesSupported are the scopes that the metadata tells clients to ask for
+	// at first. It should be the minimum that is useful; if an operation needs
+	// more, the challenge says so when it is tried. nil means Scopes.
 	//
 	// Spec: 2026-07-28 basic/authorization#scope-selection-strategy.
 	ScopesSupported []string
-	// Implies says which scopes a scope includes, and what those include is
-	// included, too: {"admin": {"write"}, "write": {"read"}}.
+	// Implies says which scopes a scope includes; inclusion is transitive:
+	// {"admin": {"write"}, "write": {"read"}}.
 	Implies map[string][]string
-	// Rules are the scopes of single operations; see Enforce and Visible.
+	// Rules are the scopes of individual operations; see Enforce and Visible.
 	Rules Rules
 
-	// Name of the resource, Documentation, Policy and Terms for the metadata:
-	// a name for people, and URLs of pages. Each may be "".
+	// Name, Documentation, Policy and Terms describe the resource in the
+	// metadata: a name for people, and URLs of pages. Each may be "".
 	Name, Documentation, Policy, Terms string
 
-	// DPoP is what becomes of tokens that are bound to a key of the client.
+	// DPoP says how tokens that are bound to a key of the client are treated.
 	DPoP DPoPPolicy
 	// DPoPNonces makes clients put a nonce of this process into their proofs,
-	// so that they cannot be made ahead.
+	// so that proofs cannot be made in advance.
 	DPoPNonces bool
-	// URL returns the URL that a client sent a request to; proofs are about it.
-	// nil means the path of the request at the origin of Resource, which is
-	// right unless a proxy or http.StripPrefix changes the path.
+	// URL returns the URL that a client sent a request to, which proofs must
+	// name. nil means the path of the request at the origin of Resource, which
+	// is right unless a proxy or http.StripPrefix changes the path.
 	URL func(r *http.Request) string
 
-	// Logger hears of refused requests, but no token. nil means slog.Default().
+	// Logger receives reports of refused requests, but never a token. nil means
+	// slog.Default().
 	Logger *slog.Logger
 }
 
-// DPoPPolicy says what becomes of tokens that are bound to a key (RFC 9449).
+// DPoPPolicy says how tokens that are bound to a key are treated (RFC 9449).
 type DPoPPolicy uint8
 
 // The policies.
 const (
 	// DPoPOff refuses tokens that are bound to a key.
 	DPoPOff DPoPPolicy = iota
-	// DPoPAccepted takes them with a proof, beside plain bearer tokens.
+	// DPoPAccepted accepts them with a proof, alongside plain bearer tokens.
 	DPoPAccepted
-	// DPoPRequired takes nothing else.
+	// DPoPRequired accepts no other tokens.
 	DPoPRequired
 )
 
@@ -117,7 +118,7 @@ func checkResource(s string) (*url.URL, error) {
 }
 
 // checkIssuer refuses what cannot be an issuer identifier (RFC 8414, section
-// 2), but for http on the loopback.
+// 2), except that http is allowed on the loopback.
 func checkIssuer(s string) (*url.URL, error) {
 	u, err := checkResource(s)
 	if err != nil {
