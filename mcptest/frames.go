@@ -6,7 +6,7 @@ import (
 	"github.com/parley-mcp/parley/internal/stream"
 )
 
-// maxFrame bounds a frame; nothing in this process is a stranger.
+// maxFrame bounds a frame; nothing in this process is untrusted.
 const maxFrame = 64 << 20
 
 func (t *Transport) pair() (near, far stream.Frames) {
@@ -29,7 +29,7 @@ func linesPair() (near, far stream.Frames) {
 	return stream.Lines(toClient, fromClient, maxFrame, closeAll), stream.Lines(toServer, fromServer, maxFrame, closeAll)
 }
 
-// tapped shows the frames of a client's end.
+// tapped passes the frames of a client's end to a tap.
 type tapped struct {
 	stream.Frames
 	tap func(fromClient bool, frame []byte)

@@ -9,9 +9,10 @@ import (
 	"github.com/parley-mcp/parley/internal/sse"
 )
 
-// tappedHTTP shows the frames that HTTP carries: the bodies of requests, and of
-// responses those that are JSON, or the events of a stream. It shows them as
-// they are on the wire, whatever client and server make of them.
+// tappedHTTP passes the frames that HTTP carries to a tap: the bodies of
+// requests, and of responses those that are JSON, or the events of a stream.
+// The tap sees them as they are on the wire, whatever client and server make of
+// them.
 type tappedHTTP struct {
 	http.RoundTripper
 	tap func(fromClient bool, frame []byte)
@@ -41,7 +42,7 @@ func (f *tappedHTTP) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// tappedBody shows a body when its end has been read.
+// tappedBody passes a body to a tap when its end has been read.
 type tappedBody struct {
 	io.ReadCloser
 	tap  func(fromClient bool, frame []byte)
@@ -58,12 +59,12 @@ func (b *tappedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tappedEvents shows each message of a stream before its reader gets the last
-// byte of it.
+// tappedEvents passes each message of a stream to a tap before its reader gets
+// the message's last byte.
 type tappedEvents struct {
 	io.ReadCloser
 	tap  func(fromClient bool, frame []byte)
-	read []byte // of an event that is not whole yet
+	read []byte // of an event that is not complete yet
 }
 
 func (b *tappedEvents) Read(p []byte) (int, error) {
@@ -80,7 +81,7 @@ func (b *tappedEvents) Read(p []byte) (int, error) {
 	}
 }
 
-// show shows what an event carries, if that is a message.
+// show passes what an event carries to the tap, if it is a message.
 func (b *tappedEvents) show(event []byte) {
 	r := sse.NewReader(bytes.NewReader(event), maxFrame)
 	defer r.Release()

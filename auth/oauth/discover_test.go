@@ -288,7 +288,7 @@ func TestLoginWhereThereIsNone(t *testing.T) {
 	w := newWorld(t)
 	w.mcpDocs = map[string]any{"/mcp": func(http.ResponseWriter, *http.Request) {}}
 	err := w.client(nil).Login(t.Context())
-	if !errors.Is(err, mcp.ErrUnauthorized) || !strings.Contains(err.Error(), "nothing of authorization") {
+	if !errors.Is(err, mcp.ErrUnauthorized) || !strings.Contains(err.Error(), "nothing about authorization") {
 		t.Errorf("got %v", err)
 	}
 }
