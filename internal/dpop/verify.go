@@ -43,7 +43,7 @@ var ErrBusy = errors.New("too many DPoP proofs; come again in a minute")
 
 // Options configure a Verifier. The zero value is safe.
 type Options struct {
-	// MaxAge is how old a proof may be, and how far in the future, as clocks
+	// MaxAge is how old a proof may be, and how far in the future, since clocks
 	// differ. 0 means 1 minute.
 	MaxAge time.Duration
 	// MaxProofs bounds the number of proofs that are remembered to refuse
