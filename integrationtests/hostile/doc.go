@@ -1,11 +1,11 @@
-// Package hostile holds no code of the program: it is a corpus of what broken
-// and malicious peers send, and the tests that send it. The corpus is data, in
-// testdata/server (what is sent to servers) and testdata/client (what is sent
-// to clients), one file for each class of mischief.
+// Package hostile holds only tests: a corpus of what broken and malicious peers
+// send, and the tests that send it. The corpus is data, in testdata/server
+// (sent to servers) and testdata/client (sent to clients), with one file for
+// each kind of attack.
 //
 // A file is a list of cases. A case begins with a line "== name", and has
-// fields of the form "key: value"; a line that begins with a tab goes on with
-// the value above it. A key may be limited to a transport or an era, as in
+// fields of the form "key: value"; a line that begins with a tab continues the
+// value above it. A key may be limited to a transport or an era, as in
 // "want/stdio" or "status/session". Comments begin with "#".
 //
 // Fields of all cases:
