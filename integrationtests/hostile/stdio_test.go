@@ -14,7 +14,7 @@ import (
 	"github.com/parley-mcp/parley/transport/stdio"
 )
 
-// shortly is how long to wait for something that should not happen.
+// shortly is the timeout in tests that let one expire.
 const shortly = 200 * time.Millisecond
 
 // stdioPeer is a client of a server over lines.
