@@ -18,9 +18,9 @@
 // default. Tags with the names of JSON Schema's keywords describe a field and
 // limit its values: title, description, default, enum ("red,green"), minimum,
 // maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength,
-// pattern, format, minItems, maxItems and uniqueItems. On a slice they apply to
-// its items, but for the last three. header:"Region" mirrors an argument into
-// the HTTP header Mcp-Param-Region.
+// pattern, format, minItems, maxItems and uniqueItems. On a slice, those that
+// limit values apply to its items, but for the last three. header:"Region"
+// mirrors an argument into the HTTP header Mcp-Param-Region.
 //
 //	type search struct {
 //		Query string `json:"query" description:"What to look for" minLength:"1"`
