@@ -288,9 +288,9 @@ func (c *Client) beginSession(ctx context.Context, l *live, d era.Decision) erro
 	return nil
 }
 
-// Eras remembers which revision the server of a name spoke last, so that the
-// next client need not find out. The zero value is ready; it is safe for
-// concurrent use. A memory that turns out wrong is dropped.
+// Eras remembers, by the names of transports, which revision a server spoke
+// last, so that the next client need not find out. The zero value is ready; it
+// is safe for concurrent use. What turns out to be wrong is forgotten.
 //
 // Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
 type Eras struct {
