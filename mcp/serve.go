@@ -33,6 +33,11 @@ type ServeOptions struct {
 	// DrainTimeout is how long requests may go on after the client closed the
 	// connection. 0 means 1 second.
 	DrainTimeout time.Duration
+	// Tap observes what travels, on every connection. nil is nobody.
+	Tap Tap
+	// Drops counts the messages that were dropped, by reason. nil means
+	// ProcessDrops().
+	Drops *Drops
 }
 
 // WithDefaults returns a copy in which every field that was zero has its
@@ -52,6 +57,9 @@ func (o *ServeOptions) WithDefaults() ServeOptions {
 	d.MaxRounds = or(d.MaxRounds, 16)
 	d.ChangeWindow = or(d.ChangeWindow, 10*time.Millisecond)
 	d.DrainTimeout = or(d.DrainTimeout, time.Second)
+	if d.Drops == nil {
+		d.Drops = ProcessDrops()
+	}
 	return d
 }
 
