@@ -321,20 +321,24 @@ func (v *visits) forget(id string) {
 // complete ignores identifiers that nobody waits for.
 //
 // Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
-func (v *visits) complete(m *jsonrpc.Message) {
+func (v *visits) complete(m *jsonrpc.Message) mcp.DropReason {
 	var p mcp.ElicitCompleteParams
 	if wire.Unmarshal(m.Params, &p) != nil {
-		return
+		return mcp.DropMalformed
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if ch, ok := v.over[p.ElicitationID]; ok {
-		select {
-		case <-ch: // it was over already
-		default:
-			close(ch)
-		}
+	ch, ok := v.over[p.ElicitationID]
+	if !ok {
+		return mcp.DropNoCall
 	}
+	select {
+	case <-ch: // it was over already
+		return mcp.DropRepeated
+	default:
+		close(ch)
+	}
+	return 0
 }
 
 // Visited waits until the server says that a visit is over, no longer than

@@ -29,6 +29,14 @@ type Options struct {
 	// Logger hears of what servers do wrong. nil means slog.Default().
 	Logger *slog.Logger
 
+	// Tap observes what travels between the client and its server, over whatever
+	// transport. Over one that is not of this module, it sees the messages that
+	// are given to mcp.Conn and come from it. nil is nobody.
+	Tap mcp.Tap
+	// Drops counts the messages that were dropped, by reason. nil means
+	// mcp.ProcessDrops().
+	Drops *mcp.Drops
+
 	// Timeout is how long a call may go without an answer or progress.
 	// 0 means 60 seconds; negative means for ever.
 	Timeout time.Duration

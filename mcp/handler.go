@@ -89,6 +89,29 @@ type Exchange struct {
 	// for the lists that a session is told of without asking. A Handler answers
 	// it with a *Watching, and soon: the connection may not be read meanwhile.
 	Watch *Watch
+
+	observer dropObserver
+}
+
+// dropObserver is the connection of an exchange, which the era knows.
+type dropObserver interface {
+	Drop(direction Direction, reason DropReason, method string, err error)
+}
+
+// Drop counts a notification that a handler does not send, or, where reason is
+// one of those for what came in, the one that it was given and nobody takes. It
+// is seen in ServeOptions.Drops and by ServeOptions.Tap. err says more and may
+// be nil.
+func (x *Exchange) Drop(reason DropReason, method string, err error) {
+	if x.observer == nil {
+		ProcessDrops().Add(reason, 1)
+		return
+	}
+	direction := Sent
+	if reason < DropNotWanted {
+		direction = Received
+	}
+	x.observer.Drop(direction, reason, method, err)
 }
 
 // Peer is who sent an exchange. In the stateless era it comes from the

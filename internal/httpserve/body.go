@@ -48,6 +48,7 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64, reads *Watch) ([]
 		return nil, err
 	}
 	r.Body = http.NoBody
+	requestOf(w).Body(body)
 	return body, nil
 }
 
