@@ -3,6 +3,7 @@ package auth_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -138,5 +139,42 @@ func TestChallengeOfEveryScheme(t *testing.T) {
 				t.Errorf("policy %d: %+v", policy, c)
 			}
 		}
+	}
+}
+
+// Who may not list or read something is not told that it changes, either: of a
+// subscription to several things, those are left out.
+func TestRulesNarrowSubscriptions(t *testing.T) {
+	g, _ := newIssuer(t).guard(t, func(o *auth.Options) {
+		o.Scopes = nil
+		o.Rules = auth.Rules{
+			Methods:   map[string][]string{"tools/list": {"list"}, "resources/read": {"read"}},
+			Resources: map[string][]string{"x:secret": {"secret"}},
+		}
+	})
+	all := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourceSubscriptions: []string{"x:a", "x:secret"}}
+	for _, tt := range []struct {
+		scopes []string
+		want   mcp.SubscriptionFilter
+	}{
+		{nil, mcp.SubscriptionFilter{PromptsListChanged: true, ResourceSubscriptions: []string{}}},
+		{[]string{"list", "read"}, mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourceSubscriptions: []string{"x:a"}}},
+		{[]string{"list", "read", "secret"}, all},
+	} {
+		for _, method := range []string{mcp.MethodListen, mcp.NoteInitialized} {
+			var got mcp.SubscriptionFilter
+			serve := g.Enforce(func(_ context.Context, x *mcp.Exchange) (any, error) {
+				got = x.Watch.Filter
+				return &mcp.Watching{}, nil
+			})
+			x := &mcp.Exchange{Method: method, Watch: &mcp.Watch{Filter: all}}
+			x.Peer.Authorization = &mcp.Authorization{Subject: "a", Scopes: tt.scopes}
+			if _, err := serve(t.Context(), x); err != nil || !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("%s with %v: told of %+v, %v; want %+v", method, tt.scopes, got, err, tt.want)
+			}
+		}
+	}
+	if got := lacks(t, g, &mcp.Authorization{Subject: "a", Scopes: []string{"read"}}, "resources/subscribe", `{"uri":"x:secret"}`); got != "read secret" {
+		t.Errorf("watching a resource needs %q", got)
 	}
 }

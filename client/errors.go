@@ -84,7 +84,7 @@ func notFound(method string, err error, session bool) error {
 		return err
 	}
 	m := mcp.MethodNamed(method)
-	if m == nil || m.Feature == 0 || m.Connection {
+	if m == nil || m.Feature == 0 {
 		return err
 	}
 	absent := session && rpc.Code <= -32001 && rpc.Code >= -32003

@@ -15,6 +15,11 @@ import (
 
 // Options configure a Client. The zero value works: it speaks every revision
 // and answers no questions.
+//
+// The functions that answer a server's questions get a context from which
+// OriginOf reads what call the question belongs to; where that is known, it has
+// the values of the call's context and ends with the call. They may be called
+// concurrently. The client's time limits do not count the time they take.
 type Options struct {
 	// Info names the client to servers. Its zero value is "parley-client".
 	Info mcp.Implementation
@@ -96,11 +101,6 @@ type Options struct {
 	// to find out anew.
 	Eras *Eras
 }
-
-// The functions that answer a server's questions get a context from which
-// OriginOf reads what call the question belongs to; where that is known, it has
-// the values of the call's context and ends with the call. They may be called
-// concurrently. The client's time limits do not count the time they take.
 
 // ElicitFunc answers an elicitation. Content of an accepted form is checked
 // against the form, after its defaults were filled in; what does not fit is

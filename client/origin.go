@@ -113,13 +113,8 @@ func (c *Client) answering(ctx context.Context) (_ context.Context, over func())
 // mayAsk reports whether a server of sessions may ask its client something
 // because of a request. Of methods that this package does not know any may.
 func mayAsk(method string) bool {
-	switch method {
-	case mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources, mcp.MethodListTemplates,
-		mcp.MethodComplete, mcp.MethodSubscribe, mcp.MethodUnsubscribe, mcp.MethodSetLevel,
-		mcp.MethodPing, mcp.MethodDiscover, mcp.MethodListen:
-		return false
-	}
-	return true
+	m := mcp.MethodNamed(method)
+	return m == nil || m.MayAsk
 }
 
 // anyMethod is for notifications: every call may have some.

@@ -2,13 +2,19 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
+	"github.com/parley-mcp/parley/transport/streamable"
 )
 
 // asker is a server with a tool and a prompt that ask who calls.
@@ -224,4 +230,81 @@ func errOnly(wrong bool) error {
 		return errors.New("it was answered")
 	}
 	return nil
+}
+
+// standing is a server of sessions that asks on the stream that belongs to no
+// call, as some do even when they ask because of one.
+type standing struct {
+	t         *testing.T
+	questions chan string // to be sent
+	answers   chan string
+}
+
+func (s *standing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(http.StatusOK)
+		for {
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				return
+			}
+			select {
+			case q := <-s.questions:
+				_, _ = fmt.Fprintf(w, "data: %s\n\n", q) // a client that is gone shows in Flush
+			case <-r.Context().Done():
+				return
+			}
+		}
+	}
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Result json.RawMessage `json:"result"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&m); err != nil && r.Method == http.MethodPost {
+		s.t.Errorf("a POST without a message: %v", err)
+	}
+	result := ""
+	switch m.Method {
+	case "":
+		s.answers <- string(m.Result)
+	case mcp.MethodInitialize:
+		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`
+	case mcp.MethodCallTool:
+		s.questions <- `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{}}}}`
+		result = fmt.Sprintf(`{"content":[],"structuredContent":%s}`, <-s.answers)
+	}
+	if result == "" {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result) // the client tells
+}
+
+// A question on the stream that belongs to no call is taken to belong to the
+// only one there is, and that is a guess.
+func TestQuestionsOnTheStandingStream(t *testing.T) {
+	s := &standing{t: t, questions: make(chan string, 1), answers: make(chan string, 1)}
+	web := httptest.NewServer(s)
+	defer web.Close()
+	c, err := client.Connect(t.Context(), &streamable.Client{URL: web.URL, Logger: mcptest.Quiet()}, &client.Options{
+		Revisions: []mcp.Revision{mcp.Revision20251125}, Logger: mcptest.Quiet(),
+		Elicit: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			if origin := client.OriginOf(ctx); origin.Request == nil || !origin.Inferred {
+				t.Errorf("the question belongs to %+v", origin)
+			}
+			return accept(userOf(ctx)), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := c.CallTool(as(t.Context(), "Ann"), "whoami", nil)
+	if err != nil || !strings.Contains(string(result.StructuredContent), "Ann") {
+		t.Errorf("got %v, %v", result, err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
 }

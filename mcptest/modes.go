@@ -64,9 +64,9 @@ func matrix(all bool) []Mode {
 func carries(transport string, r mcp.Revision) bool {
 	switch transport {
 	case HTTP:
-		return r != mcp.Revision20241105
+		return revision.Of(r).StreamableHTTP
 	case SSE:
-		return r == mcp.Revision20241105
+		return !revision.Of(r).StreamableHTTP
 	}
 	return true
 }

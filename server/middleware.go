@@ -36,32 +36,32 @@ func (s *Server) Use(mw ...Middleware) {
 	}
 }
 
-// compose guards twice: inside, so that middleware sees the error of a handler
-// that panicked, and outside, for the middleware's own panics.
+// compose guards the innermost function, too, so that middleware sees the error
+// of a handler that panicked. Serve guards all of it.
 func (s *Server) compose(all []Middleware) mcp.ServeFunc {
-	chain := s.guard(s.dispatch)
 	if len(all) == 0 {
-		return chain
+		return s.dispatch
 	}
+	chain := s.guarded
 	for _, mw := range slices.Backward(all) {
 		chain = mw(chain)
 	}
-	return s.guard(chain)
+	return chain
 }
 
-// guard turns a panic in next into an internal error, unless panics are to
-// crash.
-func (s *Server) guard(next mcp.ServeFunc) mcp.ServeFunc {
+func (s *Server) guarded(ctx context.Context, x *mcp.Exchange) (result any, err error) {
+	defer s.rescue(ctx, x, &result, &err)
+	return s.dispatch(ctx, x)
+}
+
+// rescue turns a panic into an internal error, unless panics are to crash. It is
+// deferred.
+func (s *Server) rescue(ctx context.Context, x *mcp.Exchange, result *any, err *error) {
 	if s.opts.Panic == CrashOnPanic {
-		return next
+		return
 	}
-	return func(ctx context.Context, x *mcp.Exchange) (result any, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				s.log.ErrorContext(ctx, "panic in a handler", "method", x.Method, "id", x.ID.String(), "panic", p, "stack", string(debug.Stack()))
-				result, err = nil, errInternal()
-			}
-		}()
-		return next(ctx, x)
+	if p := recover(); p != nil {
+		s.log.ErrorContext(ctx, "panic in a handler", "method", x.Method, "id", x.ID.String(), "panic", p, "stack", string(debug.Stack()))
+		*result, *err = nil, errInternal()
 	}
 }

@@ -64,8 +64,9 @@ func New(info mcp.Implementation, opts *Options) *Server {
 // Serve answers one exchange. Its errors are errors of the protocol, which
 // may go to the client as they are, *mcp.InputRequired, or the error of ctx;
 // anything else has been logged and replaced.
-func (s *Server) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
-	result, err := (*s.chain.Load())(ctx, x)
+func (s *Server) Serve(ctx context.Context, x *mcp.Exchange) (result any, err error) {
+	defer s.rescue(ctx, x, &result, &err)
+	result, err = (*s.chain.Load())(ctx, x)
 	if err != nil {
 		return nil, s.conceal(ctx, x, err)
 	}

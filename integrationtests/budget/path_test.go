@@ -41,10 +41,10 @@ func pathOf() []string {
 // handler, which counts, too. A new one takes the place of another, or says in
 // ARCHITECTURE.md what it earns.
 var pathBudgets = map[mcptest.Mode]int{
-	{Revision: mcp.Revision20251125, Transport: mcptest.Lines}: 12,
-	{Revision: mcp.Revision20260728, Transport: mcptest.Lines}: 12,
-	{Revision: mcp.Revision20251125, Transport: mcptest.HTTP}:  14,
-	{Revision: mcp.Revision20260728, Transport: mcptest.HTTP}:  12,
+	{Revision: mcp.Revision20251125, Transport: mcptest.Lines}: 10,
+	{Revision: mcp.Revision20260728, Transport: mcptest.Lines}: 10,
+	{Revision: mcp.Revision20251125, Transport: mcptest.HTTP}:  12, // which finds the session, and the stream of the request,
+	{Revision: mcp.Revision20260728, Transport: mcptest.HTTP}:  10,
 }
 
 func TestPathOfACall(t *testing.T) {

@@ -212,10 +212,13 @@ func (v *villain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var m asked
 	switch err := json.Unmarshal(body, &m); {
+	case strings.HasPrefix(string(body), "["): // the answers to a batch
+		v.hear(body)
+		w.WriteHeader(http.StatusAccepted)
 	case err != nil:
 		v.t.Errorf("the client sent %.300q: %v", body, err)
 	case m.Method == "":
-		v.replies <- string(body)
+		v.hear(body)
 		w.WriteHeader(http.StatusAccepted)
 	case m.ID == nil:
 		w.WriteHeader(http.StatusAccepted)

@@ -3,19 +3,48 @@ package era
 import (
 	"bytes"
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Misplaced refuses the requests that a batch cannot hold: initialize, those
+// Batch is an array of messages that a client sent.
+//
+// Spec: 2025-03-26 basic#batching.
+type Batch struct {
+	of      *Conversation
+	entries []jsonrpc.Entry
+	open    int // answers that are due
+}
+
+// Batch reads a frame that holds an array. The error says why it is refused as
+// a whole; a bad element spoils only itself.
+func (c *Conversation) Batch(frame []byte) (*Batch, error) {
+	if f := c.Facts(); f == nil || !f.Batches {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "batches are part of revision 2025-03-26 only; send the messages one by one")
+	}
+	entries, err := c.decoder.DecodeBatch(frame)
+	if err != nil {
+		return nil, err
+	}
+	misplaced(entries)
+	b := &Batch{of: c, entries: entries}
+	for _, e := range entries {
+		// A malformed message counts as a request: its error is an answer.
+		if e.Message.Kind == jsonrpc.Request {
+			b.open++
+		}
+	}
+	return b, nil
+}
+
+// misplaced refuses the requests that a batch cannot hold: initialize, those
 // of the stateless era, which has no batches, and the second with one ID.
 //
 // Spec: 2025-03-26 basic/lifecycle#initialization.
 // Spec: 2025-03-26 basic#requests.
-func Misplaced(entries []jsonrpc.Entry) {
+func misplaced(entries []jsonrpc.Entry) {
 	seen := make(map[jsonrpc.ID]bool, len(entries))
 	for i, e := range entries {
 		m := e.Message
@@ -34,66 +63,39 @@ func Misplaced(entries []jsonrpc.Entry) {
 	}
 }
 
-// Batch is the Out of the messages of one batch: its answers go out together,
-// as one array; what precedes them goes out as it comes.
-//
-// Spec: 2025-03-26 basic#batching.
-type Batch struct {
-	messages Out
-	gather   *Gather
-	quiet    bool
-}
-
-var (
-	_ Out     = (*Batch)(nil)
-	_ Dropper = (*Batch)(nil)
-)
-
-// NewBatch returns the Out for entries. messages takes what precedes answers,
-// and write the array of answers, which is not called when there are none.
-func NewBatch(entries []jsonrpc.Entry, messages Out, write func(frame []byte) error) *Batch {
-	open := 0
-	for _, e := range entries {
-		// A malformed message counts as a request: its error is an answer.
-		if e.Message.Kind == jsonrpc.Request {
-			open++
-		}
-	}
-	return &Batch{messages: messages, gather: NewGather(open, write), quiet: open == 0}
-}
-
 // Quiet reports whether nothing in the batch waits for an answer.
-func (b *Batch) Quiet() bool { return b.quiet }
+func (b *Batch) Quiet() bool { return b.open == 0 }
 
-// Message passes on what precedes an answer.
-func (b *Batch) Message(ctx context.Context, frame []byte) error {
-	return b.messages.Message(ctx, frame)
+// Serve serves the messages one after the other, as Receive does. Their
+// answers go to d.Out.Answer together, as one array, which is not called when
+// there are none; what precedes them goes out as it comes.
+func (b *Batch) Serve(ctx context.Context, d *Delivery) {
+	each := *d
+	each.Out = &batchOut{Out: d.Out, gather: newGather(b.open, func(frame []byte) error { return d.Out.Answer(ctx, frame, nil) })}
+	for _, e := range b.entries {
+		b.of.Receive(ctx, e.Message, e.Err, &each)
+	}
 }
+
+// batchOut is the Out of the messages of one batch.
+type batchOut struct {
+	Out
+	gather *gather
+}
+
+var _ Dropper = (*batchOut)(nil)
 
 // Answer keeps an answer.
-func (b *Batch) Answer(_ context.Context, frame []byte, _ *Failure) error {
-	return b.gather.Settle(bytes.Clone(frame))
+func (b *batchOut) Answer(_ context.Context, frame []byte, _ *Failure) error {
+	return b.gather.settle(bytes.Clone(frame))
 }
 
 // Dropped says that one answer will not come: its request was cancelled.
-func (b *Batch) Dropped() { _ = b.gather.Settle(nil) }
+func (b *batchOut) Dropped() { _ = b.gather.settle(nil) } // a client that is gone is noticed by who reads
 
-// Refuse answers one message with an error.
-func (b *Batch) Refuse(id jsonrpc.ID, err error) {
-	var rpc *jsonrpc.Error
-	if !errors.As(err, &rpc) {
-		rpc = jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
-	}
-	frame, err := jsonrpc.Append(nil, jsonrpc.NewError(id, rpc))
-	if err != nil {
-		frame = nil
-	}
-	_ = b.gather.Settle(frame)
-}
-
-// Gather keeps answers until the last one, and writes them as one array. It
+// gather keeps answers until the last one, and writes them as one array. It
 // is safe for concurrent use.
-type Gather struct {
+type gather struct {
 	write func(frame []byte) error
 
 	mu      sync.Mutex
@@ -101,13 +103,13 @@ type Gather struct {
 	answers [][]byte
 }
 
-// NewGather returns a Gather that waits for so many answers.
-func NewGather(open int, write func(frame []byte) error) *Gather {
-	return &Gather{write: write, open: open}
+// newGather returns a gather that waits for so many answers.
+func newGather(open int, write func(frame []byte) error) *gather {
+	return &gather{write: write, open: open}
 }
 
-// Settle takes an answer, or nil for one that will not come.
-func (g *Gather) Settle(answer []byte) error {
+// settle takes an answer, or nil for one that will not come.
+func (g *gather) settle(answer []byte) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if answer != nil {

@@ -3,6 +3,8 @@ package era
 import (
 	"context"
 	"sync"
+
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // Context is the context of a request. It ends with its parent, and when it is
@@ -75,4 +77,14 @@ func (c *Context) Release() {
 	if c.cancel != nil {
 		c.cancel(nil)
 	}
+}
+
+// UntilExpiry returns a context that ends with an authorization, which may be
+// nil, with the cause ErrExpired: what a client only listens to must not
+// outlive its right to hear it.
+func UntilExpiry(ctx context.Context, a *mcp.Authorization) (context.Context, context.CancelFunc) {
+	if a == nil || a.Expires.IsZero() {
+		return ctx, func() {}
+	}
+	return context.WithDeadlineCause(ctx, a.Expires, ErrExpired)
 }

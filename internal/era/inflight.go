@@ -3,23 +3,22 @@ package era
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// InFlight knows the requests of one connection that are being served, of
+// inFlight knows the requests of one connection that are being served, of
 // both eras: a cancellation says an ID and nothing more. The zero value is
 // ready.
 //
 // Requests are registered by whoever reads the connection, before they run;
 // otherwise a cancellation could overtake its request.
-type InFlight struct {
+type inFlight struct {
 	mu      sync.Mutex
 	running map[jsonrpc.ID]running
-	over    error // the cause of CancelAll, once it was called
+	over    error // the cause of cancelAll, once it was called
 }
 
 type running struct {
@@ -27,11 +26,11 @@ type running struct {
 	listen bool
 }
 
-// Add registers a request and returns the context to serve it with. It fails
+// add registers a request and returns the context to serve it with. It fails
 // when the ID is in use, or when limit requests are being served.
 //
 // Spec: 2026-07-28 basic#requests.
-func (f *InFlight) Add(ctx context.Context, m *jsonrpc.Message, limit int) (context.Context, error) {
+func (f *inFlight) add(ctx context.Context, m *jsonrpc.Message, limit int) (*Context, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, ok := f.running[m.ID]; ok {
@@ -51,8 +50,8 @@ func (f *InFlight) Add(ctx context.Context, m *jsonrpc.Message, limit int) (cont
 	return own, nil
 }
 
-// Remove forgets a request that was answered and releases its context.
-func (f *InFlight) Remove(id jsonrpc.ID) {
+// remove forgets a request that was answered and releases its context.
+func (f *inFlight) remove(id jsonrpc.ID) {
 	f.mu.Lock()
 	r, ok := f.running[id]
 	delete(f.running, id)
@@ -62,57 +61,11 @@ func (f *InFlight) Remove(id jsonrpc.ID) {
 	}
 }
 
-// Settling returns the Out of a registered request, which forgets the request
-// before its answer goes out: the client may use the ID again as soon as it
-// has the answer. Whoever served the request calls Forget, as it may end
-// without an answer.
-//
-// Spec: 2026-07-28 basic#requests.
-func (f *InFlight) Settling(id jsonrpc.ID, out Out) *Settling {
-	return &Settling{Out: out, inflight: f, id: id}
-}
-
-// Settling is the Out of a registered request.
-type Settling struct {
-	Out
-	inflight  *InFlight
-	id        jsonrpc.ID
-	forgotten atomic.Bool
-}
-
-// Forget forgets the request, unless that was done.
-func (s *Settling) Forget() {
-	if !s.forgotten.Swap(true) {
-		s.inflight.Remove(s.id)
-	}
-}
-
-// Answer implements Out.
-func (s *Settling) Answer(ctx context.Context, frame []byte, failed *Failure) error {
-	s.Forget()
-	return s.Out.Answer(ctx, frame, failed)
-}
-
-// Dropped implements Dropper.
-func (s *Settling) Dropped() {
-	s.Forget()
-	if d, ok := s.Out.(Dropper); ok {
-		d.Dropped()
-	}
-}
-
-// Waits implements Waiter.
-func (s *Settling) Waits() {
-	if w, ok := s.Out.(Waiter); ok {
-		w.Waits()
-	}
-}
-
-// Cancel ends a request with a cause. An unknown ID is ignored: the answer
+// cancel ends a request with a cause. An unknown ID is ignored: the answer
 // may have crossed the cancellation.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#timing-considerations.
-func (f *InFlight) Cancel(id jsonrpc.ID, cause error) {
+func (f *inFlight) cancel(id jsonrpc.ID, cause error) {
 	f.mu.Lock()
 	r, ok := f.running[id]
 	f.mu.Unlock()
@@ -121,9 +74,9 @@ func (f *InFlight) Cancel(id jsonrpc.ID, cause error) {
 	}
 }
 
-// CancelAll ends every request with a cause, those that are registered later
+// cancelAll ends every request with a cause, those that are registered later
 // as well: whoever waits for the last one must not wait for a latecomer.
-func (f *InFlight) CancelAll(cause error) {
+func (f *inFlight) cancelAll(cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.over = cause
@@ -132,8 +85,8 @@ func (f *InFlight) CancelAll(cause error) {
 	}
 }
 
-// CancelListens ends the subscriptions, which never end by themselves.
-func (f *InFlight) CancelListens() {
+// cancelListens ends the subscriptions, which never end by themselves.
+func (f *inFlight) cancelListens() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range f.running {
@@ -143,23 +96,16 @@ func (f *InFlight) CancelListens() {
 	}
 }
 
-// Len returns how many requests are being served.
-func (f *InFlight) Len() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.running)
-}
-
-// Notice handles a notification that cancels a request, and reports whether m
+// notice handles a notification that cancels a request, and reports whether m
 // was one. Malformed ones are ignored.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#error-handling.
-func (f *InFlight) Notice(m *jsonrpc.Message) bool {
+func (f *inFlight) notice(m *jsonrpc.Message) bool {
 	switch m.Method {
 	case mcp.NoteCancelled:
 		var p mcp.CancelledParams
 		if wire.Unmarshal(m.Params, &p) == nil {
-			f.Cancel(p.RequestID, cancelled(p.Reason))
+			f.cancel(p.RequestID, cancelled(p.Reason))
 		}
 		return true
 	case "$/cancelRequest":
@@ -167,7 +113,7 @@ func (f *InFlight) Notice(m *jsonrpc.Message) bool {
 			ID jsonrpc.ID `json:"id"`
 		}
 		if wire.Unmarshal(m.Params, &p) == nil {
-			f.Cancel(p.ID, ErrCancelRequest)
+			f.cancel(p.ID, ErrCancelRequest)
 		}
 		return true
 	}

@@ -12,15 +12,15 @@ import (
 // A request that is registered when all were cancelled is cancelled, too:
 // whoever ends the connection waits for it.
 func TestLatecomersAreCancelled(t *testing.T) {
-	var f InFlight
-	f.CancelAll(ErrShutdown)
+	var f inFlight
+	f.cancelAll(ErrShutdown)
 	m := &jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: mcp.MethodPing}
-	ctx, err := f.Add(t.Context(), m, 1)
+	ctx, err := f.add(t.Context(), m, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if cause := context.Cause(ctx); !errors.Is(cause, ErrShutdown) {
 		t.Errorf("cause = %v, want ErrShutdown", cause)
 	}
-	f.Remove(m.ID)
+	f.remove(m.ID)
 }

@@ -101,46 +101,49 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via 
 	if t.facts == nil {
 		t.facts = revision.Oldest()
 	}
-	result, err := s.serve(ctx, m, t, via)
+	d, err := s.descriptor(ctx, m, via)
+	var result any
+	switch {
+	case err != nil:
+	case d != nil && d.Connection:
+		result, err = s.configure(ctx, m, d, t, via)
+	default:
+		result, err = s.run(ctx, m, t, via)
+	}
 	t.answer(ctx, m, result, err)
 }
 
-func (s *Session) serve(ctx context.Context, m *jsonrpc.Message, t *talk, via Via) (any, error) {
-	switch m.Method {
-	case mcp.MethodInitialize:
-		return s.initialize(ctx, m, via)
-	case mcp.MethodPing:
-		if len(revision.Session(s.describe(ctx, via).Revisions)) > 0 {
-			return struct{}{}, nil
-		}
+// descriptor returns the descriptor of a request's method, nil for one that the
+// protocol does not define, or why the request cannot be served. Only what opens
+// a session, or looks whether there is anybody, comes before it is open.
+func (s *Session) descriptor(ctx context.Context, m *jsonrpc.Message, via Via) (*mcp.Method, error) {
+	facts := s.Facts()
+	if facts != nil {
+		return descriptorOf(m, facts)
 	}
-	if s.Facts() == nil {
-		return nil, s.unopened(m, s.describe(ctx, via).Revisions)
+	offered := s.describe(ctx, via).Revisions
+	if m.Method == mcp.MethodInitialize || m.Method == mcp.MethodPing && len(revision.Session(offered)) > 0 {
+		return descriptorOf(m, revision.Default(nil, false))
 	}
-	d, err := descriptorOf(m, t.facts)
-	if err != nil {
-		return nil, err
-	}
-	if d != nil && d.Connection {
-		return s.configure(ctx, m, d, t, via)
-	}
-	return s.run(ctx, m, t, via)
+	return nil, s.unopened(m, offered)
 }
 
-// configure serves a request that changes what the session is.
+// configure serves a request that opens the session, or changes what it is.
 func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Method, t *talk, via Via) (any, error) {
 	if !s.describe(ctx, via).Capabilities.Has(d.Capability) {
 		return nil, &mcp.MethodNotFoundError{Method: m.Method}
 	}
 	switch m.Method {
+	case mcp.MethodInitialize:
+		return s.initialize(ctx, m, via)
+	case mcp.MethodPing:
+		return struct{}{}, nil
 	case mcp.MethodSetLevel:
 		return s.setLevel(m)
 	case mcp.MethodSubscribe:
 		return s.subscribe(ctx, m, t, via)
 	case mcp.MethodUnsubscribe:
 		return s.unsubscribe(m)
-	case mcp.MethodInitialize:
-		return nil, errInitialized
 	}
 	return nil, &mcp.MethodNotFoundError{Method: m.Method}
 }
@@ -173,9 +176,6 @@ func (s *Session) unopened(m *jsonrpc.Message, allowed []mcp.Revision) error {
 // Spec: 2025-11-25 basic/lifecycle#version-negotiation.
 func (s *Session) initialize(ctx context.Context, m *jsonrpc.Message, via Via) (any, error) {
 	var p mcp.InitializeParams
-	if _, err := descriptorOf(m, revision.Default(nil, false)); err != nil {
-		return nil, err
-	}
 	if err := wire.Unmarshal(orEmpty(m.Params), &p); err != nil {
 		return nil, mcp.InvalidParams("params: %v", err)
 	}

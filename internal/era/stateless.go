@@ -50,50 +50,64 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, vi
 		return
 	}
 	r := &round{link: link{ctx: ctx, out: out, facts: s.unknown, log: s.opts.Logger}, method: m.Method}
-	result, err := s.serve(ctx, m, r, via)
+	x, desc, err := s.read(ctx, m, r, via)
+	var result any
+	switch {
+	case err != nil:
+	case m.Method == mcp.MethodDiscover:
+		result = s.discover(desc, r.facts)
+	case m.Method == mcp.MethodListen:
+		result, err = s.listen(ctx, x, &r.link, desc)
+	default:
+		result, err = s.run(ctx, m, x, r, desc)
+	}
 	r.answer(ctx, m, result, err)
 }
 
-func (s *Stateless) serve(ctx context.Context, m *jsonrpc.Message, r *round, via Via) (any, error) {
+// read reads out of a request who asks for what, and in which revision.
+//
+// Spec: 2026-07-28 basic#meta.
+func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, r *round, via Via) (*mcp.Exchange, *mcp.Description, error) {
 	meta, x := readMeta(m), newExchange(m)
-	x.Mirrored, r.peer = via.Mirrored, &x.Peer
+	x.Mirrored, x.Back, r.peer = via.Mirrored, r, &x.Peer
 	x.Peer.Principal, x.Peer.Authorization = via.Principal, via.Authorization
 	desc := s.handler.Describe(ctx, &x.Peer)
 	facts, err := meta.facts(desc.Revisions)
+	if err == nil {
+		r.facts, x.Peer.Revision = facts, facts.Revision
+		err = s.fill(&meta, x, r)
+	}
 	if err != nil {
 		r.malformed = true
-		return nil, err
+		return nil, nil, err
 	}
-	r.facts, x.Peer.Revision = facts, facts.Revision
-	level, err := s.read(&meta, x)
-	if err != nil {
-		r.malformed = true
-		return nil, err
+	if desc.Capabilities.Logging == nil {
+		r.level = ""
 	}
+	_, err = descriptorOf(m, facts)
+	return x, desc, err
+}
+
+// fill reads what a request of a known revision says in _meta.
+func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, r *round) (err error) {
+	if err := s.client(meta, &x.Peer); err != nil {
+		return err
+	}
+	if r.level, err = meta.level(); err != nil {
+		return err
+	}
+	err = meta.fill(x)
 	r.token = x.ProgressToken
-	if _, err := descriptorOf(m, facts); err != nil {
-		return nil, err
-	}
-	switch m.Method {
-	case mcp.MethodDiscover:
-		return s.discover(desc, facts), nil
-	case mcp.MethodListen:
-		return s.listen(ctx, x, &r.link, desc)
-	}
-	return s.run(ctx, m, x, level, r, desc)
+	return err
 }
 
 // run serves an exchange of the handler: one round of it.
-func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, level mcp.LoggingLevel, r *round, desc *mcp.Description) (result any, err error) {
+func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, r *round, desc *mcp.Description) (result any, err error) {
 	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // completing a result, too, looks into it
 	if err := s.resume(&r.state, m, x.Peer.Principal); err != nil {
 		return nil, err
 	}
 	x.Answers, x.State = r.state.Answers, r.state.User
-	if desc.Capabilities.Logging != nil {
-		r.level = level
-	}
-	x.Back = r
 	result, err = s.handler.Serve(ctx, x)
 	switch ask, asks := errors.AsType[*mcp.InputRequired](err); {
 	case asks:
@@ -106,21 +120,6 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 		return nil, errors.New("a question to the client was lost")
 	}
 	return form{r.facts, s.name.brief(&desc.Info)}.result(m.Method, result)
-}
-
-// read reads who asks out of the request itself, and from which level on it
-// wants log messages.
-//
-// Spec: 2026-07-28 basic#meta.
-func (s *Stateless) read(meta *requestMeta, x *mcp.Exchange) (mcp.LoggingLevel, error) {
-	if err := s.client(meta, &x.Peer); err != nil {
-		return "", err
-	}
-	level, err := meta.level()
-	if err != nil {
-		return "", err
-	}
-	return level, meta.fill(x)
 }
 
 // client reads what the client says of itself.

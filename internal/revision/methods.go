@@ -36,3 +36,6 @@ var first = methods{}.changed([]string{
 	mcp.MethodSetLevel, mcp.NoteMessage,
 	mcp.MethodSample, mcp.MethodRoots, mcp.NoteRootsChanged,
 }, nil)
+
+// Drop takes a method from the revision, for tests: see Add.
+func (f *Facts) Drop(method string) { f.methods = f.methods.changed(nil, []string{method}) }

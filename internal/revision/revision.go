@@ -19,6 +19,8 @@ type Facts struct {
 
 	// Since 2025-03-26.
 
+	// StreamableHTTP: it has taken the place of HTTP+SSE.
+	StreamableHTTP bool
 	// Batches: a frame may be an array of messages. Only in 2025-03-26.
 	Batches bool
 	// Audio: content may be sound.

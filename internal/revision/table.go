@@ -15,6 +15,7 @@ var table = func() []*Facts {
 	// Spec: 2025-03-26 changelog.
 	march := v2024
 	march.Revision = mcp.Revision20250326
+	march.StreamableHTTP = true
 	march.Batches = true
 	march.Audio = true
 	march.ToolAnnotations = true

@@ -21,16 +21,35 @@ type Queue struct {
 func (q *Queue) Add(f func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.room == nil {
+		q.room = sync.NewCond(&q.mu)
+	}
+	for q.full() {
+		q.room.Wait()
+	}
+	q.add(f)
+}
+
+// TryAdd is Add, but reports false, and does not take f, when there is no room.
+func (q *Queue) TryAdd(f func()) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.full() {
+		return false
+	}
+	q.add(f)
+	return true
+}
+
+func (q *Queue) full() bool {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = 256
 	}
-	if q.room == nil {
-		q.room = sync.NewCond(&q.mu)
-	}
-	for len(q.waiting) >= limit {
-		q.room.Wait()
-	}
+	return len(q.waiting) >= limit
+}
+
+func (q *Queue) add(f func()) {
 	q.waiting = append(q.waiting, f)
 	if !q.running {
 		q.running = true
@@ -50,7 +69,9 @@ func (q *Queue) run() {
 		}
 		f := q.waiting[0]
 		q.waiting = q.waiting[1:]
-		q.room.Signal()
+		if q.room != nil { // somebody may wait in Add
+			q.room.Signal()
+		}
 		q.mu.Unlock()
 		f()
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/jsonrpc"
 )
 
 // However a stream is cut into lines and reads, its lines are those that
@@ -29,7 +30,7 @@ func FuzzLines(f *testing.F) {
 			}
 		}
 		l := stream.Lines(iotest.HalfReader(strings.NewReader(text)), io.Discard, limit, nil)
-		var long *stream.TooLongError
+		var long *jsonrpc.TooLongError
 		for i := 0; ; i++ {
 			line, err := l.Read()
 			switch {

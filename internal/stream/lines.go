@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/parley-mcp/parley/jsonrpc"
 )
 
 // Lines makes Frames of a byte stream in each direction: one message to a
@@ -51,7 +53,7 @@ func (l *lines) line() ([]byte, error) {
 		if len(line)+len(part) > l.limit+2 { // the line's end does not count
 			// Said at once: the rest may never come to an end.
 			l.rest = errors.Is(err, bufio.ErrBufferFull)
-			return nil, &TooLongError{l.limit}
+			return nil, &jsonrpc.TooLongError{Limit: l.limit}
 		}
 		line = append(line, part...)
 		if errors.Is(err, bufio.ErrBufferFull) {

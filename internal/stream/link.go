@@ -10,7 +10,6 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/serial"
-	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -18,13 +17,11 @@ import (
 // Link is the client's end of a connection of frames.
 type Link struct {
 	frames    Frames
-	receiver  mcp.Receiver
-	decoder   jsonrpc.Decoder
+	inbound   era.Inbound
 	calls     jsonrpc.Calls
 	listens   sync.Map        // of jsonrpc.ID: subscriptions in flight
 	bad       sync.Map        // jsonrpc.ID → error: why a call has no answer that could be read
-	asked     era.InFlight    // requests of the server
-	refusals  serial.Queue    // of such requests; reading goes on while they are written
+	refusals  serial.Queue    // of requests of the server; reading goes on while they are written
 	ctx       context.Context //nolint:containedctx // the connection's life: ended by its end
 	end       context.CancelCauseFunc
 	done      chan struct{}
@@ -38,16 +35,19 @@ type Link struct {
 
 var _ mcp.Conn = (*Link)(nil)
 
-// maxAsked bounds the server's requests that are answered at a time.
-const maxAsked = 256
-
 // Dial starts reading frames. The goroutine it starts, and those that answer
 // requests of the server, have ended when Close returns. explain, which may
 // be nil, adds to the error of a connection that ended by itself what its
 // owner knows of it.
 func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) error) *Link {
-	l := &Link{frames: frames, receiver: receiver, decoder: jsonrpc.Decoder{MaxBytes: limit}, done: make(chan struct{})}
-	l.ctx, l.end = context.WithCancelCause(context.Background())
+	ctx, end := context.WithCancelCause(context.Background())
+	l := &Link{frames: frames, ctx: ctx, end: end, done: make(chan struct{})}
+	l.inbound = era.Inbound{
+		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: limit},
+		Reply:  frames.Write,
+		Go:     func(f func()) bool { l.work.Go(f); return true }, // ends with the answer; Close waits for it
+		Refuse: func(f func()) bool { l.refusals.Add(f); return true },
+	}
 	l.work.Add(1)
 	go l.run(explain)
 	return l
@@ -76,165 +76,54 @@ func (l *Link) run(explain func(error) error) {
 func (l *Link) read() error {
 	for {
 		frame, err := l.frames.Read()
-		var long *TooLongError
-		switch {
-		case errors.As(err, &long):
-			// The answer to some call was in it, and nobody knows to which.
+		if err != nil {
+			// Also one that is too long: the answer to some call was in it, and
+			// nobody knows to which.
 			return err
-		case err != nil:
-			return err
-		case jsonrpc.IsBatch(frame):
-			l.batch(frame)
-		default:
-			m, err := l.decoder.Decode(frame)
-			l.message(m, err, l.send)
 		}
+		l.inbound.Take(frame, pending{l})
 	}
 }
 
-// batch takes an array of messages apart; a client understands one in every
-// revision, though servers send them only in 2025-03-26. What answers the
-// requests in it goes out as one array, too.
-//
-// Spec: 2025-03-26 basic#batching.
-func (l *Link) batch(frame []byte) {
-	entries, err := l.decoder.DecodeBatch(frame)
-	if err != nil {
-		return // ignored, as any line that is not a message
-	}
-	open := 0
-	for _, e := range entries {
-		if asks(e.Message) {
-			open++
-		}
-	}
-	g := era.NewGather(open, l.frames.Write)
-	for _, e := range entries {
-		l.message(e.Message, e.Err, g.Settle)
-	}
+// pending are the calls of a link.
+type pending struct{ *Link }
+
+var _ era.Pending = pending{}
+
+// Resolve implements era.Pending.
+func (p pending) Resolve(m *jsonrpc.Message) bool { return p.calls.Resolve(m) }
+
+// Fail implements era.Pending. A call whose ID is not known goes on waiting.
+func (p pending) Fail(id jsonrpc.ID, err error) bool {
+	return !id.IsZero() && p.fail(id, err)
 }
 
-// asks reports whether a message, which may be malformed, waits for an answer.
-func asks(m *jsonrpc.Message) bool {
-	return m.Kind == jsonrpc.Request && m.Method != "" && !m.ID.IsZero()
-}
-
-// reply takes the answer to a request of the server; nil if there is none.
-type reply func(frame []byte) error
-
-// message passes a message on. A line that is not a message is ignored, but
-// for an answer that is malformed: its call fails instead of waiting.
-func (l *Link) message(m *jsonrpc.Message, bad error, to reply) {
-	switch {
-	case asks(m):
-		l.answer(m, bad, to)
-	case bad != nil && m.Method == "" && !m.ID.IsZero():
-		l.malformed(m.ID, bad)
-	case bad != nil:
-	case m.Kind == jsonrpc.Response:
-		l.calls.Resolve(m)
-	case l.tornDown(m):
-	case !l.asked.Notice(m):
-		l.receiver.Notification(l.ctx, m)
-	}
-}
-
-// malformed fails a call whose answer could not be read. The reason is this
-// side's own, so errors.As must not find an error in it that looks like one
-// the server sent.
-//
-// Spec: 2026-07-28 basic#error-codes.
-func (l *Link) malformed(id jsonrpc.ID, bad error) {
-	l.fail(id, errors.New("the server sent a malformed answer: "+bad.Error()))
-}
-
-// fail ends a call with an error of this side.
-func (l *Link) fail(id jsonrpc.ID, err error) {
-	l.bad.Store(id, err)
-	if !l.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: id}) {
-		l.bad.Delete(id)
-	}
-}
-
-// tornDown handles a notification by which a server ends a subscription, and
-// reports whether m was one. The answer that should follow may never come.
-//
-// Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
-func (l *Link) tornDown(m *jsonrpc.Message) bool {
-	var p mcp.CancelledParams
-	if m.Method != mcp.NoteCancelled || wire.Unmarshal(m.Params, &p) != nil {
+// EndListen implements era.Pending.
+func (p pending) EndListen(id jsonrpc.ID) bool {
+	if _, ok := p.listens.LoadAndDelete(id); !ok {
 		return false
 	}
-	if _, ok := l.listens.LoadAndDelete(p.RequestID); !ok {
-		return false
-	}
-	l.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: p.RequestID, Result: json.RawMessage("{}")})
+	p.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: id, Result: json.RawMessage("{}")})
 	return true
 }
 
-// answer answers a request; bad is the error of its decoding.
-func (l *Link) answer(m *jsonrpc.Message, bad error, to reply) {
-	if bad != nil {
-		// Nothing has this method. The receiver still says by it whether
-		// this side answers at all.
-		m = &jsonrpc.Message{Kind: jsonrpc.Request, ID: m.ID}
-	}
-	ctx, err := l.asked.Add(l.ctx, m, maxAsked)
-	if err != nil {
-		refused := &jsonrpc.Message{Kind: jsonrpc.Request, ID: m.ID}
-		l.refusals.Add(func() { _ = to(l.request(l.ctx, refused, err)) }) // a connection that is gone shows in the next Read
-		return
-	}
-	l.work.Go(func() { // ends with the answer; Close waits for it
-		defer l.asked.Remove(m.ID)
-		_ = to(l.request(ctx, m, bad)) // a connection that is gone shows in the next Read
-	})
-}
+// Answers implements era.Pending. Where there is no session, the receiver does
+// not answer.
+func (pending) Answers() bool { return true }
 
-// request asks the receiver, and returns the answer or nil.
-//
-// Spec: 2025-11-25 basic/utilities/cancellation#behavior-requirements (4).
-func (l *Link) request(ctx context.Context, m *jsonrpc.Message, bad error) []byte {
-	result, rpc := l.receiver.Request(ctx, m)
-	switch cause := context.Cause(ctx); {
-	case result == nil && rpc == nil:
-		return nil
-	case errors.Is(cause, era.ErrCancelRequest):
-		return encode(m.ID, nil, era.Cancelled())
-	case cause != nil:
-		return nil
-	case bad != nil:
-		return encode(m.ID, nil, bad)
-	case rpc != nil:
-		return encode(m.ID, nil, rpc)
-	}
-	return encode(m.ID, result, nil)
-}
+// Context implements era.Pending: it is not known which call something belongs
+// to.
+func (p pending) Context() context.Context { return p.ctx }
 
-// encode returns the frame of an answer.
-func encode(id jsonrpc.ID, result any, failed error) []byte {
-	if failed == nil {
-		if frame, err := jsonrpc.AppendResult(nil, id, result); err == nil {
-			return frame
-		}
+// fail ends a call with an error of this side, and reports whether there is
+// such a call.
+func (l *Link) fail(id jsonrpc.ID, err error) bool {
+	l.bad.Store(id, err)
+	if !l.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: id}) {
+		l.bad.Delete(id)
+		return false
 	}
-	var rpc *jsonrpc.Error
-	if !errors.As(failed, &rpc) {
-		rpc = jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
-	}
-	frame, err := jsonrpc.Append(nil, jsonrpc.NewError(id, rpc))
-	if err != nil { // the data was not JSON
-		frame, _ = jsonrpc.Append(nil, jsonrpc.NewError(id, jsonrpc.Errorf(rpc.Code, "%s", rpc.Message)))
-	}
-	return frame
-}
-
-// send is the reply to a request that came by itself.
-func (l *Link) send(frame []byte) error {
-	if frame == nil {
-		return nil
-	}
-	return l.frames.Write(frame)
+	return true
 }
 
 func (l *Link) write(m *jsonrpc.Message) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/parley-mcp/parley/internal/era"
-	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -13,7 +12,13 @@ import (
 // read reads until the connection ends, or until another goroutine has the
 // lead.
 func (s *server) read(ctx context.Context) {
-	for s.next(ctx) && s.settle() {
+	for reading := true; reading; {
+		m, err := s.next(ctx)
+		if err != nil {
+			s.ended <- err
+			return
+		}
+		reading = (m == nil || s.serve(ctx, m)) && s.settle()
 	}
 }
 
@@ -24,28 +29,43 @@ func (s *server) takeOver(ctx context.Context) {
 	}
 }
 
-// next deals with one frame. It reports whether the caller is to read on.
-func (s *server) next(ctx context.Context) bool {
+// next reads a frame and deals with it, unless it is a request that the caller is
+// to serve: that is returned. An error says why nothing more can be read.
+func (s *server) next(ctx context.Context) (*jsonrpc.Message, error) {
 	frame, err := s.frames.Read()
-	var long *TooLongError
+	var long *jsonrpc.TooLongError
 	switch {
 	case errors.As(err, &long):
 		s.refuse(ctx, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", long))
 	case err != nil:
-		s.ended <- err
-		return false
+		return nil, err
 	case jsonrpc.IsBatch(frame):
 		s.release()
 		s.batch(ctx, frame)
 	default:
-		m, err := s.decoder.Decode(frame)
+		m, err := s.conversation.Decode(frame)
 		if err == nil && s.quick(m) {
-			return s.serve(ctx, m)
+			return m, nil
 		}
 		s.release()
-		s.message(ctx, m, err, s)
+		s.conversation.Receive(ctx, m, err, &s.delivery)
 	}
-	return true
+	return nil, nil //nolint:nilnil // it is dealt with
+}
+
+// batch serves an array of messages.
+func (s *server) batch(ctx context.Context, frame []byte) {
+	b, err := s.conversation.Batch(frame)
+	if err != nil {
+		s.refuse(ctx, err)
+		return
+	}
+	b.Serve(ctx, &s.delivery)
+}
+
+// refuse answers a frame whose ID could not be read.
+func (s *server) refuse(ctx context.Context, reason error) {
+	s.conversation.Refuse(ctx, jsonrpc.ID{}, reason, s)
 }
 
 // quick reports whether a message is to be served by who has read it: a
@@ -92,49 +112,4 @@ func (s *server) send() {
 	if err := s.frames.flush(); err != nil {
 		s.opts.Logger.Debug("answers not delivered", "error", err)
 	}
-}
-
-// message serves one message; bad is the error of its decoding.
-func (s *server) message(ctx context.Context, m *jsonrpc.Message, bad error, out era.Out) {
-	if bad != nil {
-		s.malformed(ctx, m, bad, out)
-		return
-	}
-	if m.Kind == jsonrpc.Notification && s.inflight.Notice(m) {
-		return
-	}
-	switch {
-	case m.Kind == jsonrpc.Request && !era.Inline(m):
-		s.request(ctx, m, out)
-	case era.Inline(m):
-		s.front(m).Receive(ctx, m, out, era.Via{})
-	default:
-		front := s.front(m)
-		s.notices.Add(func() { front.Receive(ctx, m, out, era.Via{}) })
-	}
-}
-
-// front is what serves the messages of one era.
-type front interface {
-	Receive(context.Context, *jsonrpc.Message, era.Out, era.Via)
-}
-
-func (s *server) front(m *jsonrpc.Message) front {
-	if era.IsStateless(m) || m.Kind == jsonrpc.Notification && m.Method != mcp.NoteInitialized && s.facts().Stateless {
-		return s.stateless
-	}
-	return s.session
-}
-
-// facts are those of what belongs to no request that names its revision: the
-// session's, or without one the newest that the server speaks. Notifications
-// of the stateless era name none.
-func (s *server) facts() *revision.Facts {
-	if f := s.session.Facts(); f != nil {
-		return f
-	}
-	if newest := revision.Newest(s.handler.Describe(context.Background(), nil).Revisions); len(newest) > 0 {
-		return revision.Of(newest[0])
-	}
-	return revision.Of(mcp.Revision20260728)
 }

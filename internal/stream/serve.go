@@ -13,35 +13,41 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Serve serves one client of both eras until it closes the connection or ctx
-// ends. Every goroutine it starts has ended when it returns: one that reads
-// and serves, one for each request that takes long, and one for notifications
-// while there are some. It returns nil when the client closed the connection
-// in good order.
+// Serve is ServeVia for a client of whom nothing is known.
 func Serve(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOptions) error {
+	return ServeVia(ctx, h, frames, opts, era.Via{})
+}
+
+// ServeVia serves one client of both eras until it closes the connection, ctx
+// ends, or the client's authorization does. Every goroutine it starts has ended
+// when it returns, and the connection is closed: one that reads and serves, one
+// for each request that takes long, and one for notifications while there are
+// some. It returns nil when the client closed the connection in good order.
+func ServeVia(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOptions, via era.Via) error {
 	opts = opts.WithDefaults()
 	stateless, err := era.NewStateless(h, opts)
 	if err != nil {
+		_ = frames.Close() // there is nothing to lose
 		return err
 	}
-	s := &server{handler: h, opts: opts, decoder: era.Decoder(opts), frames: keeping(frames), stateless: stateless, ended: make(chan error, 1)}
-	s.session = era.NewSession(h, opts, s)
+	ctx, stop := era.UntilExpiry(ctx, via.Authorization)
+	defer stop()
+	s := &server{opts: opts, frames: keeping(frames), ended: make(chan error, 1)}
+	s.conversation = era.NewConversation(h, opts, stateless, s)
+	s.delivery = era.Delivery{Out: s, Via: via, Start: s.start, Queue: s.notices.Add}
 	return s.run(ctx)
 }
 
 // server is one connection.
 type server struct {
-	handler   mcp.Handler
-	opts      mcp.ServeOptions
-	decoder   *jsonrpc.Decoder
-	frames    keeper
-	stateless *era.Stateless
-	session   *era.Session
-	lead      lead
-	inflight  era.InFlight
-	notices   serial.Queue
-	end       func()     // cancels all that is being served
-	ended     chan error // why nothing more is read
+	opts         mcp.ServeOptions
+	frames       keeper
+	conversation *era.Conversation
+	delivery     era.Delivery // of everything but what the reader serves itself
+	lead         lead
+	notices      serial.Queue
+	end          func(cause error) // cancels all that is being served
+	ended        chan error        // why nothing more is read
 
 	mu       sync.Mutex
 	closing  bool
@@ -51,9 +57,9 @@ type server struct {
 func (s *server) run(ctx context.Context) error {
 	requests, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
-	s.end = func() { // notifications are in no table: their context ends, too
-		s.inflight.CancelAll(era.ErrShutdown)
-		cancel(era.ErrShutdown)
+	s.end = func(cause error) { // notifications are in no table: their context ends, too
+		s.conversation.Cancel(cause)
+		cancel(cause)
 	}
 	s.lead.pass = func() {
 		go s.takeOver(requests) // ends with the connection, or loses the lead to the next one
@@ -69,7 +75,11 @@ func (s *server) run(ctx context.Context) error {
 		}
 		return err
 	case <-ctx.Done():
-		s.end()
+		cause := era.ErrShutdown
+		if errors.Is(context.Cause(ctx), era.ErrExpired) {
+			cause = era.ErrExpired
+		}
+		s.end(cause)
 		s.finish(false)
 		_ = s.frames.Close()
 		s.abandon()
@@ -96,13 +106,13 @@ func (s *server) finish(patient bool) {
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()
-	s.session.Close(jsonrpc.ErrClosed)
+	s.conversation.Close(jsonrpc.ErrClosed)
 	if patient {
-		s.inflight.CancelListens()
-		timer := time.AfterFunc(s.opts.DrainTimeout, s.end)
+		s.conversation.CancelListens()
+		timer := time.AfterFunc(s.opts.DrainTimeout, func() { s.end(era.ErrShutdown) })
 		defer timer.Stop()
 	} else {
-		s.end()
+		s.end(era.ErrShutdown)
 	}
 	// A client that no longer reads must not keep the server from ending.
 	stuck := time.AfterFunc(2*s.opts.DrainTimeout, func() { _ = s.frames.Close() })

@@ -112,7 +112,7 @@ func TestEndlessLine(t *testing.T) {
 			}
 		}
 	}()
-	var long *stream.TooLongError
+	var long *jsonrpc.TooLongError
 	if _, err := l.Read(); !errors.As(err, &long) {
 		t.Errorf("Read: %v", err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
-	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -67,7 +66,6 @@ func (o *Options) withDefaults() Options {
 type Handler struct {
 	handler mcp.Handler
 	opts    Options
-	decoder *jsonrpc.Decoder
 	guard   *httpserve.Guard
 	limits  *httpserve.Limits
 	reads   *httpserve.Watch
@@ -75,7 +73,7 @@ type Handler struct {
 
 	mu      sync.Mutex
 	closed  bool
-	streams map[string]*conversation
+	streams map[string]*connection
 	busy    sync.WaitGroup
 }
 
@@ -89,8 +87,8 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 		return nil, err
 	}
 	return &Handler{
-		handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), guard: guard,
-		limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), streams: map[string]*conversation{},
+		handler: h, opts: o, guard: guard,
+		limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), streams: map[string]*connection{},
 		reads: httpserve.WatchReads(o.ReadTimeout), writes: httpserve.WatchWrites(o.WriteTimeout),
 	}, nil
 }

@@ -26,6 +26,10 @@ func start(t *testing.T) *httptest.Server {
 		call.Progress(ctx, 1, 1, "")
 		return "one", nil
 	})
+	server.AddTool(s, mcp.Tool{Name: "ask"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		_, err := server.Roots(ctx, call)
+		return "", err
+	})
 	h, err := sse.New(s, &sse.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
 	if err != nil {
 		t.Fatal(err)
@@ -188,6 +192,32 @@ func TestBatch(t *testing.T) {
 		e, err := events.Next()
 		if got := string(e.Data); err != nil || !strings.HasPrefix(got, "[") || !strings.Contains(got, `"id":1,"result":{}`) || !strings.Contains(got, `"id":2,"error"`) {
 			t.Errorf("%s: the batch is answered by %s, %v", tt.revision, got, err)
+		}
+	}
+}
+
+// The question fails that a malformed answer is for.
+func TestMalformedAnswerFailsItsQuestion(t *testing.T) {
+	ts := start(t)
+	events, endpoint := dial(t, ts, "/sse")
+	for _, step := range []struct {
+		send   string
+		status int
+		want   string
+	}{
+		{`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}`, 202, `"protocolVersion"`},
+		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, 202, ""},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`, 202, `"roots/list"`},
+		{`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}`, 400, "the client sent a malformed answer"},
+	} {
+		if status := post(t, ts, endpoint, step.send); status != step.status {
+			t.Fatalf("%s: status %d", step.send, status)
+		}
+		if step.want == "" {
+			continue
+		}
+		if e, err := events.Next(); err != nil || !strings.Contains(string(e.Data), step.want) {
+			t.Fatalf("%s: the server said %s, %v", step.send, e.Data, err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 		return
 	}
 	via.SessionID = c.id
-	switch err := h.take(c, body, via); {
+	switch err := c.take(body, via); {
 	case errors.Is(err, errEnded):
 		http.Error(w, err.Error(), http.StatusNotFound)
 	case err != nil:
@@ -41,9 +41,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 	}
 }
 
-// find returns the conversation that a request names, if it may. Who names two
+// find returns the connection that a request names, if it may. Who names two
 // names none: an intermediary may have read the other.
-func (h *Handler) find(r *http.Request, principal string) *conversation {
+func (h *Handler) find(r *http.Request, principal string) *connection {
 	ids := r.URL.Query()["sessionId"]
 	if len(ids) != 1 {
 		return nil
@@ -70,106 +70,40 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
 }
 
 // take serves what a body says. Its error says why the body is refused as a
-// whole.
-func (h *Handler) take(c *conversation, body []byte, via era.Via) error {
+// whole. Requests run on a goroutine of their own, which ends with the stream
+// at the latest.
+func (c *connection) take(body []byte, via era.Via) error {
+	d := &era.Delivery{Out: c, Via: via, Start: func(r *era.Request) bool {
+		c.requests.Go(func() { r.Serve(via) }) // drain cancels it and waits
+		return true
+	}}
 	if jsonrpc.IsBatch(body) {
-		return h.takeBatch(c, body, via)
+		b, err := c.conversation.Batch(body)
+		if err != nil {
+			return err
+		}
+		return c.serve(func() { b.Serve(c.ctx, d) })
 	}
-	m, err := h.decoder.Decode(body)
+	m, err := c.conversation.Decode(body)
 	if err != nil {
+		c.conversation.Malformed(c.ctx, m, err)
 		return err
 	}
-	if !c.enter() {
-		return errEnded
-	}
-	defer c.requests.Done()
-	if err := h.serve(c, m, c, via); err != nil {
-		refuse(c, m.ID, err)
-	}
-	return nil
+	return c.serve(func() { c.conversation.Receive(c.ctx, m, nil, d) })
 }
 
-// takeBatch serves an array of messages, whose answers come as an array, too.
-//
-// Spec: 2025-03-26 basic#batching.
-func (h *Handler) takeBatch(c *conversation, body []byte, via era.Via) error {
-	if f := c.session.Facts(); f == nil || !f.Batches {
-		return errors.New("batches are part of revision 2025-03-26 only; send the messages one by one")
-	}
-	entries, err := h.decoder.DecodeBatch(body)
-	if err != nil {
-		return err
-	}
-	if !c.enter() {
-		return errEnded
-	}
-	defer c.requests.Done()
-	era.Misplaced(entries)
-	b := era.NewBatch(entries, c, func(frame []byte) error { return c.Message(c.ctx, frame) })
-	for _, e := range entries {
-		h.entry(c, e, b, via)
-	}
-	return nil
-}
-
-// entry serves one message of a batch.
-func (h *Handler) entry(c *conversation, e jsonrpc.Entry, b *era.Batch, via era.Via) {
-	bad := e.Err
-	if bad == nil {
-		bad = h.serve(c, e.Message, b, via)
-	}
-	switch {
-	case bad == nil:
-	case e.Message.Kind == jsonrpc.Request:
-		b.Refuse(e.Message.ID, bad)
-	case e.Message.Kind == jsonrpc.Response: // the question that it answers fails
-		failed := jsonrpc.Errorf(jsonrpc.CodeInternalError, "the client sent a malformed answer: %v", bad)
-		c.session.Receive(c.ctx, jsonrpc.NewError(e.Message.ID, failed), c, via)
-	default:
-		h.opts.Logger.WarnContext(c.ctx, "notification ignored", "method", e.Message.Method, "reason", bad)
-	}
-}
-
-// serve serves a message; out takes its answer. Requests run on a goroutine of
-// their own, which ends with the stream at the latest. The caller has entered
-// the conversation. An error says why a request is not served.
-func (h *Handler) serve(c *conversation, m *jsonrpc.Message, out era.Out, via era.Via) error {
-	switch {
-	case m.Kind == jsonrpc.Notification && c.inflight.Notice(m):
-		return nil
-	case m.Kind != jsonrpc.Request, era.Inline(m):
-		c.session.Receive(c.ctx, m, out, via)
-		return nil
-	}
-	ctx, err := c.inflight.Add(c.ctx, m, h.opts.MaxInFlight)
-	if err != nil {
-		return err
-	}
-	settling := c.inflight.Settling(m.ID, out)
-	c.requests.Go(func() { // ends with the request; drain cancels it and waits
-		defer settling.Forget()
-		c.session.Receive(ctx, m, settling, via)
-	})
-	return nil
-}
-
-// enter counts a POST in, unless the conversation is ending.
-func (c *conversation) enter() bool {
+// serve runs f, unless the connection is ending.
+func (c *connection) serve(f func()) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.ending {
+	ending := c.ending
+	if !ending {
 		c.requests.Add(1)
 	}
-	return !c.ending
-}
-
-// refuse answers a request that is not served.
-func refuse(c *conversation, id jsonrpc.ID, err error) {
-	var rpc *jsonrpc.Error
-	if !errors.As(err, &rpc) {
-		rpc = jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+	c.mu.Unlock()
+	if ending {
+		return errEnded
 	}
-	if frame, err := jsonrpc.Append(nil, jsonrpc.NewError(id, rpc)); err == nil {
-		_ = c.Message(c.ctx, frame) // a client that is gone shows in the next write
-	}
+	defer c.requests.Done()
+	f()
+	return nil
 }

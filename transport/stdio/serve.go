@@ -11,8 +11,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/frames"
 )
 
 // Serve serves one client on standard input and output until the client
@@ -26,22 +26,10 @@ func Serve(ctx context.Context, h mcp.Handler, opts *mcp.ServeOptions) error {
 	return ServeOn(ctx, h, os.Stdin, os.Stdout, opts)
 }
 
-// ServeOn is Serve over other streams: a socket, a pipe. When ctx ends, or
-// the client stops reading, both are closed if they are io.Closers.
+// ServeOn is Serve over other streams: a socket, a pipe. When it returns, both
+// are closed if they are io.Closers. Package frames has the other role, and
+// more to say about who the client is.
 func ServeOn(ctx context.Context, h mcp.Handler, r io.Reader, w io.Writer, opts *mcp.ServeOptions) error {
 	o := opts.WithDefaults()
-	return stream.Serve(ctx, h, stream.Lines(r, w, o.MaxMessageBytes, func() error { return closeBoth(r, w) }), o)
-}
-
-func closeBoth(r io.Reader, w io.Writer) error {
-	var err error
-	if c, ok := w.(io.Closer); ok {
-		err = c.Close()
-	}
-	if c, ok := r.(io.Closer); ok {
-		if e := c.Close(); err == nil {
-			err = e
-		}
-	}
-	return err
+	return frames.Serve(ctx, h, frames.Lines(r, w, o.MaxMessageBytes), &frames.Options{ServeOptions: o})
 }

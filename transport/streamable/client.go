@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/httpcall"
-	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/sse"
 )
@@ -97,10 +96,10 @@ func (c *Client) Connect(_ context.Context, receiver mcp.Receiver) (mcp.Conn, er
 	if err != nil {
 		return nil, err
 	}
-	l := &conn{opts: c.withDefaults(), blank: blank, http: httpcall.Guarded(c.HTTP), own: c.HTTP == nil, receiver: receiver, done: make(chan struct{})}
+	l := &conn{opts: c.withDefaults(), blank: blank, http: httpcall.Guarded(c.HTTP), own: c.HTTP == nil, done: make(chan struct{})}
 	l.header = baseHeader(c.Header)
 	l.postHeader = toPost(l.header)
-	l.decoder = jsonrpc.Decoder{MaxBytes: l.opts.MaxMessageBytes}
 	l.ctx, l.end = context.WithCancelCause(context.Background())
+	l.inbound = l.inbox(receiver)
 	return l, nil
 }

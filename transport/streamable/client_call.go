@@ -14,7 +14,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// call is one message on its way: a request, or a notification.
+// call is one message on its way, or what the stream that belongs to none is
+// read for: then m is nil.
 type call struct {
 	m         *jsonrpc.Message
 	ctx       context.Context //nolint:containedctx // its caller's: the server's questions that belong to it have its values
@@ -25,6 +26,11 @@ type call struct {
 	named     bool
 	meta      json.RawMessage
 	session   string // the session it was sent in
+
+	// What came of it, on which connection.
+	conn   *conn
+	answer *jsonrpc.Message
+	failed error
 }
 
 // newCall reads out of a message what goes into headers. Whether it carries a
@@ -114,7 +120,7 @@ func sessionHeader(h http.Header, session, version string) {
 
 // roundTrip posts a request and returns its answer.
 func (c *conn) roundTrip(ctx context.Context, call *call) (*jsonrpc.Message, error) {
-	call.ctx = ctx
+	call.conn, call.ctx = c, ctx
 	f := c.begin(ctx)
 	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.headerOf(call)) //nolint:contextcheck // the flight ends with ctx
 	if err != nil {
@@ -201,7 +207,7 @@ func forgets(status int, request *call, refusal *jsonrpc.Message) bool {
 	switch {
 	case status == http.StatusNotFound:
 		// Only the request itself can have an unknown method.
-		return refusal == nil || request == nil || refusal.ID != request.m.ID || refusal.Error.Code != jsonrpc.CodeMethodNotFound
+		return refusal == nil || request == nil || request.m.Kind == jsonrpc.Response || refusal.ID != request.m.ID || refusal.Error.Code != jsonrpc.CodeMethodNotFound
 	case status != http.StatusBadRequest || refusal == nil || !refusal.ID.IsZero() || refusal.Error.Code != codeTypeScript:
 		return false
 	}
@@ -215,7 +221,7 @@ const codeTypeScript = -32000
 
 // rpcError returns the error response in a body, or nil.
 func (c *conn) rpcError(body []byte) *jsonrpc.Message {
-	m, err := c.decoder.Decode(body)
+	m, err := c.inbound.Decoder.Decode(body)
 	if err != nil || m.Kind != jsonrpc.Response || m.Error == nil {
 		return nil
 	}

@@ -23,9 +23,8 @@ type conn struct {
 	postHeader http.Header   // and what every POST has
 	http       *http.Client
 	own        bool // http is this connection's own
-	receiver   mcp.Receiver
-	decoder    jsonrpc.Decoder
-	asked      era.InFlight // requests of the server
+	inbound    era.Inbound
+	refusals   serial.Queue // of requests of the server
 	tools      toolHeaders
 	lastID     atomic.Int64
 
@@ -189,6 +188,7 @@ func (c *conn) Close() error {
 		c.delete(session, version)
 	}
 	c.work.Wait()
+	c.refusals.Wait()
 	if c.own {
 		c.http.CloseIdleConnections()
 	}

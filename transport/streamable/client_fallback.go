@@ -15,7 +15,7 @@ import (
 // Spec: 2026-07-28 basic/transports/streamable-http#http-sse-transport-2024-11-05.
 func (c *conn) fallBack(ctx context.Context, initialize *call, refused error) (*jsonrpc.Message, error) {
 	older := &sse.Client{URL: c.opts.URL, HTTP: c.http, Header: c.opts.Header, MaxMessageBytes: c.opts.MaxMessageBytes}
-	old, err := older.Connect(ctx, c.receiver)
+	old, err := older.Connect(ctx, c.inbound.Receiver)
 	if err != nil {
 		return nil, fmt.Errorf("%w (and it does not speak HTTP+SSE either: %v)", refused, err) //nolint:errorlint // the first reason is the one to act on
 	}

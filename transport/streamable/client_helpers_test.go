@@ -28,6 +28,7 @@ type posted struct {
 	Result json.RawMessage `json:"result"`
 	Err    json.RawMessage `json:"error"`
 	w      http.ResponseWriter
+	sent   []byte
 }
 
 // result answers with a JSON object.
@@ -69,7 +70,8 @@ func scripted(t *testing.T, script func(p *posted)) *httptest.Server {
 			return
 		}
 		p := &posted{Request: r, w: w}
-		if len(body) > 0 {
+		p.sent = body
+		if len(body) > 0 && body[0] == '{' {
 			var m struct {
 				ID     json.RawMessage `json:"id"`
 				Method string          `json:"method"`

@@ -57,7 +57,7 @@ func (c *conn) stream(f *flight, call *call, body io.ReadCloser) (*jsonrpc.Messa
 var errStreamEnded = errors.New("the server ended the stream without an answer")
 
 // events reads events up to the answer to call, or to the end. moved says
-// that there were any. call is nil for a stream that belongs to none.
+// that there were any.
 func (c *conn) events(call *call, body io.Reader, at *cursor) (answer *jsonrpc.Message, moved bool, err error) {
 	r := c.newReader(body)
 	defer r.Release()
@@ -266,7 +266,7 @@ func (c *conn) listen(answered func()) {
 func (c *conn) standing(body io.ReadCloser, at *cursor) bool {
 	defer func() { _ = body.Close() }() // it has ended, or is not wanted
 	began := time.Now()
-	_, moved, err := c.events(nil, body, at)
+	_, moved, err := c.events(&call{conn: c}, body, at)
 	if !errors.Is(err, errStreamEnded) {
 		c.opts.Logger.Warn("what the server says by itself cannot be read", "server", c.opts.Name(), "error", err)
 		at.last = "" // it would come again

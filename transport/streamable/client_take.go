@@ -13,163 +13,95 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// take takes what the server sent: a message, or an array of them, which
-// servers of 2025-03-26 may send. It returns the answer to the call if that
-// was in it; call is nil on a stream that belongs to none.
+// take takes what the server sent on the stream of a call: a message, or an
+// array of them, which servers of 2025-03-26 may send. It returns the answer to
+// the call if that was in it, or why there will be none.
 //
 // Spec: 2025-03-26 basic/transports#sending-messages-to-the-server (6).
 func (c *conn) take(call *call, data []byte) (*jsonrpc.Message, error) {
-	if !jsonrpc.IsBatch(data) {
-		m, err := c.decoder.Decode(data)
-		return c.message(call, m, err)
+	call.answer, call.failed = nil, nil
+	c.inbound.Take(data, call)
+	if call.answer != nil {
+		return call.answer, nil
 	}
-	entries, err := c.decoder.DecodeBatch(data)
-	if err != nil {
-		return c.message(call, &jsonrpc.Message{}, err)
-	}
-	var answer *jsonrpc.Message
-	for _, e := range entries {
-		m, err := c.message(call, e.Message, e.Err)
-		if err != nil {
-			return nil, err
-		}
-		if m != nil {
-			answer = m
-		}
-	}
-	return answer, nil
+	return nil, call.failed
 }
 
-// message passes a message on, and returns it if it is the answer. bad is the
-// error of its decoding.
-func (c *conn) message(call *call, m *jsonrpc.Message, bad error) (*jsonrpc.Message, error) {
-	switch {
-	case m.Kind == jsonrpc.Request && m.Method != "" && !m.ID.IsZero():
-		c.question(call, m, bad)
-	case bad != nil:
-		return nil, c.malformed(call, m, bad)
-	case m.Kind == jsonrpc.Response:
-		return c.response(call, m), nil
-	case c.tornDown(call, m):
-		return &jsonrpc.Message{Kind: jsonrpc.Response, ID: call.m.ID, Result: json.RawMessage("{}")}, nil
-	case !c.asked.Notice(m):
-		c.receiver.Notification(c.contextFor(call), m)
-	}
-	return nil, nil //nolint:nilnil // no answer yet, and nothing wrong
-}
+var _ era.Pending = (*call)(nil)
 
-// malformed fails the call whose answer may have been in what could not be
-// read. The reason is this side's own, so errors.As must not find an error in
-// it that looks like one the server sent.
-func (c *conn) malformed(call *call, m *jsonrpc.Message, bad error) error {
-	if call == nil || m.Method != "" || !m.ID.IsZero() && m.ID != call.m.ID {
-		c.opts.Logger.Warn("malformed message ignored", "server", c.opts.Name(), "error", bad)
-		return nil
-	}
-	return errors.New("the server sent a malformed answer: " + bad.Error())
-}
-
-// response returns a response that answers the call. An error without an ID
-// is about what was posted, and that was the call alone.
-func (c *conn) response(call *call, m *jsonrpc.Message) *jsonrpc.Message {
-	if call == nil || m.ID != call.m.ID && !(m.ID.IsZero() && m.Error != nil) {
-		c.opts.Logger.Warn("answer to nothing that was asked here", "server", c.opts.Name(), "id", m.ID.String())
-		return nil
-	}
-	m.ID = call.m.ID
-	return m
-}
-
-// tornDown reports whether a notification ends the subscription whose stream
-// it is on. The answer that should follow may never come.
-//
-// Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
-func (c *conn) tornDown(call *call, m *jsonrpc.Message) bool {
-	if call == nil || call.m.Method != mcp.MethodListen || m.Method != mcp.NoteCancelled {
+// Resolve implements era.Pending. An error without an ID is about what was
+// posted, and that was the call alone.
+func (call *call) Resolve(m *jsonrpc.Message) bool {
+	if call.m == nil || m.ID != call.m.ID && !(m.ID.IsZero() && m.Error != nil) {
 		return false
 	}
-	var p mcp.CancelledParams
-	return wire.Unmarshal(m.Params, &p) == nil && p.RequestID == call.m.ID
+	m.ID = call.m.ID
+	call.answer = m
+	return true
 }
 
-// contextFor returns the context of what the server sends beside the answer to
-// a call: it ends with the connection, and has the values of the call's.
-func (c *conn) contextFor(call *call) context.Context {
-	if call == nil {
-		return c.ctx
+// Fail implements era.Pending. What cannot be read at all may have been the
+// answer.
+func (call *call) Fail(id jsonrpc.ID, err error) bool {
+	if call.m == nil || !id.IsZero() && id != call.m.ID {
+		return false
 	}
-	return flightContext{Context: c.ctx, caller: call.ctx}
+	call.failed = err
+	return true
 }
 
-// maxAsked bounds the server's requests that are answered at a time.
-const maxAsked = 256
+// EndListen implements era.Pending.
+func (call *call) EndListen(id jsonrpc.ID) bool {
+	if call.m == nil || call.m.Method != mcp.MethodListen || id != call.m.ID {
+		return false
+	}
+	call.answer = &jsonrpc.Message{Kind: jsonrpc.Response, ID: id, Result: json.RawMessage("{}")}
+	return true
+}
 
-// question answers a request of the server. In the stateless era there are
-// none, and a client must not answer.
+// Answers implements era.Pending: in the stateless era servers send no
+// requests, and a client must not answer.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (4).
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
-func (c *conn) question(call *call, m *jsonrpc.Message, bad error) {
-	if call != nil && call.stateless {
-		c.opts.Logger.Warn("request of a server that must not send any", "server", c.opts.Name(), "method", m.Method)
-		return
+func (call *call) Answers() bool { return !call.stateless }
+
+// Context implements era.Pending.
+func (call *call) Context() context.Context {
+	if call.m == nil {
+		return call.conn.ctx
 	}
-	if bad != nil {
-		// Nothing has this method.
-		m = &jsonrpc.Message{Kind: jsonrpc.Request, ID: m.ID}
-	}
-	ctx, err := c.asked.Add(c.contextFor(call), m, maxAsked)
-	if err != nil {
-		c.opts.Logger.Warn("request of the server not answered", "server", c.opts.Name(), "method", m.Method, "error", err)
-		return
-	}
-	started := c.spawn(func() { // ends with the answer, or with the connection
-		defer c.asked.Remove(m.ID)
-		if answer := c.reply(ctx, m, bad); answer != nil {
-			c.post(answer)
-		}
-	})
-	if !started {
-		c.asked.Remove(m.ID)
+	return flightContext{Context: call.conn.ctx, caller: call.ctx}
+}
+
+// inbox returns what takes the messages of the server.
+func (c *conn) inbox(receiver mcp.Receiver) era.Inbound {
+	return era.Inbound{
+		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: c.opts.MaxMessageBytes},
+		Reply:  c.reply,
+		Go:     c.spawn, // ends with the answer, or with the connection
+		Refuse: c.refuse,
+		Ignored: func(m *jsonrpc.Message, reason error) {
+			c.opts.Logger.Warn("message of the server ignored", "server", c.opts.Name(), "method", m.Method, "id", m.ID.String(), "reason", reason)
+		},
 	}
 }
 
-// reply asks the receiver, and returns the response, or nil for none.
-//
-// Spec: 2025-11-25 basic/utilities/cancellation#behavior-requirements (4).
-func (c *conn) reply(ctx context.Context, m *jsonrpc.Message, bad error) *jsonrpc.Message {
-	result, rpc := c.receiver.Request(ctx, m)
-	switch cause := context.Cause(ctx); {
-	case result == nil && rpc == nil:
-		return nil
-	case errors.Is(cause, era.ErrCancelRequest):
-		return jsonrpc.NewError(m.ID, era.Cancelled())
-	case cause != nil:
-		return nil
-	case bad != nil:
-		if !errors.As(bad, &rpc) {
-			rpc = jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "malformed request")
-		}
-	}
-	if rpc != nil {
-		return jsonrpc.NewError(m.ID, rpc)
-	}
-	answer, err := jsonrpc.NewResult(m.ID, result)
-	if err != nil {
-		return jsonrpc.NewError(m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error"))
-	}
-	return answer
+// refuse runs f, which posts a refusal, after those before it. It reports false
+// when too many wait, or the connection has ended.
+func (c *conn) refuse(f func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.ended && c.refusals.TryAdd(f)
 }
 
-// post posts the answer to a question.
-func (c *conn) post(answer *jsonrpc.Message) {
-	call, err := newCall(answer)
-	if err == nil {
-		err = c.deliver(c.ctx, call)
-	}
+// reply posts what answers the server's requests.
+func (c *conn) reply(frame []byte) error {
+	err := c.deliver(c.ctx, &call{m: &jsonrpc.Message{Kind: jsonrpc.Response}, frame: frame})
 	if err != nil && c.ctx.Err() == nil {
 		c.opts.Logger.Warn("answer not delivered", "server", c.opts.Name(), "error", err)
 	}
+	return err
 }
 
 // assigned takes the identifier of the session that a server has opened. What

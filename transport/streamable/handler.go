@@ -176,7 +176,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 	}
 	m, err := h.decoder.Decode(body)
 	if err != nil {
-		h.refuseMessage(w, http.StatusBadRequest, m.ID, err)
+		h.sessions.malformed(r, m, err, via)
+		h.refuseMessage(w, http.StatusBadRequest, answerable(m), err)
 		return
 	}
 	version := era.VersionOf(m)
@@ -185,6 +186,15 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 		return
 	}
 	h.sessions.post(w, r, m, via)
+}
+
+// answerable returns the ID under which a message that could not be read may be
+// answered. That of a response is the server's own.
+func answerable(m *jsonrpc.Message) jsonrpc.ID {
+	if m.Kind == jsonrpc.Response {
+		return jsonrpc.ID{}
+	}
+	return m.ID
 }
 
 // ofNoSession reports whether a header names no session revision. It is a second

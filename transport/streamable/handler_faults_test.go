@@ -228,3 +228,30 @@ func TestTwoContentTypes(t *testing.T) {
 		t.Errorf("status %d: %s", resp.StatusCode, text(t, resp))
 	}
 }
+
+// The question fails that a malformed answer is for, and the refusal does not
+// name its ID, which is the server's own.
+func TestMalformedAnswerFailsItsQuestion(t *testing.T) {
+	s := server.New(mcp.Implementation{Name: "t", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
+	server.AddTool(s, mcp.Tool{Name: "ask"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		_, err := server.Roots(ctx, call)
+		return "", err
+	})
+	ts, _ := start(t, s, nil)
+	id := ask(t, ts, "POST", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}`).Header.Get("Mcp-Session-Id")
+	text(t, ask(t, ts, "POST", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id", id))
+	events := sse.NewReader(ask(t, ts, "POST", call(2, "ask"), "Mcp-Session-Id", id).Body, 1<<20)
+	question, err := events.Next()
+	if err != nil || !strings.Contains(string(question.Data), `"roots/list"`) {
+		t.Fatalf("the server asked %s, %v", question.Data, err)
+	}
+	const malformed = `{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}`
+	resp := ask(t, ts, "POST", malformed, "Mcp-Session-Id", id)
+	if got := text(t, resp); resp.StatusCode != http.StatusBadRequest || strings.Contains(got, `"id"`) {
+		t.Errorf("refused with %d %s", resp.StatusCode, got)
+	}
+	answer, err := events.Next()
+	if err != nil || !strings.Contains(string(answer.Data), "the client sent a malformed answer") {
+		t.Errorf("the tool returned %s, %v", answer.Data, err)
+	}
+}

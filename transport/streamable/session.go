@@ -15,20 +15,18 @@ import (
 	"github.com/parley-mcp/parley/jsonrpc"
 )
 
-// session is one client's conversation: the era's session, and the streams
-// that carry it.
+// session is one client's conversation, and the streams that carry it.
 //
 // Spec: 2025-11-25 basic/transports#session-management.
 type session struct {
-	owner     *sessions
-	id        string
-	principal string
-	era       *era.Session
-	inflight  era.InFlight
-	standing  *stream
-	work      sync.WaitGroup  // requests being served
-	ctx       context.Context //nolint:containedctx // the session's life: ended by close
-	end       context.CancelCauseFunc
+	owner        *sessions
+	id           string
+	principal    string
+	conversation *era.Conversation
+	standing     *stream
+	work         sync.WaitGroup  // requests being served
+	ctx          context.Context //nolint:containedctx // the session's life: ended by close
+	end          context.CancelCauseFunc
 
 	mu      sync.Mutex
 	closed  bool
@@ -149,8 +147,8 @@ func (s *session) shutLocked() bool {
 }
 
 func (s *session) finish(cause error) {
-	s.inflight.CancelAll(era.ErrShutdown)
-	s.era.Close(cause)
+	s.conversation.Cancel(era.ErrShutdown)
+	s.conversation.Close(cause)
 	s.work.Wait()
 	s.end(cause)
 	s.standing.drop()
@@ -218,7 +216,7 @@ func (s *session) stream(id string) *stream {
 }
 
 func (s *session) polling() bool {
-	f := s.era.Facts()
+	f := s.conversation.Facts()
 	return f != nil && f.Polling
 }
 
@@ -228,15 +226,15 @@ func (s *session) polling() bool {
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, via era.Via) {
-	ctx, err := s.inflight.Add(s.ctx, m, s.owner.h.opts.MaxInFlight)
-	if err != nil {
-		s.owner.h.refuseMessage(w, http.StatusOK, m.ID, err)
-		return
-	}
 	st, ok := s.begin()
 	if !ok {
-		s.inflight.Remove(m.ID)
 		s.owner.gone(w, m.ID)
+		return
+	}
+	req, err := s.conversation.Admit(s.ctx, m, requestOut{st})
+	if err != nil {
+		s.settle(st)
+		s.owner.h.refuseMessage(w, http.StatusOK, m.ID, err)
 		return
 	}
 	p := s.owner.h.pen(w, func(error) {})
@@ -245,23 +243,18 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 		via.Detach = st.detach
 	}
 	if httpserve.Cuttable(w, r) {
+		defer s.settle(st)
 		st.hold(p)
-		s.run(ctx, m, st, via)
+		req.Serve(via)
 		return
 	}
 	left := st.attach(p)
 	go func() { // ends with the request, which close cancels and waits for
+		defer s.settle(st)
 		stack.Grow()
-		s.run(ctx, m, st, via)
+		req.Serve(via)
 	}()
 	s.carry(r, st, p, left)
-}
-
-func (s *session) run(ctx context.Context, m *jsonrpc.Message, st *stream, via era.Via) {
-	defer s.settle(st)
-	out := s.inflight.Settling(m.ID, requestOut{st})
-	defer out.Forget()
-	s.era.Receive(ctx, m, out, via)
 }
 
 // carry returns when p carries the stream no longer.

@@ -43,7 +43,7 @@ func (ss *sessions) open(principal string) *session {
 	s := &session{owner: ss, id: hex.EncodeToString(id), principal: principal, streams: map[string]*stream{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.standing = &stream{session: s, id: "0"}
-	s.era = era.NewSession(ss.h.handler, ss.h.opts.ServeOptions, standingOut{s.standing})
+	s.conversation = era.NewConversation(ss.h.handler, ss.h.opts.ServeOptions, nil, standingOut{s.standing})
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if ss.down || len(ss.byID) >= ss.h.opts.MaxSessions {
@@ -90,14 +90,22 @@ func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, 
 			"%s must be sent once; it comes with the answer to initialize", fieldSession))
 		return nil
 	}
-	ss.mu.Lock()
-	s := ss.byID[values[0]]
-	ss.mu.Unlock()
-	if s == nil || s.principal != via.Principal || !s.use(r.Context()) {
+	s := ss.lookup(values[0], via.Principal)
+	if s == nil || !s.use(r.Context()) {
 		ss.gone(w, id)
 		return nil
 	}
 	return s
+}
+
+// lookup returns the session with an identifier, if it is the principal's.
+func (ss *sessions) lookup(id, principal string) *session {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if s := ss.byID[id]; s != nil && s.principal == principal {
+		return s
+	}
+	return nil
 }
 
 func (ss *sessions) gone(w http.ResponseWriter, id jsonrpc.ID) {
@@ -127,16 +135,19 @@ func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Mess
 		s.serve(w, r, m, via) //nolint:contextcheck // what a session serves outlives the request that brings it
 		return
 	}
-	s.accept(m, via)
+	s.conversation.Receive(s.ctx, m, nil, &era.Delivery{Via: via}) //nolint:contextcheck // as above
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// accept takes a notification or a response.
-func (s *session) accept(m *jsonrpc.Message, via era.Via) {
-	if m.Kind == jsonrpc.Notification && s.inflight.Notice(m) {
+// malformed deals with a message that could not be read: the question that it
+// answers, if it does, fails.
+func (ss *sessions) malformed(r *http.Request, m *jsonrpc.Message, bad error, via era.Via) {
+	if m.Kind != jsonrpc.Response {
 		return
 	}
-	s.era.Receive(s.ctx, m, nil, via)
+	if s := ss.lookup(fieldSession.get(r.Header), via.Principal); s != nil {
+		s.conversation.Malformed(r.Context(), m, bad)
+	}
 }
 
 // versionOK refuses a header that names no revision of a session. A missing
@@ -191,8 +202,8 @@ func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrp
 	fieldSession.set(w.Header(), s.id)
 	out := &opening{w: w, pen: ss.h.pen(w, func(error) {})}
 	defer out.pen.Close()
-	s.era.Receive(r.Context(), m, out, via)
-	if s.era.Facts() == nil {
+	s.conversation.Receive(r.Context(), m, nil, &era.Delivery{Out: out, Via: via})
+	if s.conversation.Facts() == nil {
 		ss.end(s, era.ErrShutdown)
 	}
 }
@@ -252,7 +263,7 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, via era.Via) {
 	case err != nil:
 		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, err.Error())
 	default:
-		ctx, stop := httpserve.UntilExpiry(r.Context(), via.Authorization)
+		ctx, stop := era.UntilExpiry(r.Context(), via.Authorization)
 		defer stop()
 		s.carry(r.WithContext(ctx), st, p, left)
 	}
@@ -303,81 +314,41 @@ func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, v
 		return
 	}
 	defer s.release(r.Context())
-	if f := s.era.Facts(); f == nil || !f.Batches {
-		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "batches are part of revision 2025-03-26 only; send the messages one by one")
-		return
-	}
-	entries, err := ss.h.decoder.DecodeBatch(body)
+	b, err := s.conversation.Batch(body)
 	if err != nil {
 		ss.h.refuseMessage(w, http.StatusBadRequest, jsonrpc.ID{}, err)
 		return
 	}
 	via.SessionID = s.id
-	s.serveBatch(w, r, entries, via) //nolint:contextcheck // as above
+	s.serveBatch(w, r, b, via) //nolint:contextcheck // as above
 }
 
-func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, entries []jsonrpc.Entry, via era.Via) {
-	era.Misplaced(entries)
+func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batch, via era.Via) {
 	st, ok := s.begin()
 	if !ok {
 		s.owner.gone(w, jsonrpc.ID{})
 		return
 	}
-	b := era.NewBatch(entries, requestOut{st}, func(frame []byte) error { return st.answer(frame, nil) })
 	if b.Quiet() {
-		s.entries(entries, b, via)
-		s.settle(st)
+		s.runBatch(b, st, via)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	p := s.owner.h.pen(w, func(error) {})
 	defer p.Close()
 	left := st.attach(p)
-	go func() { // ends with the batch, which close cancels and waits for
-		defer s.settle(st)
-		s.entries(entries, b, via)
-	}()
+	go s.runBatch(b, st, via) // ends with the batch, which close cancels and waits for
 	s.carry(r, st, p, left)
 }
 
-// entries serves the messages of a batch, and returns when all are served.
-func (s *session) entries(entries []jsonrpc.Entry, b *era.Batch, via era.Via) {
+// runBatch serves the messages of a batch, its requests side by side, and
+// returns when all are served.
+func (s *session) runBatch(b *era.Batch, st *stream, via era.Via) {
+	defer s.settle(st)
 	var wg sync.WaitGroup
-	for _, e := range entries {
-		s.entry(e, b, via, &wg)
-	}
-	wg.Wait()
-}
-
-// entry serves one message of a batch.
-func (s *session) entry(e jsonrpc.Entry, b *era.Batch, via era.Via, wg *sync.WaitGroup) {
-	switch {
-	case e.Err != nil && e.Message.Kind == jsonrpc.Request:
-		b.Refuse(e.Message.ID, e.Err)
-	case e.Err != nil:
-		s.malformed(e.Message, e.Err, via)
-	case e.Message.Kind != jsonrpc.Request:
-		s.accept(e.Message, via)
-	default:
-		ctx, err := s.inflight.Add(s.ctx, e.Message, s.owner.h.opts.MaxInFlight)
-		if err != nil {
-			b.Refuse(e.Message.ID, err)
-			return
-		}
-		out := s.inflight.Settling(e.Message.ID, b)
-		wg.Go(func() {
-			defer out.Forget()
-			s.era.Receive(ctx, e.Message, out, via)
-		})
-	}
-}
-
-// malformed deals with a part of a batch that nobody may answer: a
-// notification, or an answer, whose question fails.
-func (s *session) malformed(m *jsonrpc.Message, bad error, via era.Via) {
-	s.owner.h.opts.Logger.WarnContext(s.ctx, "part of a batch ignored", "method", m.Method, "reason", bad)
-	if m.Kind == jsonrpc.Response {
-		failed := jsonrpc.Errorf(jsonrpc.CodeInternalError, "the client sent a malformed answer: %v", bad)
-		s.era.Receive(s.ctx, jsonrpc.NewError(m.ID, failed), nil, via)
-	}
+	defer wg.Wait()
+	b.Serve(s.ctx, &era.Delivery{Out: requestOut{st}, Via: via, Start: func(r *era.Request) bool {
+		wg.Go(func() { r.Serve(via) })
+		return true
+	}})
 }

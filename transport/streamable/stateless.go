@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/parley-mcp/parley/internal/era"
-	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -35,7 +34,7 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 	}
 	if m.Method == mcp.MethodListen {
 		var stop context.CancelFunc
-		ctx, stop = httpserve.UntilExpiry(ctx, via.Authorization)
+		ctx, stop = era.UntilExpiry(ctx, via.Authorization)
 		defer stop()
 	}
 	p := h.pen(w, own.End)

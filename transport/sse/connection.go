@@ -17,15 +17,14 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// conversation is one client: a session, and the stream that carries it.
-type conversation struct {
-	id        string
-	principal string
-	pen       *httpserve.Pen
-	session   *era.Session
-	inflight  era.InFlight
-	ctx       context.Context //nolint:containedctx // the stream's life: ended with it
-	end       context.CancelCauseFunc
+// connection is one client, and the stream that carries what it is told.
+type connection struct {
+	id           string
+	principal    string
+	pen          *httpserve.Pen
+	conversation *era.Conversation
+	ctx          context.Context //nolint:containedctx // the stream's life: ended with it
+	end          context.CancelCauseFunc
 
 	mu       sync.Mutex
 	ending   bool
@@ -34,15 +33,15 @@ type conversation struct {
 	expiry   *time.Timer // nil without an end
 }
 
-var _ era.Out = (*conversation)(nil)
+var _ era.Out = (*connection)(nil)
 
 // Message writes a notification or a request.
-func (c *conversation) Message(_ context.Context, frame []byte) error {
+func (c *connection) Message(_ context.Context, frame []byte) error {
 	return c.pen.Event(sse.Event{Name: "message", Data: frame})
 }
 
 // Answer writes a response.
-func (c *conversation) Answer(ctx context.Context, frame []byte, _ *era.Failure) error {
+func (c *connection) Answer(ctx context.Context, frame []byte, _ *era.Failure) error {
 	return c.Message(ctx, frame)
 }
 
@@ -57,7 +56,7 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, via era.Via) {
 	defer h.finish(c)
 	c.pen = httpserve.NewPen(w, h.writes, h.opts.KeepAlive, func(error) { c.end(era.ErrCancelled) })
 	defer c.pen.Close()
-	c.session = era.NewSession(h.handler, h.opts.ServeOptions, c)
+	c.conversation = era.NewConversation(h.handler, h.opts.ServeOptions, nil, c)
 	c.renew(via.Authorization)
 	h.publish(c)
 	if c.pen.Event(sse.Event{Name: "endpoint", Data: []byte(c.endpoint(r.URL))}) == nil {
@@ -68,7 +67,7 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, via era.Via) {
 
 // endpoint is where the client of a stream posts to: the stream's own path,
 // written so that no client takes its beginning for a host.
-func (c *conversation) endpoint(stream *url.URL) string {
+func (c *connection) endpoint(stream *url.URL) string {
 	u := url.URL{Path: stream.Path, RawPath: stream.RawPath, RawQuery: "sessionId=" + c.id}
 	s := u.String()
 	if strings.HasPrefix(s, "//") {
@@ -77,10 +76,10 @@ func (c *conversation) endpoint(stream *url.URL) string {
 	return s
 }
 
-func (h *Handler) begin(r *http.Request, principal string) *conversation {
+func (h *Handler) begin(r *http.Request, principal string) *connection {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
-	c := &conversation{id: hex.EncodeToString(id), principal: principal}
+	c := &connection{id: hex.EncodeToString(id), principal: principal}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed || len(h.streams) >= h.opts.MaxStreams {
@@ -92,8 +91,8 @@ func (h *Handler) begin(r *http.Request, principal string) *conversation {
 	return c
 }
 
-// publish makes a conversation known to POST.
-func (h *Handler) publish(c *conversation) {
+// publish makes a connection known to POST.
+func (h *Handler) publish(c *connection) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.streams[c.id] = c
@@ -102,7 +101,7 @@ func (h *Handler) publish(c *conversation) {
 	}
 }
 
-func (h *Handler) finish(c *conversation) {
+func (h *Handler) finish(c *connection) {
 	c.end(era.ErrShutdown)
 	h.mu.Lock()
 	delete(h.streams, c.id)
@@ -111,22 +110,22 @@ func (h *Handler) finish(c *conversation) {
 }
 
 // drain ends what is being served and waits for it.
-func (c *conversation) drain() {
+func (c *connection) drain() {
 	c.mu.Lock()
 	c.ending = true
 	if c.expiry != nil {
 		c.expiry.Stop()
 	}
 	c.mu.Unlock()
-	c.inflight.CancelAll(context.Cause(c.ctx))
-	c.session.Close(jsonrpc.ErrClosed)
+	c.conversation.Cancel(context.Cause(c.ctx))
+	c.conversation.Close(jsonrpc.ErrClosed)
 	c.requests.Wait()
 }
 
 // renew lets the stream go on as long as an authorization of its client. The
 // client cannot open the stream anew without losing what is under way, but it
 // shows with each message that it has a token that is still good.
-func (c *conversation) renew(a *mcp.Authorization) {
+func (c *connection) renew(a *mcp.Authorization) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

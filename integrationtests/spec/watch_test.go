@@ -1,0 +1,83 @@
+package spec_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
+)
+
+// Who may not read a resource is not told of it: its URI is not acknowledged
+// where several are asked for at once, and not found where it is asked for
+// alone. It does not look different from one that does not exist.
+//
+// Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
+// Spec: 2025-11-25 server/resources#subscriptions.
+func TestHiddenResourcesAreNotWatched(t *testing.T) {
+	mcptest.Run(t, func() mcp.Handler { return hiding(nil) }, nil, func(t *testing.T, c *client.Client) {
+		wanted := mcp.SubscriptionFilter{ToolsListChanged: true, ResourceSubscriptions: []string{"x:shown", "x:hidden", "x:absent"}}
+		s, err := c.Listen(t.Context(), wanted, func(context.Context, client.Event) {})
+		if c.Revision() != mcp.Revision20260728 {
+			if !errors.Is(err, client.ErrNotFound) {
+				t.Errorf("subscribing to a hidden resource came to %v", err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		if got := s.Honoured(); !slices.Equal(got.ResourceSubscriptions, []string{"x:shown"}) || !got.ToolsListChanged {
+			t.Errorf("the server agreed to tell of %+v", got)
+		}
+	})
+}
+
+// The opening of a subscription passes through middleware, which may refuse it.
+func TestMiddlewareSeesSubscriptions(t *testing.T) {
+	var seen atomic.Int32
+	refusal := mcp.InvalidParams("not today")
+	refusing := func(next mcp.ServeFunc) mcp.ServeFunc {
+		return func(ctx context.Context, x *mcp.Exchange) (any, error) {
+			if x.Watch != nil && len(x.Watch.Filter.ResourceSubscriptions) > 0 {
+				seen.Add(1)
+				return nil, refusal
+			}
+			return next(ctx, x)
+		}
+	}
+	mcptest.Run(t, func() mcp.Handler { return hiding(refusing) }, nil, func(t *testing.T, c *client.Client) {
+		before := seen.Load()
+		_, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:shown"}}, func(context.Context, client.Event) {})
+		if err == nil || seen.Load() != before+1 {
+			t.Errorf("subscribing came to %v, and middleware saw %d", err, seen.Load()-before)
+		}
+	})
+}
+
+// hiding returns a server that shows one of its two resources.
+func hiding(mw server.Middleware) *server.Server {
+	s := server.New(mcp.Implementation{Name: "s", Version: "1"}, &server.Options{
+		Subscriptions: true,
+		Logger:        mcptest.Quiet(),
+		Announce:      server.Features{Tools: true},
+		Visible: func(_ context.Context, _ *mcp.Exchange, _ mcp.FeatureKind, name string) bool {
+			return name != "x:hidden"
+		},
+	})
+	for _, uri := range []string{"x:shown", "x:hidden"} {
+		s.AddResource(mcp.Resource{URI: uri, Name: uri}, func(context.Context, *server.Call, string) (*mcp.ReadResourceResult, error) {
+			return server.Contents(), nil
+		})
+	}
+	if mw != nil {
+		s.Use(mw)
+	}
+	return s
+}

@@ -1,0 +1,171 @@
+package era
+
+import (
+	"context"
+	"errors"
+
+	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Conversation is what one client and the server say to each other on one
+// connection, or in one session: it decides what becomes of each message that
+// comes in. Transports carry bytes to and from it, and own the goroutines.
+// It is safe for concurrent use.
+type Conversation struct {
+	handler   mcp.Handler
+	opts      mcp.ServeOptions
+	decoder   *jsonrpc.Decoder
+	session   *Session
+	stateless *Stateless // nil: requests that stand alone do not come this way
+	inflight  inFlight
+}
+
+// NewConversation returns a conversation whose session waits for initialize.
+// stateless serves the requests that stand alone; it is nil where only
+// messages of the session come. standing takes what belongs to no request.
+func NewConversation(h mcp.Handler, opts mcp.ServeOptions, stateless *Stateless, standing Out) *Conversation {
+	opts = opts.WithDefaults()
+	return &Conversation{handler: h, opts: opts, decoder: Decoder(opts), session: NewSession(h, opts, standing), stateless: stateless}
+}
+
+// Delivery is how a message came, and how to go on with it.
+type Delivery struct {
+	// Out takes the answer and what precedes it. It may be nil for what is not
+	// answered: notifications and responses.
+	Out Out
+	// Via is who sent the message.
+	Via Via
+	// Start runs r.Serve, on a goroutine of the transport if need be, and
+	// reports false when nothing more is served: then it has not run it, and
+	// will not.
+	Start func(r *Request) bool
+	// Queue runs functions that serve notifications, one after the other.
+	// nil runs them at once.
+	Queue func(serve func())
+}
+
+// Decode reads a frame that holds one message. What it returns is for Receive.
+func (c *Conversation) Decode(frame []byte) (*jsonrpc.Message, error) {
+	return c.decoder.Decode(frame)
+}
+
+// Receive serves one message; bad is the error of its decoding. Messages that
+// change what the session is are served when it returns; others may have been
+// handed to Start or Queue.
+func (c *Conversation) Receive(ctx context.Context, m *jsonrpc.Message, bad error, d *Delivery) {
+	switch {
+	case bad != nil:
+		if c.Malformed(ctx, m, bad) {
+			c.Refuse(ctx, m.ID, bad, d.Out)
+		}
+	case Inline(m):
+		c.front(ctx, m).Receive(ctx, m, d.Out, d.Via)
+	case m.Kind == jsonrpc.Request:
+		c.request(ctx, m, d)
+	case c.inflight.notice(m):
+	case d.Queue == nil:
+		c.front(ctx, m).Receive(ctx, m, nil, d.Via)
+	default:
+		via := d.Via
+		d.Queue(func() { c.front(ctx, m).Receive(ctx, m, nil, via) })
+	}
+}
+
+func (c *Conversation) request(ctx context.Context, m *jsonrpc.Message, d *Delivery) {
+	r, err := c.Admit(ctx, m, d.Out)
+	switch {
+	case err != nil:
+		c.Refuse(ctx, m.ID, err, d.Out)
+	case !d.Start(r):
+		r.Drop()
+	}
+}
+
+// Malformed deals with a message that could not be read, and reports whether
+// it may be answered. A notification may not. The ID of a response is one of
+// this side: the question it belongs to fails.
+//
+// Spec: 2025-11-25 basic#notifications.
+func (c *Conversation) Malformed(ctx context.Context, m *jsonrpc.Message, bad error) (answer bool) {
+	switch m.Kind {
+	case jsonrpc.Notification:
+		c.opts.Logger.WarnContext(ctx, "notification ignored", "method", m.Method, "reason", bad)
+		return false
+	case jsonrpc.Response:
+		c.opts.Logger.WarnContext(ctx, "malformed answer of the client", "id", m.ID, "reason", bad)
+		failed := jsonrpc.Errorf(jsonrpc.CodeInternalError, "the client sent a malformed answer: %v", bad)
+		c.session.Receive(ctx, jsonrpc.NewError(m.ID, failed), nil, Via{})
+		return false
+	case jsonrpc.Request:
+	}
+	return true
+}
+
+// Refuse answers a message that is not served, or a frame whose ID could not
+// be read, with an error. The conversation goes on.
+func (c *Conversation) Refuse(ctx context.Context, id jsonrpc.ID, reason error, out Out) {
+	var rpc *jsonrpc.Error
+	if !errors.As(reason, &rpc) {
+		rpc = jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+	}
+	c.opts.Logger.WarnContext(ctx, "message refused", "reason", rpc.Message)
+	frame, err := c.encodeRefusal(ctx, id, rpc)
+	if err != nil {
+		return // no error that is made here has data, which alone could not be encoded
+	}
+	_ = out.Answer(ctx, frame, &Failure{Error: rpc, Malformed: true}) // a client that is gone is noticed by who reads
+}
+
+// encodeRefusal leaves the id out where the revision's schema wants that, and
+// writes null as JSON-RPC has it before.
+//
+// Spec: 2026-07-28 basic#error-responses.
+func (c *Conversation) encodeRefusal(ctx context.Context, id jsonrpc.ID, rpc *jsonrpc.Error) ([]byte, error) {
+	if id.IsZero() && c.facts(ctx).ErrorWithoutID {
+		return jsonrpc.AppendNoID(nil, rpc)
+	}
+	return jsonrpc.Append(nil, jsonrpc.NewError(id, rpc))
+}
+
+// front is what serves the messages of one era.
+type front interface {
+	Receive(context.Context, *jsonrpc.Message, Out, Via)
+}
+
+func (c *Conversation) front(ctx context.Context, m *jsonrpc.Message) front {
+	switch {
+	case c.stateless == nil:
+		return c.session
+	case IsStateless(m), m.Kind == jsonrpc.Notification && m.Method != mcp.NoteInitialized && c.facts(ctx).Stateless:
+		return c.stateless
+	}
+	return c.session
+}
+
+// facts are those of what belongs to no request that names its revision: the
+// session's, or without one the newest that the server speaks. Notifications
+// of the stateless era name none.
+func (c *Conversation) facts(ctx context.Context) *revision.Facts {
+	if f := c.session.Facts(); f != nil {
+		return f
+	}
+	if newest := revision.Newest(c.handler.Describe(ctx, nil).Revisions); len(newest) > 0 {
+		return revision.Of(newest[0])
+	}
+	return revision.Of(revision.Newest(nil)[0])
+}
+
+// Facts returns the facts of the session's revision, or nil before initialize.
+func (c *Conversation) Facts() *revision.Facts { return c.session.Facts() }
+
+// Cancel ends all requests with a cause, those that are admitted later as well.
+func (c *Conversation) Cancel(cause error) { c.inflight.cancelAll(cause) }
+
+// CancelListens ends the subscriptions, which never end by themselves.
+func (c *Conversation) CancelListens() { c.inflight.cancelListens() }
+
+// Close ends the session: questions to the client fail with the cause, and
+// nothing is told any more when it returns. Requests go on; see Cancel.
+func (c *Conversation) Close(cause error) { c.session.Close(cause) }

@@ -1,0 +1,224 @@
+package era
+
+import (
+	"context"
+	"errors"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Inbound is what a client does with the frames that a server sends on one
+// connection: answers go to their calls, requests of the server are answered,
+// and notifications are passed on. The transport carries bytes, and owns the
+// goroutines. Its fields are set before Take is called, and do not change.
+type Inbound struct {
+	Receiver mcp.Receiver
+	Decoder  jsonrpc.Decoder
+	// Reply sends a frame: the answer to a request, or an array of answers. An
+	// error is the transport's to report: whoever reads notices that a
+	// connection is gone.
+	Reply func(frame []byte) error
+	// Go runs f, which answers a request, on a goroutine of its own. It
+	// reports false when the connection has ended; then f does not run.
+	Go func(f func()) bool
+	// Refuse runs f, which refuses a request, without holding up reading. It
+	// reports false when that cannot be done; then f does not run.
+	Refuse func(f func()) bool
+	// Ignored is told of what came and goes nowhere. It may be nil.
+	Ignored func(m *jsonrpc.Message, reason error)
+
+	asked inFlight // requests of the server
+}
+
+// Pending are the calls that a frame may be about: all of a connection, or the
+// one whose stream it came on.
+type Pending interface {
+	// Resolve hands a response to its call, and reports whether there is one.
+	Resolve(response *jsonrpc.Message) bool
+	// Fail ends the call with this ID, whose answer cannot be read, and
+	// reports whether there is one. The ID is zero when it cannot be read
+	// either.
+	Fail(id jsonrpc.ID, err error) bool
+	// EndListen ends the subscription with this ID, and reports whether there
+	// is one.
+	EndListen(id jsonrpc.ID) bool
+	// Answers reports whether the server's requests are answered here.
+	Answers() bool
+	// Context is what the receiver gets with requests and notifications. It
+	// ends with the connection, and has the values of the call's if they belong
+	// to one.
+	Context() context.Context
+}
+
+// maxAsked bounds the server's requests that are answered at a time.
+const maxAsked = 256
+
+var (
+	errNotAsked   = errors.New("nothing was asked under this ID")
+	errMustNotAsk = errors.New("a server must not send any requests here")
+	errTooMany    = errors.New("too many requests of the server wait to be refused")
+)
+
+// Take deals with one frame. It is called by one goroutine at a time for each
+// Pending. A batch is taken apart; a client understands one in every revision,
+// though servers send them only in 2025-03-26. What answers the requests in it
+// goes out as one array, too.
+//
+// Spec: 2025-03-26 basic#batching.
+func (in *Inbound) Take(frame []byte, calls Pending) {
+	if !jsonrpc.IsBatch(frame) {
+		m, err := in.Decoder.Decode(frame)
+		in.message(m, err, calls, nil)
+		return
+	}
+	entries, err := in.Decoder.DecodeBatch(frame)
+	if err != nil {
+		in.malformed(new(jsonrpc.Message), err, calls)
+		return
+	}
+	open := 0
+	for _, e := range entries {
+		if asks(e.Message) {
+			open++
+		}
+	}
+	together := newGather(open, in.Reply)
+	for _, e := range entries {
+		in.message(e.Message, e.Err, calls, together)
+	}
+}
+
+// asks reports whether a message, which may be malformed, waits for an answer.
+func asks(m *jsonrpc.Message) bool {
+	return m.Kind == jsonrpc.Request && m.Method != "" && !m.ID.IsZero()
+}
+
+// message deals with one message; bad is the error of its decoding. Its answer
+// goes out together with others, or by itself if together is nil.
+func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, together *gather) {
+	switch {
+	case asks(m) && !calls.Answers():
+		in.ignore(m, errMustNotAsk)
+		in.reply(nil, together)
+	case asks(m):
+		in.request(calls.Context(), m, bad, together)
+	case bad != nil:
+		in.malformed(m, bad, calls)
+	case m.Kind == jsonrpc.Response:
+		if !calls.Resolve(m) {
+			in.ignore(m, errNotAsked)
+		}
+	case m.Method == mcp.NoteCancelled && endsListen(m, calls):
+	case !in.asked.notice(m):
+		in.Receiver.Notification(calls.Context(), m)
+	}
+}
+
+// endsListen handles a notification by which a server ends a subscription, and
+// reports whether m was one. The answer that should follow may never come.
+//
+// Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
+func endsListen(m *jsonrpc.Message, calls Pending) bool {
+	var p mcp.CancelledParams
+	return wire.Unmarshal(m.Params, &p) == nil && calls.EndListen(p.RequestID)
+}
+
+// malformed fails the call whose answer could not be read, so that it does not
+// wait. The reason is this side's own, so errors.As must not find an error in
+// it that looks like one the server sent. What is not an answer is ignored.
+//
+// Spec: 2026-07-28 basic#error-codes.
+func (in *Inbound) malformed(m *jsonrpc.Message, bad error, calls Pending) {
+	if m.Method != "" || !calls.Fail(m.ID, errors.New("the server sent a malformed answer: "+bad.Error())) {
+		in.ignore(m, bad)
+	}
+}
+
+// request answers a request; bad is the error of its decoding.
+func (in *Inbound) request(ctx context.Context, m *jsonrpc.Message, bad error, together *gather) {
+	if bad != nil {
+		m = unnamed(m)
+	}
+	own, err := in.asked.add(ctx, m, maxAsked)
+	if err != nil {
+		if !in.Refuse(func() { in.reply(in.answer(ctx, unnamed(m), err), together) }) {
+			in.ignore(m, errTooMany)
+			in.reply(nil, together)
+		}
+		return
+	}
+	if !in.Go(func() { in.reply(in.admitted(own, m, bad), together) }) { //nolint:contextcheck // own is made of ctx
+		in.asked.remove(m.ID)
+	}
+}
+
+// unnamed returns a request like m of a method that nothing has: the receiver
+// still says by it whether this side answers at all.
+func unnamed(m *jsonrpc.Message) *jsonrpc.Message {
+	return &jsonrpc.Message{Kind: jsonrpc.Request, ID: m.ID}
+}
+
+// admitted answers a request, and forgets it before the answer goes out: the
+// server may use the ID again as soon as it has that.
+func (in *Inbound) admitted(ctx context.Context, m *jsonrpc.Message, bad error) []byte {
+	defer in.asked.remove(m.ID)
+	return in.answer(ctx, m, bad)
+}
+
+// answer asks the receiver, and returns the frame of the answer, or nil for
+// none.
+//
+// Spec: 2025-11-25 basic/utilities/cancellation#behavior-requirements (4).
+func (in *Inbound) answer(ctx context.Context, m *jsonrpc.Message, bad error) []byte {
+	result, rpc := in.Receiver.Request(ctx, m)
+	switch cause := context.Cause(ctx); {
+	case result == nil && rpc == nil:
+		return nil
+	case errors.Is(cause, ErrCancelRequest):
+		return encodeAnswer(m.ID, nil, Cancelled())
+	case cause != nil:
+		return nil
+	case bad != nil:
+		return encodeAnswer(m.ID, nil, bad)
+	case rpc != nil:
+		return encodeAnswer(m.ID, nil, rpc)
+	}
+	return encodeAnswer(m.ID, result, nil)
+}
+
+// encodeAnswer returns the frame of an answer.
+func encodeAnswer(id jsonrpc.ID, result any, failed error) []byte {
+	if failed == nil {
+		if frame, err := jsonrpc.AppendResult(nil, id, result); err == nil {
+			return frame
+		}
+	}
+	var rpc *jsonrpc.Error
+	if !errors.As(failed, &rpc) {
+		rpc = jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+	}
+	frame, err := jsonrpc.Append(nil, jsonrpc.NewError(id, rpc))
+	if err != nil { // the data was not JSON
+		frame, _ = jsonrpc.Append(nil, jsonrpc.NewError(id, jsonrpc.Errorf(rpc.Code, "%s", rpc.Message)))
+	}
+	return frame
+}
+
+// reply sends an answer, alone or together with others; nil stands for one
+// that will not come.
+func (in *Inbound) reply(frame []byte, together *gather) {
+	switch {
+	case together != nil:
+		_ = together.settle(frame) // Reply has reported it
+	case frame != nil:
+		_ = in.Reply(frame) // likewise
+	}
+}
+
+func (in *Inbound) ignore(m *jsonrpc.Message, reason error) {
+	if in.Ignored != nil {
+		in.Ignored(m, reason)
+	}
+}

@@ -1,0 +1,76 @@
+package era
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/parley-mcp/parley/jsonrpc"
+)
+
+// Request is one that was admitted: it is known by its ID, so that it can be
+// cancelled, until its answer goes out. It is the Out of whoever serves it.
+type Request struct {
+	Out
+	of        *Conversation
+	m         *jsonrpc.Message
+	ctx       *Context
+	forgotten atomic.Bool
+}
+
+var (
+	_ Dropper = (*Request)(nil)
+	_ Waiter  = (*Request)(nil)
+)
+
+// Admit registers a request whose answer goes to out. It is called by whoever
+// reads the connection: otherwise a cancellation could overtake its request.
+// Whoever gets the request calls Serve or Drop. The error says why the request
+// is refused: its ID is in use, or too many are being served.
+func (c *Conversation) Admit(ctx context.Context, m *jsonrpc.Message, out Out) (*Request, error) {
+	own, err := c.inflight.add(ctx, m, c.opts.MaxInFlight)
+	if err != nil {
+		return nil, err
+	}
+	return &Request{Out: out, of: c, m: m, ctx: own}, nil
+}
+
+// Serve serves the request, and returns when it is answered, or was cancelled.
+func (r *Request) Serve(via Via) {
+	defer r.forget() // it may end without an answer
+	r.of.front(r.ctx, r.m).Receive(r.ctx, r.m, r, via)
+}
+
+// Drop gives up a request that is not to be served after all: the connection
+// is ending. There is no answer.
+func (r *Request) Drop() { r.Dropped() }
+
+// forget makes the ID free for another request.
+func (r *Request) forget() {
+	if !r.forgotten.Swap(true) {
+		r.of.inflight.remove(r.m.ID)
+	}
+}
+
+// Answer implements Out. The request is forgotten first: the client may use the
+// ID again as soon as it has the answer.
+//
+// Spec: 2026-07-28 basic#requests.
+func (r *Request) Answer(ctx context.Context, frame []byte, failed *Failure) error {
+	r.forget()
+	return r.Out.Answer(ctx, frame, failed)
+}
+
+// Dropped implements Dropper.
+func (r *Request) Dropped() {
+	r.forget()
+	if d, ok := r.Out.(Dropper); ok {
+		d.Dropped()
+	}
+}
+
+// Waits implements Waiter.
+func (r *Request) Waits() {
+	if w, ok := r.Out.(Waiter); ok {
+		w.Waits()
+	}
+}

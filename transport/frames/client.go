@@ -1,0 +1,50 @@
+package frames
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Client is the transport to a server at the other end of a Conn. Its fields
+// must not change once it is in use; it is safe for concurrent use if Dial is.
+type Client struct {
+	// Dial opens a connection to the server. ctx bounds only the opening. It is
+	// called again when an older server has closed the connection because it
+	// did not understand the first request.
+	Dial func(ctx context.Context) (Conn, error)
+	// Label names the server in caches and messages: a URL, an address.
+	Label string
+	// MaxMessageBytes bounds one message of the server: a call with a longer
+	// answer fails. 0 means 64 MiB.
+	MaxMessageBytes int
+}
+
+var _ mcp.Transport = (*Client)(nil)
+
+// Name implements mcp.Transport: the label.
+func (c *Client) Name() string { return c.Label }
+
+// Connect implements mcp.Transport.
+func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
+	if c.Dial == nil {
+		return nil, errors.New("frames.Client has no Dial to connect with")
+	}
+	conn, err := c.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return stream.Dial(conn, receiver, orDefault(c.MaxMessageBytes), c.explain), nil //nolint:contextcheck // the connection outlives this call
+}
+
+// explain says which connection has ended.
+func (c *Client) explain(err error) error {
+	if errors.Is(err, jsonrpc.ErrClosed) {
+		return fmt.Errorf("%q: %w", c.Label, err)
+	}
+	return fmt.Errorf("%q: %w: %w", c.Label, jsonrpc.ErrClosed, err)
+}
