@@ -68,8 +68,6 @@ type Handler struct {
 	opts    Options
 	guard   *httpserve.Guard
 	limits  *httpserve.Limits
-	reads   *httpserve.Watch
-	writes  *httpserve.Watch
 
 	mu      sync.Mutex
 	closed  bool
@@ -89,7 +87,6 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	return &Handler{
 		handler: h, opts: o, guard: guard,
 		limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), streams: map[string]*connection{},
-		reads: httpserve.WatchReads(o.ReadTimeout), writes: httpserve.WatchWrites(o.WriteTimeout),
 	}, nil
 }
 

@@ -59,7 +59,7 @@ func (h *Handler) find(r *http.Request, principal string) *connection {
 
 // body reads the request's body, within its bounds of size and time.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
-	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.reads)
+	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
 	case errors.Is(err, httpserve.ErrLong):
 		return nil, http.StatusRequestEntityTooLarge
