@@ -26,7 +26,7 @@ type Conversation struct {
 // stateless serves the requests that stand alone; it is nil where only
 // messages of the session come. standing takes what belongs to no request.
 func NewConversation(h mcp.Handler, opts mcp.ServeOptions, stateless *Stateless, standing Out) *Conversation {
-	opts = opts.WithDefaults()
+	opts = WithDefaults(&opts)
 	return &Conversation{handler: h, opts: opts, decoder: Decoder(opts), session: NewSession(h, opts, standing), stateless: stateless}
 }
 

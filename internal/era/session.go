@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/parley-mcp/parley/internal/calls"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -23,7 +24,7 @@ type Session struct {
 	handler  mcp.Handler
 	opts     mcp.ServeOptions
 	standing Out // for what belongs to no request
-	calls    jsonrpc.Calls
+	calls    calls.Table
 	ctx      context.Context //nolint:containedctx // the session's own life: ended by Close
 	end      context.CancelCauseFunc
 
@@ -47,7 +48,7 @@ type agreement struct {
 // NewSession returns a session that waits for initialize. standing takes the
 // messages that belong to no request.
 func NewSession(h mcp.Handler, opts mcp.ServeOptions, standing Out) *Session {
-	s := &Session{handler: h, opts: opts.WithDefaults(), standing: standing, level: mcp.LevelInfo, watching: map[string]*watched{}}
+	s := &Session{handler: h, opts: WithDefaults(&opts), standing: standing, level: mcp.LevelInfo, watching: map[string]*watched{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.queue.wake = s.wake
 	return s

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/calls"
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/serial"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -18,7 +19,7 @@ import (
 type Link struct {
 	frames    Frames
 	inbound   era.Inbound
-	calls     jsonrpc.Calls
+	calls     calls.Table
 	listens   sync.Map        // of jsonrpc.ID: subscriptions in flight
 	bad       sync.Map        // jsonrpc.ID → error: why a call has no answer that could be read
 	refusals  serial.Queue    // of requests of the server; reading goes on while they are written
