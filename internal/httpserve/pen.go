@@ -157,8 +157,17 @@ func Cuttable(w http.ResponseWriter, r *http.Request) bool {
 	return ok && r.ProtoMajor == 1 && r.ProtoMinor > 0
 }
 
-// Cut ends a stream whose handler goes on, and the connection with it. A client
-// sees the stream end in good order.
+// Cut ends a stream whose handler goes on, and the connection with it: it takes
+// the connection from net/http and writes the last chunk by hand. A client sees the
+// stream end in good order.
+//
+// So a request of a session can be served on the goroutine of net/http, though its
+// stream may have to end before it. With a goroutine for each, a small call in a
+// session over HTTP takes 5 to 9 % more processor time, 1.27 to 1.32 times the
+// floor where 1.25 is the budget (measured 2026-11-22,
+// docs/decisions/0008-hot-path.md). When it is wrong, the client sees its stream
+// break off, and takes what it has for half of an answer: each event must have
+// been flushed before, and the response must be one in chunks, as Cuttable says.
 func (p *Pen) Cut() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
