@@ -125,9 +125,6 @@ func keywordOf(name string) keyword {
 // isData reports whether the value of a keyword is data, or has data in it,
 // which the schema quotes: nothing in there is a keyword.
 func isData(name string) bool {
-	switch keywords[name].value {
-	case anyForm, listForm, choiceForm:
-		return true
-	}
-	return false
+	f := keywords[name].value
+	return f == anyForm || f == listForm || f == choiceForm
 }

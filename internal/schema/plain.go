@@ -112,6 +112,7 @@ func (p *plain) fits(f form, v any) bool {
 		return ok && len(list) > 0 && !slices.ContainsFunc(list, func(sub any) bool { return !p.schema(sub) })
 	case namedForm:
 		return p.named(v)
+	case intricateForm:
 	}
 	return false
 }
