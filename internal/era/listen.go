@@ -7,7 +7,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/parley-mcp/parley/internal/stack"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -23,7 +22,6 @@ const maxSubscriptions = 10_000
 func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *link, desc *mcp.Description) (any, error) {
 	opened := make(chan *subscription)
 	go func() { // ends when the subscription is acknowledged, which is waited for
-		stack.Grow()
 		opened <- s.open(ctx, x, link, &desc.Capabilities)
 	}()
 	sub := <-opened

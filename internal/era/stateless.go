@@ -130,19 +130,16 @@ func (s *Stateless) client(meta *requestMeta, peer *mcp.Peer) error {
 	if !isObject(meta.capabilities) {
 		return mcp.InvalidParams("params._meta: %q must be an object", mcp.MetaClientCapabilities)
 	}
-	declared, err := s.capabilities.decode(meta.capabilities)
-	if err != nil {
+	var err error
+	if peer.Capabilities, err = s.capabilities.decode(meta.capabilities, cloneCapabilities); err != nil {
 		return badMeta(mcp.MetaClientCapabilities, err)
 	}
-	peer.Capabilities = *declared
 	if meta.info == nil {
 		return nil
 	}
-	info, err := s.infos.decode(meta.info)
-	if err != nil {
+	if peer.Info, err = s.infos.decode(meta.info, cloneImplementation); err != nil {
 		return badMeta(mcp.MetaClientInfo, err)
 	}
-	peer.Info = *info
 	return nil
 }
 

@@ -56,7 +56,7 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, via era.Via) {
 		return
 	}
 	defer h.finish(c)
-	c.pen = httpserve.NewPen(w, h.writes, h.opts.KeepAlive, func(error) { c.end(era.ErrCancelled) })
+	c.pen = httpserve.NewPen(w, h.opts.WriteTimeout, h.opts.KeepAlive, func(error) { c.end(era.ErrCancelled) })
 	defer c.pen.Close()
 	c.conversation = era.NewConversation(h.handler, h.opts.ServeOptions, nil, c, c.seen)
 	c.renew(via.Authorization)

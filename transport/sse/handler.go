@@ -69,8 +69,6 @@ type Handler struct {
 	opts    Options
 	guard   *httpserve.Guard
 	limits  *httpserve.Limits
-	reads   *httpserve.Watch
-	writes  *httpserve.Watch
 	seen    *tap.Conn // of what is on no connection of its own
 
 	mu      sync.Mutex
@@ -91,7 +89,6 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	return &Handler{
 		handler: h, opts: o, guard: guard,
 		limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), streams: map[string]*connection{},
-		reads: httpserve.WatchReads(o.ReadTimeout), writes: httpserve.WatchWrites(o.WriteTimeout),
 		seen: tap.Serving(o.ServeOptions),
 	}, nil
 }

@@ -70,7 +70,7 @@ func (h *Handler) connOf(r *http.Request) *tap.Conn {
 
 // body reads the request's body, within its bounds of size and time.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
-	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.reads)
+	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
 	case errors.Is(err, httpserve.ErrLong):
 		return nil, http.StatusRequestEntityTooLarge

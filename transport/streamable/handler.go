@@ -31,8 +31,6 @@ type Handler struct {
 	stateless *era.Stateless
 	guard     *httpserve.Guard
 	limits    *httpserve.Limits
-	reads     *httpserve.Watch
-	writes    *httpserve.Watch
 	sessions  *sessions
 	seen      *tap.Conn // of what is on no connection of its own
 
@@ -59,7 +57,6 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst)}
 	s.ctx, s.down = context.WithCancelCause(context.Background())
 	s.requests = map[*era.Context]struct{}{}
-	s.reads, s.writes = httpserve.WatchReads(o.ReadTimeout), httpserve.WatchWrites(o.WriteTimeout)
 	s.sessions, s.seen = newSessions(s), tap.Serving(o.ServeOptions)
 	return s, nil
 }
@@ -93,7 +90,7 @@ func (h *Handler) Close(ctx context.Context) error {
 func (h *Handler) Sessions() int { return h.sessions.len() }
 
 func (h *Handler) pen(w http.ResponseWriter, broken func(error)) *httpserve.Pen {
-	return httpserve.NewPen(w, h.writes, h.opts.KeepAlive, broken)
+	return httpserve.NewPen(w, h.opts.WriteTimeout, h.opts.KeepAlive, broken)
 }
 
 func (h *Handler) enter() bool {
@@ -230,7 +227,7 @@ func acceptable(r *http.Request) (int, error) {
 
 // body reads the request's body, within its bounds of size and time.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, error) {
-	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.reads)
+	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
 	case errors.Is(err, httpserve.ErrLong):
 		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the body is over the limit of %d bytes", h.opts.MaxMessageBytes)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
-	"github.com/parley-mcp/parley/internal/stack"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -272,7 +271,6 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 	left := st.attach(p)
 	go func() { // ends with the request, which close cancels and waits for
 		defer s.settle(st)
-		stack.Grow()
 		req.Serve(via)
 	}()
 	s.carry(r, st, p, left)

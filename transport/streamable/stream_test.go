@@ -46,7 +46,7 @@ func (d *dying) Write(b []byte) (int, error) {
 }
 
 func penOf(w http.ResponseWriter) *httpserve.Pen {
-	return httpserve.NewPen(w, httpserve.WatchWrites(time.Second), -1, func(error) {})
+	return httpserve.NewPen(w, time.Second, -1, func(error) {})
 }
 
 func sent(t *testing.T, st *stream, messages ...string) {
