@@ -18,7 +18,7 @@ import (
 // conn is a client's connection to a server: nothing but what is known of the
 // server, until there is a session.
 type conn struct {
-	opts       Client        // with its defaults
+	opts       Client // with its defaults
 	seen       *tap.Conn
 	blank      *http.Request // what the others are made of
 	header     http.Header   // what the user adds to every request
