@@ -115,6 +115,7 @@ func (c *conn) assigned(session string) error {
 			return fmt.Errorf("the server assigned the malformed session ID %q", session)
 		}
 	}
+	c.seen.SetSession(session)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.session = session
