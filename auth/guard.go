@@ -14,8 +14,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Guard protects an MCP endpoint. It is safe for concurrent use and starts no
-// goroutines of its own.
+// Guard protects an MCP endpoint. It is safe for concurrent use, and need not
+// be closed.
 type Guard struct {
 	opts        Options
 	resource    *url.URL

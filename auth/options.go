@@ -26,20 +26,20 @@ type Options struct {
 	AuthorizationServers []string
 	// Verifier verifies the tokens. Required.
 	Verifier Verifier
-	// Audiences are the audiences that a token may be for besides Resource,
-	// where the authorization server has names of its own for resources. They
-	// must not be shared with other servers.
+	// Audiences are what a token may be for besides Resource, where the
+	// authorization server has names of its own for resources. None of them may
+	// also be the audience of another server.
 	Audiences []string
 	// Scopes are the scopes that every request needs.
 	Scopes []string
 	// ScopesSupported are the scopes that the metadata tells clients to ask for
-	// at first. It should be the minimum that is useful; if an operation needs
-	// more, the challenge says so when it is tried. nil means Scopes.
+	// at first. They should be the minimum that is useful: the challenge names
+	// others when a client tries an operation that needs them. nil means Scopes.
 	//
 	// Spec: 2026-07-28 basic/authorization#scope-selection-strategy.
 	ScopesSupported []string
-	// Implies says which scopes a scope includes; inclusion is transitive:
-	// {"admin": {"write"}, "write": {"read"}}.
+	// Implies says which scopes a scope includes; what those include is
+	// included, too: {"admin": {"write"}, "write": {"read"}}.
 	Implies map[string][]string
 	// Rules are the scopes of individual operations; see Enforce and Visible.
 	Rules Rules
@@ -48,10 +48,11 @@ type Options struct {
 	// metadata: a name for people, and URLs of pages. Each may be "".
 	Name, Documentation, Policy, Terms string
 
-	// DPoP says how tokens that are bound to a key of the client are treated.
+	// DPoP says whether tokens that are bound to a key of the client are
+	// accepted. The zero value is DPoPOff.
 	DPoP DPoPPolicy
-	// DPoPNonces makes clients put a nonce of this process into their proofs,
-	// so that proofs cannot be made in advance.
+	// DPoPNonces demands a nonce of this process in each proof, so that nobody
+	// can make proofs ahead of time.
 	DPoPNonces bool
 	// URL returns the URL that a client sent a request to, which proofs must
 	// name. nil means the path of the request at the origin of Resource, which
@@ -63,16 +64,18 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// DPoPPolicy says how tokens that are bound to a key are treated (RFC 9449).
+// DPoPPolicy says whether access tokens may or must be bound to a key (RFC
+// 9449).
 type DPoPPolicy uint8
 
 // The policies.
 const (
 	// DPoPOff refuses tokens that are bound to a key.
 	DPoPOff DPoPPolicy = iota
-	// DPoPAccepted accepts them with a proof, alongside plain bearer tokens.
+	// DPoPAccepted accepts them with a proof of possession, and bearer tokens as
+	// well.
 	DPoPAccepted
-	// DPoPRequired accepts no other tokens.
+	// DPoPRequired accepts them with a proof of possession, and no others.
 	DPoPRequired
 )
 

@@ -23,14 +23,15 @@ type Authorization struct {
 	ClientID string
 	// Scopes are what was granted.
 	Scopes []string
-	// Expires is when the credentials expire; zero means never.
+	// Expires is when the credentials end; zero means never.
 	Expires time.Time
-	// Claims holds everything the issuer asserted, as a JSON object, or nil.
+	// Claims are all claims of the issuer, as a JSON object, or nil.
 	Claims json.RawMessage
 }
 
-// Principal identifies the sender of a request; sessions, state and limits are
-// bound to it. It is "" when a is nil or identifies nobody.
+// Principal returns a name for the sender of a request that is unique across
+// all issuers: sessions, state and limits are bound to it. It is "" when a is
+// nil or names neither a user nor a client.
 func (a *Authorization) Principal() string {
 	switch {
 	case a == nil:

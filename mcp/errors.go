@@ -66,8 +66,8 @@ type HeaderMismatchError struct{ Reason string }
 // Error returns the reason.
 func (e *HeaderMismatchError) Error() string { return "Header mismatch: " + e.Reason }
 
-// ErrUnauthorized says that this side could not get the credentials that a
-// server demands. Trying the server again in another way would not help.
+// ErrUnauthorized says that this side could not obtain the credentials that a
+// server demands. Repeating the request does not help.
 var ErrUnauthorized = errors.New("not authorized")
 
 // ForbiddenError says that the sender of a request may not do this. Over HTTP

@@ -75,7 +75,7 @@ type Watching struct {
 	Stop func()
 }
 
-// Drop removes a kind of change from the filter.
+// Drop removes the changes of a kind from the filter.
 func (f *SubscriptionFilter) Drop(kind ChangeKind) {
 	switch kind {
 	case ToolsChanged:
@@ -89,7 +89,7 @@ func (f *SubscriptionFilter) Drop(kind ChangeKind) {
 	}
 }
 
-// Matches reports whether a filter asks for the change.
+// Matches reports whether the filter asks for a change.
 func (f *SubscriptionFilter) Matches(c Change) bool {
 	switch c.Kind {
 	case ToolsChanged:

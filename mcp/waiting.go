@@ -6,8 +6,8 @@ import (
 	"github.com/parley-mcp/parley/internal/waiting"
 )
 
-// Waiting says that, until end is called, the call that ctx belongs to waits
-// for the user of this side, for example to log in: that time does not count
-// against the server. Transports call it. If ctx belongs to no call, it does
-// nothing.
+// Waiting says that the call that ctx belongs to waits for the user of this
+// side, for example to log in, until end is called. That time does not count
+// towards the time limits of the call. Transports call it; where ctx belongs to
+// no call, it does nothing.
 func Waiting(ctx context.Context) (end func()) { return waiting.Begin(ctx) }

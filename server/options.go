@@ -45,8 +45,8 @@ type Options struct {
 	// of one exchange. The first and the final one are never held back. 0 means
 	// 100 milliseconds; a negative value means no limit.
 	ProgressInterval time.Duration
-	// Hub carries changes from where they happen to their watchers; nil means
-	// within this Server. See Hub.
+	// Hub carries changes from where they happen to their watchers. nil means
+	// NewHub(), which only serves this Server.
 	Hub Hub
 	// Extensions declares extensions by identifier, such as
 	// "com.example/search", with settings that encode to a JSON object. A nil
@@ -68,7 +68,7 @@ type Options struct {
 	Visible func(ctx context.Context, x *mcp.Exchange, kind mcp.FeatureKind, name string) bool
 }
 
-// Features names lists of a server.
+// Features selects among the lists that a server can offer.
 type Features struct{ Tools, Resources, Prompts bool }
 
 // PanicPolicy says what happens when user code panics.
@@ -76,10 +76,10 @@ type PanicPolicy int
 
 // The policies.
 const (
-	// RecoverPanics answers the one request with an internal error and logs
-	// the stack.
+	// RecoverPanics answers the request with an internal error and logs the
+	// stack.
 	RecoverPanics PanicPolicy = iota
-	// CrashOnPanic lets the panic continue.
+	// CrashOnPanic lets the panic end the process.
 	CrashOnPanic
 )
 

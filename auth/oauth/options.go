@@ -23,8 +23,8 @@ type Options struct {
 	// Grant is how tokens are obtained. nil means &AuthorizationCode{}: the user
 	// logs in with the browser.
 	Grant Grant
-	// Scopes are requested in addition to those of a challenge. If the
-	// challenge names none, they are requested instead of all those that the
+	// Scopes are asked for in addition to those of a challenge. Where a
+	// challenge names none, they are asked for instead of all scopes that the
 	// server supports.
 	Scopes []string
 	// PreRegistered are clients that exist already, by the issuer identifier of
@@ -36,19 +36,19 @@ type Options struct {
 	ClientMetadataURL string
 	// Metadata describes this program when it has to register.
 	Metadata Metadata
-	// DPoP binds tokens to a key (RFC 9449) and accepts no others. Servers that
-	// demand it get it even if DPoP is false.
+	// DPoP has all tokens bound to a key (RFC 9449) and refuses others. Without
+	// it, tokens are bound to a key only for servers that demand it.
 	DPoP bool
-	// HTTP makes the requests of discovery and registration and those for
-	// tokens, for example with a company's certificates. nil means a client
-	// that cannot be led into private networks; any other has to ensure that
-	// itself. Redirects to other origins are refused in any case.
+	// HTTP makes the requests of discovery, registration and for tokens, for
+	// example with certificates of a company. nil means a client that does not
+	// let servers lead it into private networks; a client of your own has to
+	// see to that itself. Redirects to other origins are refused in any case.
 	HTTP *http.Client
 	// AllowPrivate allows authorization servers on this machine and in private
 	// networks, even for MCP servers that are elsewhere.
 	AllowPrivate bool
-	// AllowHTTP allows unencrypted http beyond this machine. It exposes the
-	// tokens to the network and is for tests.
+	// AllowHTTP allows http without encryption beyond this machine. Everybody
+	// on the way can read the tokens then: it is for tests.
 	AllowHTTP bool
 	// Logger receives reports of the steps, never of secrets. nil means
 	// slog.Default().

@@ -11,9 +11,10 @@ import (
 	"sync"
 )
 
-// Paste is the receiver for machines without a browser: it shows the page,
-// which the user opens on any machine, and the user pastes back the address
-// that the browser ends at. Its fields must not change once it is in use.
+// Paste is the receiver for machines without a browser. It shows the address of
+// a page, which the user opens on any machine, and reads the address that the
+// browser ends at, which the user copies back. Its fields must not change once
+// it is in use.
 type Paste struct {
 	// Out is where the instructions for the user are written.
 	Out io.Writer

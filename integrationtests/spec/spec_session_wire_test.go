@@ -237,7 +237,7 @@ func (f *sessFake) Connect(_ context.Context, r mcp.Receiver) (mcp.Conn, error) 
 			f.on(m, string(frame), say)
 		}
 	})
-	return stream.Dial(near, r, 1<<20, nil), nil
+	return stream.Dial(near, r, 1<<20, nil, nil), nil
 }
 
 // tell sends frames unasked, and returns what the client has sent since the
