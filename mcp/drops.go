@@ -5,112 +5,113 @@ import (
 	"sync/atomic"
 )
 
-// DropReason says why a message was not sent, or was not passed on to whoever
-// it was for. The set is closed; see DropReasons.
+// DropReason says why a message was not sent, or not passed on to its receiver.
+// The set is closed; see DropReasons.
 type DropReason uint8
 
-// What came in and went nowhere.
+// Reasons for dropping received messages.
 const (
-	// DropMalformed is a notification or an answer that could not be read.
+	// DropMalformed is a notification or a response that could not be read.
 	DropMalformed DropReason = iota + 1
-	// DropTooLong is a message over the limit, which was read past.
+	// DropTooLong is a message over the limit, which was skipped.
 	DropTooLong
-	// DropTooEarly is a notification that came before initialize.
+	// DropTooEarly is a notification that arrived before initialize.
 	DropTooEarly
-	// DropUnasked is an answer to a request that was never sent, has its answer
-	// already, or was given up.
+	// DropUnasked is a response to a request that was never sent, has already
+	// been answered, or was given up.
 	DropUnasked
 	// DropNotAllowed is a request that a server must not send.
 	DropNotAllowed
 	// DropTooMany is a request of a server that sends more than can be refused.
 	DropTooMany
-	// DropNoCall is a notification about a request that is over or never was:
-	// progress with an unknown token, a cancellation that came too late.
+	// DropNoCall is a notification about a request that has ended or never
+	// existed: progress with an unknown token, or a late cancellation.
 	DropNoCall
 	// DropNoSubscription is a change or an acknowledgement for a subscription
-	// that is over or never was.
+	// that has ended or never existed.
 	DropNoSubscription
-	// DropNoTaker is a notification for which nobody has set a handler.
+	// DropNoTaker is a notification that has no handler.
 	DropNoTaker
-	// DropRefused is a notification or an answer whose HTTP request was refused:
-	// the status says why.
+	// DropRefused is a notification or a response whose HTTP request was
+	// refused: the status says why.
 	DropRefused
-	// DropGivenUp is the answer to a request that its sender no longer waits
-	// for.
+	// DropGivenUp is the response to a request whose sender no longer waits for
+	// it.
 	DropGivenUp
 )
 
-// What was to go out and did not.
+// Reasons for not sending messages.
 const (
-	// DropNotWanted is progress or a log message that the client has not asked
-	// for, or not of this level.
+	// DropNotWanted is progress that the client has not asked for, or a log
+	// message that it has not asked for at this level.
 	DropNotWanted DropReason = iota + DropGivenUp + 1
-	// DropThrottled is progress that followed the last one too soon.
+	// DropThrottled is progress that followed the previous one too soon.
 	DropThrottled
-	// DropNotIncreasing is progress that was not above the last one.
+	// DropNotIncreasing is progress that did not exceed the previous one.
 	DropNotIncreasing
-	// DropNoForm is what could not be encoded.
+	// DropNoForm is a message that could not be encoded.
 	DropNoForm
-	// DropNoWayBack is what was said in answer to a notification, which has
-	// none.
+	// DropNoWayBack is a message that was sent while serving a notification,
+	// which has no way back to the client.
 	DropNoWayBack
-	// DropAnswered is what came after the answer of its request.
+	// DropAnswered is a message that came after the response of its request.
 	DropAnswered
-	// DropCancelled is what belongs to a request that was cancelled, its answer
-	// too.
+	// DropCancelled is a message of a request that was cancelled, or its
+	// response.
 	DropCancelled
-	// DropUnsubscribed is a change that the client no longer wants to hear of.
+	// DropUnsubscribed is a change that the client is no longer subscribed to.
 	DropUnsubscribed
-	// DropUndelivered is what could not be written: the other side is gone, or
-	// did not take it in time.
+	// DropUndelivered is a message that could not be written: the other side is
+	// gone, or did not read it in time.
 	DropUndelivered
-	// DropNotKept is what nobody listened to, and the EventStore could not keep.
+	// DropNotKept is a message that had no listener and that the EventStore
+	// could not keep.
 	DropNotKept
-	// DropForgotten is what was kept for a client that did not come for it in
-	// time.
+	// DropForgotten is a message that was kept for a client that did not fetch
+	// it in time.
 	DropForgotten
 )
 
-// What happens in both directions.
+// Reasons that occur in both directions.
 const (
-	// DropSuperseded is progress that waited when a newer one came.
+	// DropSuperseded is progress that was waiting when newer progress arrived.
 	DropSuperseded DropReason = iota + DropForgotten + 1
-	// DropRepeated is a change that was waiting to be told already.
+	// DropRepeated is a change that was already waiting to be sent.
 	DropRepeated
-	// DropClosed is what waited, or was under way, when its connection, session
-	// or subscription ended.
+	// DropClosed is a message that was waiting or in flight when its
+	// connection, session or subscription ended.
 	DropClosed
 
-	dropReasons // how many there are, and one
+	dropReasons // one more than the number of reasons
 )
 
-// dropWords are the names of the reasons, and explanations for people.
+// dropWords are the names of the reasons and their explanations for people.
 var dropWords = [dropReasons]struct{ name, words string }{
 	DropMalformed:      {"malformed", "it could not be read as a message, or its params are not what its method has"},
 	DropTooLong:        {"too-long", "it is over MaxMessageBytes"},
 	DropTooEarly:       {"too-early", "it came before the session was opened with initialize"},
-	DropUnasked:        {"unasked", "it answers a request that was never sent, has its answer already, or was given up"},
+	DropUnasked:        {"unasked", "it responds to a request that was never sent, has already been answered, or was given up"},
 	DropNotAllowed:     {"not-allowed", "a server must not send requests here"},
 	DropTooMany:        {"too-many", "more requests of the server wait to be refused than are kept"},
-	DropNoCall:         {"no-call", "it is about a request that is over, or never was"},
-	DropNoSubscription: {"no-subscription", "it belongs to a subscription that is over, or never was"},
-	DropNoTaker:        {"no-taker", "nobody has set a handler for it"},
+	DropNoCall:         {"no-call", "it is about a request that has ended or never existed"},
+	DropNoSubscription: {"no-subscription", "it belongs to a subscription that has ended or never existed"},
+	DropNoTaker:        {"no-taker", "no handler is set for it"},
 	DropRefused:        {"refused", "the HTTP request that brought it was refused; the status says why"},
-	DropGivenUp:        {"given-up", "its answer is no longer waited for"},
+	DropGivenUp:        {"given-up", "its sender no longer waits for the response"},
 	DropNotWanted:      {"not-wanted", "the client has not asked for it: progress without a token, or a log message without a level or below it"},
-	DropThrottled:      {"throttled", "it followed the last progress too soon; see server.Options.ProgressInterval"},
-	DropNotIncreasing:  {"not-increasing", "progress has to be above the last one"},
+	DropThrottled:      {"throttled", "it followed the previous progress too soon; see server.Options.ProgressInterval"},
+	DropNotIncreasing:  {"not-increasing", "progress must exceed the previous one"},
 	DropNoForm:         {"no-form", "it has no JSON form"},
-	DropNoWayBack:      {"no-way-back", "it was said about a notification, which has no way back"},
-	DropAnswered:       {"answered", "the answer was sent already, and nothing may follow it"},
+	DropNoWayBack:      {"no-way-back", "it was sent while serving a notification, which has no way back"},
+	DropAnswered:       {"answered", "the response was sent already, and nothing may follow it"},
 	DropCancelled:      {"cancelled", "its request was cancelled"},
-	DropUnsubscribed:   {"unsubscribed", "the client no longer wants to hear of it"},
+	DropUnsubscribed:   {"unsubscribed", "the client is no longer subscribed to it"},
 	DropUndelivered:    {"undelivered", "it could not be written: the other side is gone, or too slow"},
 	DropNotKept:        {"not-kept", "nobody listened, and the event store could not keep it"},
-	DropForgotten:      {"forgotten", "the event store no longer has it, and the client had not come for it"},
+	DropForgotten:      {"forgotten", "the event store no longer has it, and the client had not fetched it"},
 	DropSuperseded:     {"superseded", "newer progress came while it waited"},
-	DropRepeated:       {"repeated", "the same change was waiting to be told already"},
-	DropClosed:         {"closed", "the connection, session or subscription ended before it was its turn"},
+	DropRepeated:       {"repeated", "the same change was already waiting to be sent"},
+	DropClosed:         {"closed", "the connection, session or subscription ended before its turn"},
 }
 
 // DropReasons returns all reasons.
@@ -130,8 +131,8 @@ func (r DropReason) String() string {
 	return dropWords[r].name
 }
 
-// Explain says in words why a message was dropped: "it followed the last
-// progress too soon; …".
+// Explain returns an explanation of why a message was dropped, for people: "it
+// followed the previous progress too soon; …".
 func (r DropReason) Explain() string {
 	if r >= dropReasons {
 		return ""
@@ -175,5 +176,5 @@ func (d *Drops) Snapshot() map[DropReason]uint64 {
 var processDrops Drops
 
 // ProcessDrops returns the counters of all servers and clients of this process
-// that were not given others.
+// that were not given their own.
 func ProcessDrops() *Drops { return &processDrops }

@@ -8,15 +8,15 @@ import (
 	"github.com/parley-mcp/parley/mcptest"
 )
 
-// drop is how to have a message dropped for one reason.
+// drop is a way to have a message dropped for one reason.
 type drop struct {
 	side      mcp.Side
 	direction mcp.Direction
-	// provoke is given what looks and what counts; side takes both.
+	// provoke gets the tap and the counters; side is the side that uses them.
 	provoke func(t *testing.T, o observers)
 }
 
-// observers are the options that this is about.
+// observers are the options under test.
 type observers struct {
 	tap   mcp.Tap
 	drops *mcp.Drops
@@ -92,8 +92,8 @@ func judge(t *testing.T, w *witness, drops *mcp.Drops, reason mcp.DropReason, d 
 	}
 }
 
-// Without a tap, drops are counted all the same: for the process, if nobody has
-// set others.
+// Without a tap, drops are still counted: for the process, unless other
+// counters were set.
 func TestDropsAreCountedWithoutATap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := mcp.ProcessDrops().Count(mcp.DropUnasked)

@@ -15,8 +15,8 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// Each message is seen once by the one that sends it, and once by the one that
-// receives it, on one connection, and with the HTTP request that carries it.
+// Each message is seen once by its sender and once by its receiver, on one
+// connection, and with the HTTP request that carries it.
 func TestEverythingIsSeenOnceByBothSides(t *testing.T) {
 	for _, m := range mcptest.Modes() {
 		t.Run(m.String(), func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestEverythingIsSeenOnceByBothSides(t *testing.T) {
 	}
 }
 
-// converse has a client and a server say a bit of everything.
+// converse makes a client and a server exchange messages of all kinds.
 func converse(t *testing.T, m mcptest.Mode, near, far *witness) {
 	t.Helper()
 	s := server.New(mcp.Implementation{Name: "s", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Logging: true, Subscriptions: true})
@@ -78,7 +78,7 @@ func converse(t *testing.T, m mcptest.Mode, near, far *witness) {
 }
 
 // sameFrames compares what was sent with what was received. Over HTTP several
-// requests are under way at a time, so there the order may differ.
+// requests are in flight at a time, so the order may differ.
 func sameFrames(t *testing.T, m mcptest.Mode, from string, sent, received []string) {
 	t.Helper()
 	if m.IsHTTP() {
@@ -90,7 +90,7 @@ func sameFrames(t *testing.T, m mcptest.Mode, from string, sent, received []stri
 	}
 }
 
-// sides checks what is true of every event.
+// sides checks what must hold for every event.
 func sides(t *testing.T, w *witness, side mcp.Side) {
 	t.Helper()
 	for _, e := range w.all(func(mcp.TapEvent) bool { return true }) {
@@ -100,8 +100,8 @@ func sides(t *testing.T, w *witness, side mcp.Side) {
 	}
 }
 
-// connections checks that each side has one, but for a server over HTTP without
-// sessions, where each request is one.
+// connections checks that each side has one connection, except for a server
+// over HTTP without sessions, where each request counts as one.
 func connections(t *testing.T, m mcptest.Mode, near, far *witness) {
 	t.Helper()
 	of := map[uint64]bool{}

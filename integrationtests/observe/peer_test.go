@@ -15,7 +15,8 @@ import (
 	"github.com/parley-mcp/parley/transport/frames"
 )
 
-// peer is the other side of a connection in memory: it says what it is told to.
+// peer is the other side of a connection in memory: it sends what it is told
+// to.
 type peer struct {
 	t    *testing.T
 	conn frames.Conn
@@ -29,7 +30,7 @@ func (p *peer) say(format string, args ...any) {
 	}
 }
 
-// hear reads until a frame has a part in it.
+// hear reads until a frame contains part.
 func (p *peer) hear(part string) {
 	p.t.Helper()
 	for {
@@ -52,7 +53,7 @@ func (p *peer) close() {
 // pass lets time pass, in a bubble.
 func pass(d time.Duration) { <-time.NewTimer(d).C }
 
-// clientOf returns a client of a server, whose observers they are.
+// clientOf returns a client of a server that has the observers.
 func clientOf(t *testing.T, h mcp.Handler, o observers) *peer {
 	t.Helper()
 	near, far := frames.Pipe()
@@ -97,8 +98,8 @@ func with(tool func(ctx context.Context, call *server.Call), opts *server.Option
 	return s
 }
 
-// serverOf returns a client, whose observers they are, and its server. answer is
-// the result of what the client asks first.
+// serverOf returns a client that has the observers, and its server. answer is
+// the result of the client's first request.
 func serverOf(t *testing.T, o observers, r mcp.Revision, answer string) (*client.Client, *peer) {
 	t.Helper()
 	near, far := frames.Pipe()

@@ -41,8 +41,8 @@ func cancelledCall(t *testing.T, o observers) {
 	}
 }
 
-// progressForASlowListener: the second waits for the listener when the third
-// comes.
+// progressForASlowListener: the second is waiting for the listener when the
+// third arrives.
 func progressForASlowListener(t *testing.T, o observers) {
 	c, p := sessionOf(t, o)
 	release := make(chan struct{})

@@ -55,7 +55,7 @@ func send(t *testing.T, s *mcptest.Site, method, session, message string) *http.
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = resp.Body.Close() }) // what is unread is not wanted
+	t.Cleanup(func() { _ = resp.Body.Close() }) // the rest is not needed
 	return resp
 }
 
@@ -80,8 +80,8 @@ func notificationOfNoSession(t *testing.T, o observers) {
 	}
 }
 
-// changing opens a session of a server over HTTP, has a list change while
-// nobody listens, and waits until it is told.
+// changing opens a session of a server over HTTP, makes a list change while
+// nobody listens, and waits until the notification is due.
 func changing(t *testing.T, o observers, events streamable.EventStore) (*mcptest.Site, string) {
 	t.Helper()
 	s := with(idle, nil)
@@ -94,7 +94,7 @@ func changing(t *testing.T, o observers, events streamable.EventStore) (*mcptest
 
 func fullEventStore(t *testing.T, o observers) { changing(t, o, full{}) }
 
-// full keeps nothing.
+// full cannot keep anything.
 type full struct{}
 
 func (full) Append(string, string, uint64, []byte) error    { return errors.New("full") }
@@ -109,8 +109,9 @@ func forgetfulEventStore(t *testing.T, o observers) {
 	}
 }
 
-// tooManyRequests: 256 requests of the server are being answered, 257 more are
-// being refused, of which the first is stuck, and there is no room for the last.
+// tooManyRequests: 256 requests of the server are being answered and 257 more
+// are being refused, the first of which is stuck, so there is no room for the
+// last.
 func tooManyRequests(t *testing.T, o observers) {
 	const most = 256
 	asking := make(chan struct{})
@@ -150,7 +151,7 @@ func tooManyRequests(t *testing.T, o observers) {
 	}
 	t.Cleanup(func() {
 		close(release)
-		_ = c.Close() // its server is not in good order
+		_ = c.Close() // its server is stuck
 		web.Close()
 	})
 	close(asking)

@@ -16,7 +16,7 @@ import (
 	"github.com/parley-mcp/parley/transport/stdio"
 )
 
-// idle is the tool of a server that is not called.
+// idle is a tool that is not called.
 func idle(context.Context, *server.Call) {}
 
 func malformedNotification(t *testing.T, o observers) {
@@ -66,7 +66,7 @@ func progressWithoutForm(t *testing.T, o observers) {
 	calling(t, o, wantsProgress, nil, func(ctx context.Context, call *server.Call) { call.Progress(ctx, math.NaN(), 9, "") })
 }
 
-// calling calls a tool, and returns when its answer has come.
+// calling calls a tool, and returns when its response has arrived.
 func calling(t *testing.T, o observers, meta string, opts *server.Options, tool func(ctx context.Context, call *server.Call)) {
 	t.Helper()
 	p := clientOf(t, with(tool, opts), o)
@@ -91,7 +91,7 @@ func notificationAfterTheAnswer(t *testing.T, o observers) {
 	kept := make(chan *server.Call, 1)
 	calling(t, o, "", nil, func(_ context.Context, call *server.Call) { kept <- call })
 	if (<-kept).Notify(context.Background(), "notifications/y", nil) == nil {
-		t.Error("a notification went out after the answer")
+		t.Error("a notification was sent after the response")
 	}
 }
 
@@ -104,7 +104,7 @@ func resultOfACancelledCall(t *testing.T, o observers) {
 	pass(time.Second) // until another goroutine reads
 }
 
-// subscribed returns a server that keeps changes back for long, and a client
+// subscribed returns a server that holds changes back for long, and a client
 // that watches one of its resources.
 func subscribed(t *testing.T, o observers) (*server.Server, *peer) {
 	t.Helper()
@@ -137,7 +137,7 @@ func changeBeforeTheEnd(t *testing.T, o observers) {
 	p.close()
 }
 
-// clientThatIsGone is noticed by the notification that cannot be written.
+// clientThatIsGone is noticed when a notification cannot be written.
 func clientThatIsGone(t *testing.T, o observers) {
 	s := with(func(ctx context.Context, call *server.Call) {
 		if call.Notify(ctx, "notifications/y", nil) == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// witness keeps what a tap sees.
+// witness records what a tap sees.
 type witness struct {
 	mu     sync.Mutex
 	events []mcp.TapEvent
@@ -34,7 +34,7 @@ func (w *witness) all(which func(e mcp.TapEvent) bool) []mcp.TapEvent {
 	return slices.DeleteFunc(slices.Clone(w.events), func(e mcp.TapEvent) bool { return !which(e) })
 }
 
-// frames returns the frames that travelled in a direction, in order.
+// frames returns the frames in a direction, in order.
 func (w *witness) frames(d mcp.Direction) []string {
 	var frames []string
 	for _, e := range w.all(func(e mcp.TapEvent) bool { return e.Frame != nil && e.Dropped == 0 && e.Direction == d }) {

@@ -39,9 +39,9 @@ func checkBounds(doc any) error {
 	return nil
 }
 
-// walk counts every object and boolean as a subschema. Some are not, but the
-// ones that are cannot be told apart before the dialect is applied. Literal
-// says that v lies in a value the schema quotes, such as an enum.
+// walk counts every object and boolean as a subschema. Some are not, but they
+// cannot be told apart before the dialect is applied. literal says that v lies
+// in a value that the schema quotes, such as an enum.
 func (b *bounds) walk(v any, depth, pointer int, literal bool) error {
 	if depth > maxSchemaDepth {
 		return fmt.Errorf("schema is nested more than %d levels deep", maxSchemaDepth)

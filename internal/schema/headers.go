@@ -20,8 +20,8 @@ var headerToken = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
 // HeaderBinding says that a parameter of a tool is mirrored by a header.
 type HeaderBinding struct {
-	// Path are the names of the properties that lead to the parameter, from
-	// the root of the arguments; it has at least one.
+	// Path is the list of property names that lead from the root of the
+	// arguments to the parameter; it has at least one.
 	Path []string
 	// Type is "string", "integer" or "boolean".
 	Type string
@@ -53,17 +53,17 @@ func Headers(raw json.RawMessage) ([]HeaderBinding, error) {
 // headerWalk visits every schema within a schema.
 type headerWalk struct {
 	found []HeaderBinding
-	taken map[string]string // where each header is, by its lower-case name
+	taken map[string]string // where each header is declared, by lower-case name
 }
 
-// place is where in a schema a walk is.
+// place is a location in a schema.
 type place struct {
 	at        string   // for messages
 	path      []string // of properties
 	reachable bool     // a chain of nothing but "properties" leads here
 }
 
-// below is the place of a schema that a keyword holds under a name.
+// below returns the place of a schema that a keyword holds under a name.
 func (p place) below(keyword, name string) place {
 	return place{
 		at:        p.at + "/" + keyword + "/" + name,
@@ -86,8 +86,8 @@ func (w *headerWalk) schema(node any, p place) error {
 	return nil
 }
 
-// object visits the keywords in the order of their names, so that the same
-// schema always gives the same error.
+// object visits the keywords in order of their names, so that the same schema
+// always gives the same error.
 func (w *headerWalk) object(node map[string]any, p place) error {
 	if header, ok := node[headerKeyword]; ok {
 		if err := w.header(header, node["type"], p); err != nil {

@@ -2,27 +2,27 @@ package schema
 
 import "strings"
 
-// keyword is what this package knows of a keyword of JSON Schema before the
-// compiler has seen it. What a keyword means stands where it is applied:
-// quick.go for the simple ones, validate.go for all. It means the same in every
-// dialect that plain and quick deal with.
+// keyword is what this package knows about a keyword of JSON Schema before the
+// compiler has seen it. The meaning of a keyword is implemented where it is
+// applied: quick.go for the simple ones, validate.go for all. It is the same in
+// every dialect that plain and quick handle.
 type keyword struct {
 	value form
 	// intricate keywords are left to the compiler: whether a schema with one
-	// compiles is not told by its value alone.
+	// compiles does not depend on its value alone.
 	intricate bool
 	// silent keywords say nothing about which documents are valid.
 	silent bool
 }
 
-// form is what the value of a keyword has to be.
+// form is the form that the value of a keyword must have.
 type form int
 
 const (
-	intricateForm form = iota // not for here to say
+	intricateForm form = iota // left to the compiler
 	anyForm                   // a value that the schema quotes
 	listForm                  // a list of such values
-	choiceForm                // such a list with something in it
+	choiceForm                // such a list, not empty
 	textForm
 	flagForm
 	numberForm
@@ -30,14 +30,14 @@ const (
 	countForm    // of things: zero or a natural number
 	patternForm
 	typesForm // the name of a type, or several
-	namesForm // a list of strings, each another one
+	namesForm // a list of distinct strings
 	schemaForm
-	schemasForm // a list of schemas with something in it
+	schemasForm // a list of schemas, not empty
 	namedForm   // schemas by name
 )
 
-// keywords are those of all dialects, as their meta-schemas have them. A name
-// that is not here is none, unless it begins with "$".
+// keywords are those of all dialects, as in their meta-schemas. A name that is
+// not here is not a keyword, unless it begins with "$".
 var keywords = map[string]keyword{
 	// Names, and places for what is used elsewhere.
 	"$schema":          {intricate: true, silent: true}, // but at the root: see plain.root
@@ -111,7 +111,7 @@ var keywords = map[string]keyword{
 	"contentSchema":    {value: schemaForm, intricate: true},
 }
 
-// keywordOf returns what there is to know of a name in a schema.
+// keywordOf returns what is known about a name in a schema.
 func keywordOf(name string) keyword {
 	if k, ok := keywords[name]; ok {
 		return k
@@ -122,7 +122,7 @@ func keywordOf(name string) keyword {
 	return keyword{value: anyForm, silent: true}
 }
 
-// isData reports whether the value of a keyword is data, or has data in it,
+// isData reports whether the value of a keyword is data, or contains data,
 // which the schema quotes: nothing in there is a keyword.
 func isData(name string) bool {
 	f := keywords[name].value

@@ -10,10 +10,10 @@ import (
 // to be compiled while a call waits.
 const maxPlain = 500
 
-// plain looks at a decoded schema for what would keep it from being compiled.
-// Most schemas of tools use nothing but keywords whose values can be checked
-// one by one, and no references: such a schema is known to compile, so that
-// need not be done before somebody asks for what its quick form cannot tell.
+// plain checks a decoded schema for anything that could keep it from being
+// compiled. Most schemas of tools only use keywords whose values can be checked
+// one by one, and no references: such a schema is known to compile, so it need
+// not be compiled until a question comes up that its quick form cannot answer.
 type plain struct {
 	subschemas int
 	patterns   *patterns
@@ -21,7 +21,7 @@ type plain struct {
 	fills bool
 }
 
-// root reports whether doc is plain. Older dialects than draft-07 have other
+// root reports whether doc is plain. Dialects before draft-07 have different
 // rules.
 func (p *plain) root(doc any) bool {
 	obj, ok := doc.(map[string]any)
@@ -67,7 +67,7 @@ func (p *plain) schema(v any) bool {
 	return false
 }
 
-// keyword reports whether a keyword has a value that is right beyond doubt.
+// keyword reports whether the value of a keyword is certainly valid.
 func (p *plain) keyword(name string, v any) bool {
 	k := keywordOf(name)
 	if name == "default" {
@@ -76,14 +76,14 @@ func (p *plain) keyword(name string, v any) bool {
 	return !k.intricate && p.fits(k.value, v)
 }
 
-// fits reports whether the value of a keyword has the form that it needs.
+// fits reports whether the value of a keyword has the required form.
 func (p *plain) fits(f form, v any) bool {
 	switch f {
 	case anyForm:
 		return true
 	case listForm:
 		return is[[]any](v)
-	case choiceForm: // whether values of other kinds than strings are equal is not for here to say
+	case choiceForm: // whether values other than strings are equal is not decided here
 		list, _ := v.([]any)
 		return len(list) > 0 && isNames(v)
 	case textForm:
@@ -143,7 +143,7 @@ func isTypes(v any) bool {
 	return len(list) > 0 && isNames(v) && !slices.ContainsFunc(list, unknown)
 }
 
-// isNames reports whether v is a list of strings, each another one.
+// isNames reports whether v is a list of distinct strings.
 func isNames(v any) bool {
 	list, ok := v.([]any)
 	seen := make(map[string]bool, len(list))
@@ -157,8 +157,8 @@ func isNames(v any) bool {
 	return ok
 }
 
-// count returns a number of things; ok is false for what is none, or written
-// in an unusual way.
+// count returns a number of things; ok is false for anything that is not one,
+// or that is written in an unusual way.
 func count(v any) (n int, ok bool) {
 	text, ok := v.(json.Number)
 	if !ok || len(text) > len(maxCount) {

@@ -10,22 +10,22 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// quick is a schema that can say "valid" in one pass over a valid document,
-// without building values. It knows the keywords that the arguments of most
-// tools need. What it does not know, and what is not valid, is left to the
-// evaluator, which has the last word and the words: quick never refuses.
+// quick is a schema that can recognise a valid document in one pass, without
+// building values. It knows the keywords that the arguments of most tools need.
+// Everything else, and every document that is not valid, is left to the
+// evaluator, which decides and words the error: quick never refuses.
 type quick struct {
 	kinds       string // of tokens; "" for any
 	enum        map[string]bool
 	minLen      int
-	maxLen      int // negative for none
+	maxLen      int // negative means no limit
 	pattern     *pattern
 	min, max    *int64
 	members     map[string]quickMember
 	required    int
 	closed      bool
 	items       *quick
-	least, most int // of items; most negative for none
+	least, most int // of items; negative most means no limit
 }
 
 type quickMember struct {
@@ -33,11 +33,11 @@ type quickMember struct {
 	required bool
 }
 
-// quickDepth bounds nesting; what is deeper is left to the evaluator.
+// quickDepth bounds nesting; anything deeper is left to the evaluator.
 const quickDepth = 64
 
-// newQuick returns the quick form of a decoded schema, which compiles, or nil
-// for one with a keyword that quick does not know.
+// newQuick returns the quick form of a decoded schema that is known to compile,
+// or nil if it has a keyword that quick does not know.
 func newQuick(doc any, p *patterns) *quick { return (&quickMaker{patterns: p}).make(doc) }
 
 // quickMaker holds the state of one newQuick.
@@ -114,13 +114,14 @@ func (m *quickMaker) keyword(q *quick, name string, v any) bool {
 // is left to the evaluator.
 var kindsOf = map[string]string{"null": "n", "boolean": "tf", "string": `"`, "number": "0", "integer": "0", "array": "[", "object": "{"}
 
-// unchecked are names that other tools give to formats, and that are none.
+// unchecked are names that other tools use as formats, but that are not
+// formats.
 var unchecked = map[string]bool{
 	"int8": true, "int16": true, "int32": true, "int64": true, "uint8": true, "uint16": true, "uint32": true, "uint64": true,
 	"int": true, "uint": true, "float": true, "double": true, "byte": true, "binary": true, "password": true,
 }
 
-// texts returns the values of an enum that has nothing but strings.
+// texts returns the values of an enum that only has strings.
 func texts(v any) (map[string]bool, bool) {
 	list, _ := v.([]any)
 	set := make(map[string]bool, len(list))
@@ -172,11 +173,11 @@ func (q *quick) require(v any) bool {
 	return true
 }
 
-// anything is the schema of what no schema speaks of.
+// anything is the schema of values that no schema describes.
 var anything = &quick{maxLen: -1, most: -1}
 
 // conforms reports whether doc, which must be valid JSON, certainly conforms.
-// What it says of another one means nothing.
+// For other documents the result means nothing.
 func (q *quick) conforms(doc []byte) bool {
 	s := wire.Skim(doc)
 	return q.value(&s, 0) && s.Next() == 0
@@ -263,8 +264,8 @@ func (q *quick) valueString(raw []byte) bool {
 	return q.pattern == nil || q.pattern.MatchString(string(text))
 }
 
-// valueNumber knows integers that fit; all that is larger or has another form
-// is left to exact arithmetic.
+// valueNumber handles integers that fit; larger numbers and other forms are
+// left to exact arithmetic.
 func (q *quick) valueNumber(raw []byte) bool {
 	if q.enum != nil || len(raw) > 18 {
 		return false

@@ -9,16 +9,16 @@ import (
 	"weak"
 )
 
-// shared has the schemas that are in use, by the digest of their text: tools
-// with the same schema have one between them. A schema that nobody uses any
-// more goes.
+// shared holds the schemas in use, by the digest of their text: tools with the
+// same schema share one. A schema is dropped when it is no longer used.
 //
-// With every schema compiled anew, a server with 1,000 tools of one type needs 52 ms
-// to its first answer instead of 12, and 17.0 MiB instead of 12.2. Without inferred
-// (below), which does for types what shared does for texts, it is 42 ms and 14.4 MiB
-// (measured 2026-11-22, docs/decisions/0008-hot-path.md). Tools of different types
-// gain nothing. When it is wrong, arguments are checked against the schema of
-// another tool, or the memory of schemas that are gone stays.
+// If every schema were compiled anew, a server with 1,000 tools of one type would
+// need 52 ms to its first answer instead of 12, and 17.0 MiB instead of 12.2.
+// Without inferred (below), which does for types what shared does for texts, it is
+// 42 ms and 14.4 MiB (measured 2026-11-22, docs/decisions/0008-hot-path.md). Tools
+// of different types gain nothing. If shared were wrong, arguments would be checked
+// against the schema of another tool, or the memory of unused schemas would not be
+// freed.
 var shared sync.Map // of weak.Pointer[Schema] by [sha256.Size]byte
 
 // Compile parses and checks a schema. The dialect is the one "$schema" names,
@@ -40,13 +40,13 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	}
 	known := weak.Make(s)
 	shared.Store(key, known)
-	// It runs on a goroutine of the runtime, which takes a moment.
+	// The cleanup runs on a goroutine of the runtime, after a moment.
 	runtime.AddCleanup(s, func(known weak.Pointer[Schema]) { shared.CompareAndDelete(key, known) }, known)
 	return s, nil
 }
 
-// inferred has the result of Infer by type. It is bounded by the number of
-// types that the program has.
+// inferred holds the results of Infer by type. It is bounded by the number of
+// types in the program.
 var inferred sync.Map // of json.RawMessage by reflect.Type
 
 func inferOnce(t reflect.Type) (json.RawMessage, error) {

@@ -16,7 +16,7 @@ import (
 type constraint struct {
 	name  string
 	types []string // the JSON types it fits
-	onto  bool     // on a slice, it is about the slice and not its items
+	onto  bool     // on a slice, it applies to the slice and not to its items
 	parse func(n *node, text string) (any, error)
 }
 
@@ -81,8 +81,8 @@ func innermost(n *node) *node {
 	return n
 }
 
-// assignment matches the "key=value" syntax that other packages have in a
-// jsonschema tag. Taking it for a description would hide a lost constraint.
+// assignment matches the "key=value" syntax that other packages use in a
+// jsonschema tag. Treating it as a description would hide a lost constraint.
 var assignment = regexp.MustCompile(`^[A-Za-z]+=|^(required|omitempty)(,|$)`)
 
 func describeField(f field, n *node) error {
