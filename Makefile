@@ -10,8 +10,8 @@ LINT_VERSION := v2.15.0
 FUZZTIME ?= 50000x
 # How long everything may break.
 SOAK ?= 5m
-# The SDK's module and the program's, which go.work joins. bench/ and tools/ are
-# workspaces of their own.
+# The SDK's module and the program's, which go.work joins. bench/, tools/ and
+# examples/websocket/ are workspaces of their own.
 PACKAGES := ./... ./cmd/parley/...
 
 # The race detector needs a C compiler.
@@ -36,6 +36,7 @@ ifeq ($(RACE),)
 endif
 	$(GO) vet $(PACKAGES)
 	$(GO) test $(RACE) -shuffle=on $(PACKAGES)
+	cd examples/websocket && $(GO) test $(RACE) ./...
 ifneq ($(RACE),)
 	$(GO) test -run '^TestBudget' ./integrationtests/budget ./transport/streamable # the race detector makes allocations of its own
 endif
@@ -43,6 +44,7 @@ endif
 check: lint ## what one runs before a commit: format, vet, lint, tests
 	$(GO) vet $(PACKAGES)
 	$(GO) test $(PACKAGES)
+	cd examples/websocket && $(GO) test ./...
 
 $(LINT): Makefile
 	GOBIN=$(abspath $(BIN)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
@@ -52,6 +54,7 @@ lint: $(LINT) ## golangci-lint, with the formatters
 	$(LINT) config verify
 	$(LINT) run $(PACKAGES)
 	cd tools && $(abspath $(LINT)) run ./...
+	cd examples/websocket && $(abspath $(LINT)) run ./...
 	$(LINT) fmt --diff $(PACKAGES)
 
 fuzz: ## every fuzz target for FUZZTIME (50000 inputs)
@@ -85,6 +88,7 @@ tidy: ## go.mod and generated code are up to date
 	# -e: a module that only a dependency's tests need is not on the proxy
 	cd cmd/parley && $(GO) mod tidy -e -diff
 	cd tools && $(GO) mod tidy -diff
+	cd examples/websocket && $(GO) mod tidy -diff
 	# what a module lacks, go.work may find in the other one
 	GOWORK=off $(GO) build ./...
 	cd cmd/parley && GOWORK=off $(GO) build ./...

@@ -2,9 +2,9 @@
 // it: it verifies access tokens, says in challenges and metadata how to get
 // them, and holds each operation to its scopes.
 //
-//	tokens, err := auth.NewJWT(auth.JWTOptions{Issuer: "https://login.example.com"})
+//	tokens, err := auth.NewJWT(&auth.JWTOptions{Issuer: "https://login.example.com"})
 //	...
-//	guard, err := auth.New(auth.Options{
+//	guard, err := auth.New(&auth.Options{
 //		Resource:             "https://mcp.example.com/mcp",
 //		AuthorizationServers: []string{"https://login.example.com"},
 //		Verifier:             tokens,

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -28,8 +29,10 @@ type Guard struct {
 	log         *slog.Logger
 }
 
-// New returns a Guard. An error says which option is wrong.
-func New(o Options) (*Guard, error) {
+// New returns a Guard. opts is copied; its required fields must be set. An error
+// says which option is missing or wrong.
+func New(opts *Options) (*Guard, error) {
+	o := *cmp.Or(opts, &Options{})
 	u, err := o.check()
 	if err != nil {
 		return nil, err

@@ -277,9 +277,12 @@ func TestOptions(t *testing.T) {
 	} {
 		o := auth.Options{Resource: resource, AuthorizationServers: []string{issuerURL}, Verifier: i.jwt(t, nil)}
 		tt.change(&o)
-		_, err := auth.New(o)
+		_, err := auth.New(&o)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
+	}
+	if _, err := auth.New(nil); err == nil || !strings.Contains(err.Error(), "Resource") {
+		t.Errorf("no options: %v", err)
 	}
 }

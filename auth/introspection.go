@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"errors"
@@ -75,9 +76,11 @@ func (v *Introspection) String() string { return v.opts.String() }
 // GoString implements fmt.GoStringer.
 func (v *Introspection) GoString() string { return v.opts.String() }
 
-// NewIntrospection returns an Introspection, without any I/O yet. An error says
-// which option is wrong.
-func NewIntrospection(o IntrospectionOptions) (*Introspection, error) {
+// NewIntrospection returns an Introspection, without any I/O yet. opts is copied;
+// its required fields must be set. An error says which option is missing or
+// wrong.
+func NewIntrospection(opts *IntrospectionOptions) (*Introspection, error) {
+	o := *cmp.Or(opts, &IntrospectionOptions{})
 	u, err := checkIssuer(o.Issuer)
 	switch {
 	case err != nil:

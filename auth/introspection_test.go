@@ -64,7 +64,7 @@ func (i *issuer) introspection(t testing.TB, change func(*auth.IntrospectionOpti
 	if change != nil {
 		change(&o)
 	}
-	v, err := auth.NewIntrospection(o)
+	v, err := auth.NewIntrospection(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,14 +330,15 @@ func TestIntrospectionBounds(t *testing.T) {
 func TestIntrospectionOptions(t *testing.T) {
 	key := newKey(t)
 	for name, tt := range map[string]struct {
-		o    auth.IntrospectionOptions
+		o    *auth.IntrospectionOptions
 		want string
 	}{
-		"no issuer":  {auth.IntrospectionOptions{ClientID: "a", ClientSecret: "b"}, "Issuer"},
-		"no client":  {auth.IntrospectionOptions{Issuer: issuerURL, ClientSecret: "b"}, "ClientID"},
-		"no secret":  {auth.IntrospectionOptions{Issuer: issuerURL, ClientID: "a"}, "either ClientSecret or Key"},
-		"both":       {auth.IntrospectionOptions{Issuer: issuerURL, ClientID: "a", ClientSecret: "b", Key: key}, "either ClientSecret or Key"},
-		"clear text": {auth.IntrospectionOptions{Issuer: issuerURL, ClientID: "a", Key: key, Endpoint: "http://login.example.com"}, "Endpoint"},
+		"none":       {nil, "Issuer"},
+		"no issuer":  {&auth.IntrospectionOptions{ClientID: "a", ClientSecret: "b"}, "Issuer"},
+		"no client":  {&auth.IntrospectionOptions{Issuer: issuerURL, ClientSecret: "b"}, "ClientID"},
+		"no secret":  {&auth.IntrospectionOptions{Issuer: issuerURL, ClientID: "a"}, "either ClientSecret or Key"},
+		"both":       {&auth.IntrospectionOptions{Issuer: issuerURL, ClientID: "a", ClientSecret: "b", Key: key}, "either ClientSecret or Key"},
+		"clear text": {&auth.IntrospectionOptions{Issuer: issuerURL, ClientID: "a", Key: key, Endpoint: "http://login.example.com"}, "Endpoint"},
 	} {
 		if _, err := auth.NewIntrospection(tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
@@ -353,11 +354,11 @@ func TestIntrospectionOptions(t *testing.T) {
 // What shows this server to the issuer does not show itself.
 func TestIntrospectionSecretsDoNotShow(t *testing.T) {
 	o := auth.IntrospectionOptions{Issuer: issuerURL, ClientID: "mcp server", ClientSecret: "secret-x"}
-	v, err := auth.NewIntrospection(o)
+	v, err := auth.NewIntrospection(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := auth.New(auth.Options{Resource: resource, AuthorizationServers: []string{issuerURL}, Verifier: v})
+	g, err := auth.New(&auth.Options{Resource: resource, AuthorizationServers: []string{issuerURL}, Verifier: v})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -171,7 +171,7 @@ func (i *issuer) jwt(t testing.TB, change func(*auth.JWTOptions)) *auth.JWT {
 	if change != nil {
 		change(&o)
 	}
-	v, err := auth.NewJWT(o)
+	v, err := auth.NewJWT(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func (i *issuer) guard(t testing.TB, change func(*auth.Options)) (*auth.Guard, *
 	if change != nil {
 		change(&o)
 	}
-	g, err := auth.New(o)
+	g, err := auth.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}

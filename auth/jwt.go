@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,9 +55,10 @@ type JWT struct {
 
 var _ Verifier = (*JWT)(nil)
 
-// NewJWT returns a JWT, without any I/O yet. An error says which option is
-// wrong.
-func NewJWT(o JWTOptions) (*JWT, error) {
+// NewJWT returns a JWT, without any I/O yet. opts is copied; its required fields
+// must be set. An error says which option is missing or wrong.
+func NewJWT(opts *JWTOptions) (*JWT, error) {
+	o := *cmp.Or(opts, &JWTOptions{})
 	u, err := checkIssuer(o.Issuer)
 	if err != nil {
 		return nil, fmt.Errorf("auth.JWTOptions.Issuer: %w", err)

@@ -206,7 +206,7 @@ func TestAlgorithms(t *testing.T) {
 	only := i.jwt(t, func(o *auth.JWTOptions) { o.Algorithms = []string{"RS256"} })
 	refused(t, only, "another one", i.token(t, nil), "algorithm")
 	for _, bad := range [][]string{{"none"}, {"HS256"}, {"RS256", "HS512"}, {"A128KW"}, {""}, {}} {
-		if _, err := auth.NewJWT(auth.JWTOptions{Issuer: issuerURL, Algorithms: bad}); err == nil {
+		if _, err := auth.NewJWT(&auth.JWTOptions{Issuer: issuerURL, Algorithms: bad}); err == nil {
 			t.Errorf("%q was taken", bad)
 		}
 	}
@@ -214,7 +214,7 @@ func TestAlgorithms(t *testing.T) {
 	if err != nil {
 		t.Skip("weak keys cannot even be made:", err)
 	}
-	if _, err := auth.NewJWT(auth.JWTOptions{Issuer: issuerURL, Keys: keySet(t, jose.JSONWebKey{Key: weak.Public()})}); err == nil {
+	if _, err := auth.NewJWT(&auth.JWTOptions{Issuer: issuerURL, Keys: keySet(t, jose.JSONWebKey{Key: weak.Public()})}); err == nil {
 		t.Error("an RSA key of 1024 bits was taken")
 	}
 }
@@ -234,15 +234,16 @@ func TestFixedKeys(t *testing.T) {
 
 func TestJWTOptions(t *testing.T) {
 	for name, tt := range map[string]struct {
-		o    auth.JWTOptions
+		o    *auth.JWTOptions
 		want string
 	}{
-		"no issuer":  {auth.JWTOptions{}, "Issuer"},
-		"clear text": {auth.JWTOptions{Issuer: "http://login.example.com"}, "must be https"},
-		"keys URL":   {auth.JWTOptions{Issuer: issuerURL, KeysURL: "http://login.example.com/keys"}, "KeysURL"},
-		"both":       {auth.JWTOptions{Issuer: issuerURL, KeysURL: issuerURL, Keys: []byte("{}")}, "exclude each other"},
-		"no keys":    {auth.JWTOptions{Issuer: issuerURL, Keys: []byte(`{"keys":[]}`)}, "no public key"},
-		"junk":       {auth.JWTOptions{Issuer: issuerURL, Keys: []byte(`x`)}, "malformed"},
+		"none":       {nil, "Issuer"},
+		"no issuer":  {&auth.JWTOptions{}, "Issuer"},
+		"clear text": {&auth.JWTOptions{Issuer: "http://login.example.com"}, "must be https"},
+		"keys URL":   {&auth.JWTOptions{Issuer: issuerURL, KeysURL: "http://login.example.com/keys"}, "KeysURL"},
+		"both":       {&auth.JWTOptions{Issuer: issuerURL, KeysURL: issuerURL, Keys: []byte("{}")}, "exclude each other"},
+		"no keys":    {&auth.JWTOptions{Issuer: issuerURL, Keys: []byte(`{"keys":[]}`)}, "no public key"},
+		"junk":       {&auth.JWTOptions{Issuer: issuerURL, Keys: []byte(`x`)}, "malformed"},
 	} {
 		if _, err := auth.NewJWT(tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
@@ -296,7 +297,7 @@ func FuzzKeys(f *testing.F) {
 	f.Add(`{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},{"kty":"oct","k":"AAAA"},{"kty":"OKP","crv":"Ed25519","x":"AA"},null,1]}`)
 	token := i.token(f, nil)
 	f.Fuzz(func(t *testing.T, doc string) {
-		v, err := auth.NewJWT(auth.JWTOptions{Issuer: issuerURL, Keys: []byte(doc)})
+		v, err := auth.NewJWT(&auth.JWTOptions{Issuer: issuerURL, Keys: []byte(doc)})
 		if err != nil {
 			return
 		}

@@ -13,7 +13,8 @@ import (
 	"github.com/parley-mcp/parley/internal/safehttp"
 )
 
-// Options configure a Guard. They must not be changed afterwards.
+// Options configure a Guard. New copies them; the slices and maps in them must
+// not be changed afterwards.
 type Options struct {
 	// Resource is the canonical URI of the MCP endpoint, as clients reach it,
 	// for example "https://mcp.example.com/mcp". Required. Its scheme is https,

@@ -39,14 +39,14 @@ type entry struct {
 	expires time.Time
 }
 
-// DefaultCacheBytes is the size of a Cache that is not told another.
-const DefaultCacheBytes = 8 << 20
+// defaultCacheBytes is the size of a Cache that is not told another.
+const defaultCacheBytes = 8 << 20
 
 // NewCache returns a cache that holds results of at most maxBytes in all;
-// what was not used for longest goes first. 0 means DefaultCacheBytes.
+// what was not used for longest goes first. 0 means 8 MiB.
 func NewCache(maxBytes int64) *Cache {
 	if maxBytes <= 0 {
-		maxBytes = DefaultCacheBytes
+		maxBytes = defaultCacheBytes
 	}
 	return &Cache{limit: maxBytes, entries: map[string]*list.Element{}, recent: list.New(), changes: map[string]uint64{}}
 }

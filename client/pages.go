@@ -8,11 +8,6 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// cursor is the params of a list request.
-type cursor struct {
-	Cursor *string `json:"cursor,omitzero"`
-}
-
 // pages iterates over a list page by page. An empty cursor is a cursor; only
 // a missing one is the end. A list that leads back to where it was is an error:
 // it would never end.
@@ -20,7 +15,7 @@ type cursor struct {
 // Spec: 2026-07-28 server/utilities/pagination#implementation-guidelines.
 func pages[R, T any](ctx context.Context, c *Client, method string, opts []CallOption, items func(*R) ([]T, *string)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var at cursor
+		var at mcp.ListParams
 		var mark *string // a cursor that was sent before; it moves on less and less often
 		for n := 1; ; n++ {
 			page, err := get[R](ctx, c, method, at, opts)
@@ -99,21 +94,21 @@ func (c *Client) Prompts(ctx context.Context, opts ...CallOption) iter.Seq2[*mcp
 //
 // Spec: 2026-07-28 server/utilities/pagination#pagination-model.
 func (c *Client) ListTools(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListToolsResult, error) {
-	return get[mcp.ListToolsResult](ctx, c, mcp.MethodListTools, cursor{at}, opts)
+	return get[mcp.ListToolsResult](ctx, c, mcp.MethodListTools, mcp.ListParams{Cursor: at}, opts)
 }
 
 // ListResources returns one page of resources; for its cursor see ListTools.
 func (c *Client) ListResources(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListResourcesResult, error) {
-	return get[mcp.ListResourcesResult](ctx, c, mcp.MethodListResources, cursor{at}, opts)
+	return get[mcp.ListResourcesResult](ctx, c, mcp.MethodListResources, mcp.ListParams{Cursor: at}, opts)
 }
 
 // ListResourceTemplates returns one page of resource templates; for its cursor
 // see ListTools.
 func (c *Client) ListResourceTemplates(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListResourceTemplatesResult, error) {
-	return get[mcp.ListResourceTemplatesResult](ctx, c, mcp.MethodListTemplates, cursor{at}, opts)
+	return get[mcp.ListResourceTemplatesResult](ctx, c, mcp.MethodListTemplates, mcp.ListParams{Cursor: at}, opts)
 }
 
 // ListPrompts returns one page of prompts; for its cursor see ListTools.
 func (c *Client) ListPrompts(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListPromptsResult, error) {
-	return get[mcp.ListPromptsResult](ctx, c, mcp.MethodListPrompts, cursor{at}, opts)
+	return get[mcp.ListPromptsResult](ctx, c, mcp.MethodListPrompts, mcp.ListParams{Cursor: at}, opts)
 }

@@ -150,35 +150,6 @@ func TestAppendStaysOnOneLine(t *testing.T) {
 	}
 }
 
-func TestCallsEndWithTheirReason(t *testing.T) {
-	var calls jsonrpc.Calls
-	a, err := calls.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := calls.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: a.ID}) {
-		t.Error("answer to a call in flight was not resolved")
-	}
-	if calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: a.ID}) {
-		t.Error("a second answer was resolved")
-	}
-	if _, err := a.Wait(t.Context()); err != nil {
-		t.Errorf("Wait = %v", err)
-	}
-	reason := errors.New("the child died")
-	calls.Close(reason)
-	if _, err := b.Wait(t.Context()); !errors.Is(err, reason) {
-		t.Errorf("Wait = %v, want %v", err, reason)
-	}
-	if _, err := calls.New(); !errors.Is(err, reason) {
-		t.Errorf("New = %v, want %v", err, reason)
-	}
-}
-
 // Spec: 2025-11-25 basic#notifications.
 //
 // A refused frame still says what it was meant to be: only a request may be

@@ -1,7 +1,6 @@
 // Package jsonrpc is JSON-RPC 2.0 as the Model Context Protocol uses it:
-// messages with exact IDs, a strict decoder that reads a frame once, an
-// encoder, batches, and the table that correlates calls with their answers.
-// It knows no method and does no I/O.
+// messages with exact IDs, a strict decoder that reads a frame once, an encoder,
+// and batches. It knows no method and does no I/O.
 //
 // Spec: 2026-07-28 basic#messages.
 package jsonrpc

@@ -39,33 +39,3 @@ type ServeOptions struct {
 	// ProcessDrops().
 	Drops *Drops
 }
-
-// WithDefaults returns a copy in which every field that was zero has its
-// default, except StateKeys. o may be nil.
-func (o *ServeOptions) WithDefaults() ServeOptions {
-	var d ServeOptions
-	if o != nil {
-		d = *o
-	}
-	if d.Logger == nil {
-		d.Logger = slog.Default()
-	}
-	d.MaxMessageBytes = or(d.MaxMessageBytes, 16<<20)
-	d.MaxDepth = or(d.MaxDepth, 128)
-	d.MaxInFlight = or(d.MaxInFlight, 1024)
-	d.StateTTL = or(d.StateTTL, 15*time.Minute)
-	d.MaxRounds = or(d.MaxRounds, 16)
-	d.ChangeWindow = or(d.ChangeWindow, 10*time.Millisecond)
-	d.DrainTimeout = or(d.DrainTimeout, time.Second)
-	if d.Drops == nil {
-		d.Drops = ProcessDrops()
-	}
-	return d
-}
-
-func or[T int | time.Duration](v, def T) T {
-	if v > 0 {
-		return v
-	}
-	return def
-}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/mcp"
@@ -51,7 +52,7 @@ func (t *Transport) connectFrames(r mcp.Receiver, seen *tap.Conn) mcp.Conn {
 	t.last = far
 	t.mu.Unlock()
 	t.servers.Go(func() { // the server outlives the call that connects to it, and ends with the client; Wait waits for it
-		_ = stream.Serve(context.Background(), t.Handler, far, t.Serve.WithDefaults()) // how a connection ends is the client's to see
+		_ = stream.Serve(context.Background(), t.Handler, far, era.WithDefaults(t.Serve)) // how a connection ends is the client's to see
 	})
 	return stream.Dial(near, r, maxFrame, nil, seen)
 }
@@ -112,7 +113,7 @@ func Raw(t testing.TB, tr *Transport, receive func(frame []byte)) (send func(fra
 	served := make(chan struct{})
 	go func() { // ends when near is closed; the cleanup waits for it
 		defer close(served)
-		_ = stream.Serve(context.Background(), tr.Handler, far, tr.Serve.WithDefaults()) // the frames tell
+		_ = stream.Serve(context.Background(), tr.Handler, far, era.WithDefaults(tr.Serve)) // the frames tell
 	}()
 	read := make(chan struct{})
 	go func() { // ends when near is closed; the cleanup waits for it

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/sse"
 	"github.com/parley-mcp/parley/transport/streamable"
@@ -31,9 +32,9 @@ type webHandler interface {
 func newWeb(t *Transport) (*web, error) {
 	w := &web{make: func() (webHandler, error) {
 		if t.Over == SSE {
-			return sse.New(t.Handler, &sse.Options{ServeOptions: t.Serve.WithDefaults(), KeepAlive: -1})
+			return sse.New(t.Handler, &sse.Options{ServeOptions: era.WithDefaults(t.Serve), KeepAlive: -1})
 		}
-		return streamable.New(t.Handler, &streamable.Options{ServeOptions: t.Serve.WithDefaults(), KeepAlive: -1})
+		return streamable.New(t.Handler, &streamable.Options{ServeOptions: era.WithDefaults(t.Serve), KeepAlive: -1})
 	}}
 	var err error
 	if w.handler, err = w.make(); err != nil {
@@ -52,7 +53,7 @@ func (w *web) connect(ctx context.Context, t *Transport, r mcp.Receiver) (mcp.Co
 	if t.Over == SSE {
 		return (&sse.Client{URL: w.site.URL, HTTP: w.site.Client}).Connect(ctx, r)
 	}
-	return (&streamable.Client{URL: w.site.URL, HTTP: w.site.Client, Logger: t.Serve.WithDefaults().Logger, NoSSEFallback: true}).Connect(ctx, r)
+	return (&streamable.Client{URL: w.site.URL, HTTP: w.site.Client, Logger: era.WithDefaults(t.Serve).Logger, NoSSEFallback: true}).Connect(ctx, r)
 }
 
 // crash cuts all connections, and has a new handler in the place of the old.

@@ -57,9 +57,9 @@ func (s *Server) cacheFields(method string) mcp.CacheFields {
 // default, and a TTL of its own without a scope is private.
 //
 // Spec: 2026-07-28 server/utilities/caching#time-to-live-ttl-field.
-func (s *Server) readCache(own mcp.CacheFields) mcp.CacheFields {
+func (s *Server) readCache(method string, own mcp.CacheFields) mcp.CacheFields {
 	if own.TTLMs == nil {
-		fields := s.cacheFields(mcp.MethodReadResource)
+		fields := s.cacheFields(method)
 		if own.CacheScope != "" {
 			fields.CacheScope = own.CacheScope
 		}

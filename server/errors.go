@@ -49,8 +49,8 @@ func errInternal() error {
 	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
 }
 
-// must is for registration functions that have no error to return: what goes
-// wrong in them is a mistake in the program.
+// must is for functions that have no error to return: what goes wrong in them is
+// a mistake in the program.
 func must(err error) {
 	if err != nil {
 		panic("server: " + err.Error())

@@ -25,25 +25,26 @@ func validKey(key string) bool { return key != "" && keyPattern.MatchString(key)
 // objects are settings of capabilities, each a JSON object.
 type objects = map[string]json.RawMessage
 
-// encodeObjects encodes settings that a server declares; kind says of what.
-func encodeObjects(kind string, settings map[string]any, prefixed bool) (objects, error) {
+// encodeObjects encodes settings that a server declares; option says by which
+// one.
+func encodeObjects(option string, settings map[string]any, prefixed bool) (objects, error) {
 	var encoded objects // nil when there are none: the capability is left out
 	for id, v := range settings {
 		if encoded == nil {
 			encoded = make(objects, len(settings))
 		}
 		if prefixed && !extensionPattern.MatchString(id) {
-			return nil, fmt.Errorf("%s %q: the identifier needs a prefix such as %q", kind, id, "com.example/")
+			return nil, fmt.Errorf("%s[%q]: the identifier needs a prefix such as %q", option, id, "com.example/")
 		}
 		raw := []byte("{}")
 		if v != nil {
 			var err error
 			if raw, err = wire.Marshal(v); err != nil {
-				return nil, fmt.Errorf("%s %q: %w", kind, id, err)
+				return nil, fmt.Errorf("%s[%q]: %w", option, id, err)
 			}
 		}
 		if raw[0] != '{' {
-			return nil, fmt.Errorf("%s %q: the settings must encode to a JSON object", kind, id)
+			return nil, fmt.Errorf("%s[%q]: the settings must encode to a JSON object", option, id)
 		}
 		encoded[id] = raw
 	}

@@ -139,7 +139,7 @@ func (s *Server) completeRead(call *Call, uri string, result *mcp.ReadResourceRe
 	}
 	_, meta := call.added()
 	full.Meta = mergeMeta(result.Meta, meta)
-	full.CacheFields = s.readCache(result.CacheFields)
+	full.CacheFields = s.readCache(call.x.Method, result.CacheFields)
 	return &full, nil
 }
 

@@ -39,24 +39,24 @@ type Server struct {
 
 var _ mcp.Handler = (*Server)(nil)
 
-// New returns a server without features. opts may be nil. It panics when opts
-// contradict themselves, for example with a negative duration or an extension
-// identifier that has no prefix; the message says which.
+// New returns a server without features. opts is copied; nil means the defaults.
+//
+// What it refuses is a mistake in the program, so it panics, as AddTool does: a
+// negative page size, an empty list of revisions, a caching hint that is not one
+// or is for a method without hints, an unknown panic policy, an extension
+// identifier without a prefix, settings that do not encode to a JSON object. The
+// message names the option.
 func New(info mcp.Implementation, opts *Options) *Server {
 	s := &Server{info: info, opts: opts.withDefaults()}
-	if err := s.opts.check(); err != nil {
-		panic("server: " + err.Error())
-	}
+	must(s.opts.check())
 	s.log = s.opts.Logger
 	s.hub = s.opts.Hub
 	s.watches = watches{start: s.startWatch, uris: map[string]*watch{}}
 	var err error
-	if s.extensions, err = encodeObjects("extension", s.opts.Extensions, true); err != nil {
-		panic("server: " + err.Error())
-	}
-	if s.experimental, err = encodeObjects("experimental feature", s.opts.Experimental, false); err != nil {
-		panic("server: " + err.Error())
-	}
+	s.extensions, err = encodeObjects("Options.Extensions", s.opts.Extensions, true)
+	must(err)
+	s.experimental, err = encodeObjects("Options.Experimental", s.opts.Experimental, false)
+	must(err)
 	s.Use()
 	return s
 }

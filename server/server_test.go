@@ -70,7 +70,7 @@ func TestBadOptions(t *testing.T) {
 		"cannot be public": {Cache: cache(mcp.MethodListTools, CacheHint{Scope: mcp.CachePublic}), Visible: visible},
 		"needs a prefix":   {Extensions: map[string]any{"search": nil}},
 		"JSON object":      {Extensions: map[string]any{"com.example/search": 1}},
-		"feature":          {Experimental: map[string]any{"f": make(chan int)}},
+		"Experimental":     {Experimental: map[string]any{"f": make(chan int)}},
 	} {
 		if got := mustPanic(t, func() { New(mcp.Implementation{}, &opts) }); !strings.Contains(got, want) {
 			t.Errorf("got %q, want %q", got, want)

@@ -15,7 +15,7 @@ import (
 func ExampleClient_Transport() {
 	const url = "https://mcp.example.com/mcp"
 	run := func(ctx context.Context) error {
-		login, err := oauth.New(oauth.Options{URL: url, Metadata: oauth.Metadata{Name: "My program"}})
+		login, err := oauth.New(&oauth.Options{URL: url, Metadata: oauth.Metadata{Name: "My program"}})
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func ExampleClient_Transport() {
 
 // Log in on a machine without a browser.
 func ExamplePaste() {
-	login, err := oauth.New(oauth.Options{
+	login, err := oauth.New(&oauth.Options{
 		URL:   "https://mcp.example.com/mcp",
 		Grant: &oauth.AuthorizationCode{Receiver: &oauth.Paste{Out: os.Stderr, In: os.Stdin}},
 	})

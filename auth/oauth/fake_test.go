@@ -406,7 +406,7 @@ func (w *world) client(u *user, change ...func(*oauth.Options)) *oauth.Client {
 	for _, f := range change {
 		f(&o)
 	}
-	c, err := oauth.New(o)
+	c, err := oauth.New(&o)
 	if err != nil {
 		w.t.Fatal(err)
 	}

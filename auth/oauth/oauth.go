@@ -4,7 +4,7 @@
 // demands one it discovers the authorization server, registers, lets the user
 // log in, and repeats the request.
 //
-//	login, err := oauth.New(oauth.Options{URL: url})
+//	login, err := oauth.New(&oauth.Options{URL: url})
 //	...
 //	defer login.Close()
 //	t := &streamable.Client{URL: url, HTTP: &http.Client{Transport: login.Transport(nil)}}
@@ -13,6 +13,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,23 +49,23 @@ type Client struct {
 // ErrClosed says that a Client was closed.
 var ErrClosed = errors.New("the OAuth client is closed")
 
-// New returns a Client, without any I/O yet. An error says which option is
-// wrong.
-func New(o Options) (*Client, error) {
-	o, err := o.withDefaults()
+// New returns a Client, without any I/O yet. opts is copied; its URL must be set.
+// An error says which option is missing or wrong.
+func New(opts *Options) (*Client, error) {
+	o, err := cmp.Or(opts, &Options{}).withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	u, err := httpcall.ParseURL(o.URL)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("oauth.Options.URL: %w", err)
 	}
 	policy := safehttp.Options{
 		NamedBy: u, AllowLoopback: o.AllowPrivate, AllowPrivate: o.AllowPrivate, AllowHTTP: o.AllowHTTP,
 		MaxBytes: o.MaxBytes, Timeout: o.RequestTimeout,
 	}
 	if err := policy.Check(u); err != nil {
-		return nil, fmt.Errorf("tokens cannot be sent to this server: %w; see Options.AllowHTTP", err)
+		return nil, fmt.Errorf("oauth.Options.URL: tokens cannot be sent to this server: %w; see Options.AllowHTTP", err)
 	}
 	c := &Client{opts: o, server: u, policy: policy, store: o.Store, http: httpClient(o, policy)}
 	c.ctx, c.end = context.WithCancelCause(context.Background())

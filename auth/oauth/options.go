@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// Options configure a Client. Only URL is needed.
+// Options configure a Client. New copies them; the slices and maps in them must
+// not be changed afterwards.
 type Options struct {
 	// URL is the MCP server's, for example "https://example.com/mcp". Tokens
-	// are sent to its origin only.
+	// are sent to its origin only. Required.
 	URL string
 	// Store keeps tokens and registrations. nil means NewMemoryStore(). What
 	// grants without a user obtain is not kept in it: they can do it again.
@@ -50,7 +51,7 @@ type Options struct {
 	AllowHTTP bool
 	// Logger hears of the steps, never of secrets. nil means slog.Default().
 	Logger *slog.Logger
-	// MaxBytes bounds a document. 0 means 1 MiB.
+	// MaxBytes bounds one document that a server sends. 0 means 1 MiB.
 	MaxBytes int64
 	// RequestTimeout bounds one OAuth request. 0 means 30 seconds.
 	RequestTimeout time.Duration
@@ -98,7 +99,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Grant = &AuthorizationCode{}
 	}
 	if err := o.Grant.check(); err != nil {
-		return o, err
+		return o, fmt.Errorf("oauth.Options.Grant: %w", err)
 	}
 	if !o.Grant.interactive() {
 		o.Store = NewMemoryStore()
@@ -110,14 +111,14 @@ func (o Options) withDefaults() (Options, error) {
 		o.Metadata.Name = "MCP client"
 	}
 	if t := o.Metadata.ApplicationType; t != "" && t != typeNative && t != typeWeb {
-		return o, fmt.Errorf("application type %q: it is %q or %q", t, typeNative, typeWeb)
+		return o, fmt.Errorf("oauth.Options.Metadata.ApplicationType is %q, want %q or %q", t, typeNative, typeWeb)
 	}
 	for issuer, client := range o.PreRegistered {
 		if client.ClientID == "" {
-			return o, fmt.Errorf("the client that is registered with %q has no ID", issuer)
+			return o, fmt.Errorf("oauth.Options.PreRegistered[%q] has no ClientID", issuer)
 		}
 		if issuer == AnyIssuer && (client.Secret != "" || client.Key != nil) {
-			return o, errors.New("a client that is registered with any issuer must not have a secret or a key; say which issuer they are for")
+			return o, errors.New("oauth.Options.PreRegistered[AnyIssuer] must not have a secret or a key; say which issuer they are for")
 		}
 	}
 	setDefault(&o.MaxBytes, 1<<20)
@@ -153,11 +154,11 @@ func checkClientMetadataURL(s string) error {
 	}
 	u, err := url.Parse(s)
 	if err != nil {
-		return errors.New("the URL of the client metadata document is malformed")
+		return errors.New("oauth.Options.ClientMetadataURL is malformed")
 	}
 	if u.Scheme != "https" || u.Host == "" || u.Path == "" || u.Path == "/" || u.Fragment != "" || u.User != nil ||
 		strings.Contains(u.Path+"/", "/../") || strings.Contains(u.Path+"/", "/./") {
-		return fmt.Errorf("the URL of the client metadata document, %q, has to be https with a path, without dot segments, fragment or user", u.Redacted())
+		return fmt.Errorf("oauth.Options.ClientMetadataURL, %q, must be https with a path, without dot segments, fragment or user", u.Redacted())
 	}
 	return nil
 }

@@ -245,12 +245,15 @@ func TestOptions(t *testing.T) {
 	} {
 		o := good
 		change(&o)
-		if c, err := oauth.New(o); err == nil {
+		if c, err := oauth.New(&o); err == nil {
 			_ = c.Close()
 			t.Errorf("%s: no error", name)
 		} else if strings.Contains(err.Error(), "secret-") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, err := oauth.New(nil); err == nil || !strings.Contains(err.Error(), "oauth.Options.URL") {
+		t.Errorf("nil: %v", err)
 	}
 	for _, change := range []func(*oauth.Options){
 		func(*oauth.Options) {},
@@ -260,7 +263,7 @@ func TestOptions(t *testing.T) {
 	} {
 		o := good
 		change(&o)
-		c, err := oauth.New(o)
+		c, err := oauth.New(&o)
 		if err != nil {
 			t.Error(err)
 			continue

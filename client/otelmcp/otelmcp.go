@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
@@ -44,8 +45,8 @@ const scope = "github.com/parley-mcp/parley/client/otelmcp"
 
 // Middleware returns middleware that makes a span of each call, sends its
 // context in _meta, and records the histogram mcp.client.operation.duration
-// in seconds. opts may be nil. It panics when the meter refuses the
-// instrument.
+// in seconds. opts may be nil. A meter that refuses the histogram is reported to
+// otel.Handle, and calls are traced all the same.
 func Middleware(opts *Options) client.Middleware {
 	o := opts.withDefaults()
 	in := &instrumentation{tracer: o.TracerProvider.Tracer(scope), propagator: o.Propagator}
@@ -55,7 +56,8 @@ func Middleware(opts *Options) client.Middleware {
 		metric.WithDescription("Time from sending a request to its result."),
 		metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300))
 	if err != nil {
-		panic("otelmcp: " + err.Error())
+		otel.Handle(err)
+		in.duration = noop.Float64Histogram{}
 	}
 	return func(next client.CallFunc) client.CallFunc {
 		return func(ctx context.Context, req *client.Request) (json.RawMessage, error) {

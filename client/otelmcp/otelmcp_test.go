@@ -2,12 +2,16 @@ package otelmcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"testing"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/embedded"
 	"go.opentelemetry.io/otel/trace/noop"
@@ -97,4 +101,33 @@ func TestCallsAreTraced(t *testing.T) {
 			}
 		}
 	})
+}
+
+// refusing is a provider whose meter makes no instruments.
+type refusing struct{ metricnoop.MeterProvider }
+
+type refusingMeter struct{ metricnoop.Meter }
+
+func (refusing) Meter(string, ...metric.MeterOption) metric.Meter { return refusingMeter{} }
+
+func (refusingMeter) Float64Histogram(string, ...metric.Float64HistogramOption) (metric.Float64Histogram, error) {
+	return nil, errors.New("refused")
+}
+
+// What only watches a client does not end it.
+func TestMiddlewareWithoutHistogram(t *testing.T) {
+	var reported error
+	before := otel.GetErrorHandler()
+	defer otel.SetErrorHandler(before)
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { reported = err }))
+	r := new(recorder)
+	mw := otelmcp.Middleware(&otelmcp.Options{TracerProvider: &provider{tracer: r}, MeterProvider: refusing{}})
+	answer := func(context.Context, *client.Request) (json.RawMessage, error) { return json.RawMessage("{}"), nil }
+	result, err := mw(answer)(t.Context(), &client.Request{Method: mcp.MethodPing})
+	if string(result) != "{}" || err != nil || len(r.spans) != 1 {
+		t.Errorf("got %s, %v and %d spans, want {}, no error and 1 span", result, err, len(r.spans))
+	}
+	if reported == nil || reported.Error() != "refused" {
+		t.Errorf("reported %v, want what the meter said", reported)
+	}
 }

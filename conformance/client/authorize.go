@@ -57,7 +57,7 @@ func login(scenario, server string, logger *slog.Logger) (*oauth.Client, error) 
 	if scenario == "auth/pre-registration" {
 		o.PreRegistered = map[string]oauth.Credentials{g.Issuer: {ClientID: g.ClientID, Secret: g.Secret}}
 	}
-	return oauth.New(o)
+	return oauth.New(&o)
 }
 
 // grantFor returns the grant that a scenario is about. Where the suite does not

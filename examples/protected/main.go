@@ -21,11 +21,11 @@ import (
 )
 
 func newGuard(issuer, resource string) (*auth.Guard, error) {
-	tokens, err := auth.NewJWT(auth.JWTOptions{Issuer: issuer})
+	tokens, err := auth.NewJWT(&auth.JWTOptions{Issuer: issuer})
 	if err != nil {
 		return nil, err
 	}
-	return auth.New(auth.Options{
+	return auth.New(&auth.Options{
 		Resource:             resource,
 		AuthorizationServers: []string{issuer},
 		Verifier:             tokens,

@@ -61,7 +61,7 @@ func handler(h mcp.Handler) http.Handler {
 // transport is for client.Connect. url is a ws: or wss: URL.
 func transport(url string) mcp.Transport {
 	return &frames.Client{Label: url, MaxMessageBytes: maxMessage, Dial: func(ctx context.Context) (frames.Conn, error) {
-		ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{Subprotocols: subprotocol})
+		ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{Subprotocols: subprotocol}) //nolint:bodyclose // Dial does
 		if err != nil {
 			return nil, err
 		}

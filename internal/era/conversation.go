@@ -29,7 +29,7 @@ type Conversation struct {
 // messages of the session come. standing takes what belongs to no request, and
 // seen is the connection as it is observed.
 func NewConversation(h mcp.Handler, opts mcp.ServeOptions, stateless *Stateless, standing Out, seen *tap.Conn) *Conversation {
-	opts = opts.WithDefaults()
+	opts = WithDefaults(&opts)
 	return &Conversation{handler: h, opts: opts, decoder: Decoder(opts), session: NewSession(h, opts, standing, seen), stateless: stateless, seen: seen}
 }
 
@@ -64,15 +64,15 @@ func (c *Conversation) Receive(ctx context.Context, m *jsonrpc.Message, bad erro
 			c.Refuse(ctx, m.ID, bad, d.Out)
 		}
 	case Inline(m):
-		c.front(m).Receive(ctx, m, d.Out, d.Via)
+		c.front(ctx, m).Receive(ctx, m, d.Out, d.Via)
 	case m.Kind == jsonrpc.Request:
 		c.request(ctx, m, d)
 	case c.inflight.notice(m, c.seen):
 	case d.Queue == nil:
-		c.front(m).Receive(ctx, m, nil, d.Via)
+		c.front(ctx, m).Receive(ctx, m, nil, d.Via)
 	default:
 		via := d.Via
-		d.Queue(func() { c.front(m).Receive(ctx, m, nil, via) })
+		d.Queue(func() { c.front(ctx, m).Receive(ctx, m, nil, via) })
 	}
 }
 
@@ -116,7 +116,7 @@ func (c *Conversation) Refuse(ctx context.Context, id jsonrpc.ID, reason error, 
 		rpc = jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
 	}
 	c.opts.Logger.WarnContext(ctx, "message refused", "reason", rpc.Message)
-	frame, err := c.encodeRefusal(id, rpc)
+	frame, err := c.encodeRefusal(ctx, id, rpc)
 	if err != nil {
 		return // no error that is made here has data, which alone could not be encoded
 	}
@@ -129,8 +129,8 @@ func (c *Conversation) Refuse(ctx context.Context, id jsonrpc.ID, reason error, 
 // writes null as JSON-RPC has it before.
 //
 // Spec: 2026-07-28 basic#error-responses.
-func (c *Conversation) encodeRefusal(id jsonrpc.ID, rpc *jsonrpc.Error) ([]byte, error) {
-	if id.IsZero() && c.facts().ErrorWithoutID {
+func (c *Conversation) encodeRefusal(ctx context.Context, id jsonrpc.ID, rpc *jsonrpc.Error) ([]byte, error) {
+	if id.IsZero() && c.facts(ctx).ErrorWithoutID {
 		return jsonrpc.AppendNoID(nil, rpc)
 	}
 	return jsonrpc.Append(nil, jsonrpc.NewError(id, rpc))
@@ -141,11 +141,11 @@ type front interface {
 	Receive(context.Context, *jsonrpc.Message, Out, Via)
 }
 
-func (c *Conversation) front(m *jsonrpc.Message) front {
+func (c *Conversation) front(ctx context.Context, m *jsonrpc.Message) front {
 	switch {
 	case c.stateless == nil:
 		return c.session
-	case IsStateless(m), m.Kind == jsonrpc.Notification && m.Method != mcp.NoteInitialized && c.facts().Stateless:
+	case IsStateless(m), m.Kind == jsonrpc.Notification && m.Method != mcp.NoteInitialized && c.facts(ctx).Stateless:
 		return c.stateless
 	}
 	return c.session
@@ -154,11 +154,11 @@ func (c *Conversation) front(m *jsonrpc.Message) front {
 // facts are those of what belongs to no request that names its revision: the
 // session's, or without one the newest that the server speaks. Notifications
 // of the stateless era name none.
-func (c *Conversation) facts() *revision.Facts {
+func (c *Conversation) facts(ctx context.Context) *revision.Facts {
 	if f := c.session.Facts(); f != nil {
 		return f
 	}
-	if newest := revision.Newest(c.handler.Describe(context.Background(), nil).Revisions); len(newest) > 0 {
+	if newest := revision.Newest(c.handler.Describe(ctx, nil).Revisions); len(newest) > 0 {
 		return revision.Of(newest[0])
 	}
 	return revision.Of(revision.Newest(nil)[0])

@@ -17,9 +17,6 @@ import (
 type Inbound struct {
 	Receiver mcp.Receiver
 	Decoder  jsonrpc.Decoder
-	// Context is what requests of the server are answered with. It ends with
-	// the connection.
-	Context context.Context //nolint:containedctx // the connection's life
 	// Reply sends a frame: the answer to a request, or an array of answers. An
 	// error is the transport's to report: whoever reads notices that a
 	// connection is gone.
@@ -52,10 +49,10 @@ type Pending interface {
 	EndListen(id jsonrpc.ID) bool
 	// Answers reports whether the server's requests are answered here.
 	Answers() bool
-	// Context returns the context of what the server sends beside answers: it
-	// ends with the connection, whose context it is given, and has the values of
-	// the call that it is known to belong to.
-	Context(connection context.Context) context.Context
+	// Context is what the receiver gets with requests and notifications. It
+	// ends with the connection, and has the values of the call's if they belong
+	// to one.
+	Context() context.Context
 }
 
 // maxAsked bounds the server's requests that are answered at a time.
@@ -109,7 +106,7 @@ func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, togethe
 		in.ignore(m, mcp.DropNotAllowed, errMustNotAsk)
 		in.reply(nil, together)
 	case asks(m):
-		in.request(calls.Context(in.Context), m, bad, together)
+		in.request(calls.Context(), m, bad, together)
 	case bad != nil:
 		in.malformed(m, bad, calls)
 	case m.Kind == jsonrpc.Response:
@@ -118,7 +115,7 @@ func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, togethe
 		}
 	case m.Method == mcp.NoteCancelled && endsListen(m, calls):
 	case !in.asked.notice(m, in.Seen):
-		in.Receiver.Notification(calls.Context(in.Context), m)
+		in.Receiver.Notification(calls.Context(), m)
 	}
 }
 
@@ -155,8 +152,7 @@ func (in *Inbound) request(ctx context.Context, m *jsonrpc.Message, bad error, t
 		}
 		return
 	}
-	started := in.Go(func() { in.reply(in.admitted(own, m, bad), together) })
-	if !started {
+	if !in.Go(func() { in.reply(in.admitted(own, m, bad), together) }) { //nolint:contextcheck // own is made of ctx
 		in.asked.remove(m.ID)
 		in.Seen.Drop(mcp.Received, mcp.DropClosed, m.Method, nil)
 	}

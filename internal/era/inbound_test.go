@@ -21,7 +21,9 @@ func (c *client) note(format string, args ...any) {
 	c.happen = append(c.happen, fmt.Sprintf(format, args...))
 }
 
-func (c *client) Notification(_ context.Context, m *jsonrpc.Message) { c.note("notified of %s", m.Method) }
+func (c *client) Notification(_ context.Context, m *jsonrpc.Message) {
+	c.note("notified of %s", m.Method)
+}
 
 func (c *client) Request(_ context.Context, m *jsonrpc.Message) (any, *jsonrpc.Error) {
 	if m.Method == "" {
@@ -56,17 +58,17 @@ func (c *client) EndListen(id jsonrpc.ID) bool {
 
 func (c *client) Answers() bool { return !c.silent }
 
-func (c *client) Context(connection context.Context) context.Context { return connection }
+func (*client) Context() context.Context { return context.Background() }
 
 // take returns what becomes of a frame.
 func (c *client) take(t *testing.T, frame string) string {
 	t.Helper()
 	in := Inbound{
-		Receiver: c, Context: t.Context(),
-		Reply:   func(frame []byte) error { c.note("said %s", frame); return nil },
-		Go:      func(f func()) bool { f(); return true },
-		Refuse:  func(f func()) bool { f(); return true },
-		Ignored: func(m *jsonrpc.Message, _ error) { c.note("ignored %s%s", m.Method, m.ID.String()) },
+		Receiver: c,
+		Reply:    func(frame []byte) error { c.note("said %s", frame); return nil },
+		Go:       func(f func()) bool { f(); return true },
+		Refuse:   func(f func()) bool { f(); return true },
+		Ignored:  func(m *jsonrpc.Message, _ error) { c.note("ignored %s%s", m.Method, m.ID.String()) },
 	}
 	in.Take([]byte(frame), c)
 	return strings.Join(c.happen, "; ")
@@ -117,11 +119,11 @@ func TestInboundRefuses(t *testing.T) {
 	c := new(client)
 	var waiting []func()
 	in := Inbound{
-		Receiver: c, Context: t.Context(),
-		Reply:   func(frame []byte) error { c.note("said %s", frame); return nil },
-		Go:      func(f func()) bool { waiting = append(waiting, f); return true },
-		Refuse:  func(func()) bool { return false }, // there is no room
-		Ignored: func(m *jsonrpc.Message, reason error) { c.note("ignored %s: %v", m.ID, reason) },
+		Receiver: c,
+		Reply:    func(frame []byte) error { c.note("said %s", frame); return nil },
+		Go:       func(f func()) bool { waiting = append(waiting, f); return true },
+		Refuse:   func(func()) bool { return false }, // there is no room
+		Ignored:  func(m *jsonrpc.Message, reason error) { c.note("ignored %s: %v", m.ID, reason) },
 	}
 	in.Take([]byte(`[{"jsonrpc":"2.0","id":7,"method":"a"},{"jsonrpc":"2.0","id":7,"method":"b"}]`), c)
 	waiting[0]()

@@ -23,15 +23,11 @@ func decodeQuestion(q mcp.InputRequest) (mcp.InputRequest, error) {
 	if !ok {
 		return q, nil
 	}
-	var p any
-	switch q.Method {
-	case mcp.MethodElicit:
-		p = new(mcp.ElicitParams)
-	case mcp.MethodSample:
-		p = new(mcp.CreateMessageParams)
-	default:
+	m := mcp.MethodNamed(q.Method)
+	if m == nil || !m.FromServer || m.NewParams() == nil {
 		return q, nil
 	}
+	p := m.NewParams()
 	if err := wire.Unmarshal(orEmpty(raw), p); err != nil {
 		return q, err
 	}
@@ -91,15 +87,7 @@ func holdsLists(params json.RawMessage) bool {
 
 // shapeRawAnswer is shapeAnswer for an answer that is JSON already.
 func shapeRawAnswer(method string, answer json.RawMessage, f *revision.Facts) (json.RawMessage, error) {
-	var typed any
-	switch method {
-	case mcp.MethodElicit:
-		typed = new(mcp.ElicitResult)
-	case mcp.MethodSample:
-		typed = new(mcp.CreateMessageResult)
-	default:
-		typed = new(mcp.ListRootsResult)
-	}
+	typed := mcp.MethodNamed(method).NewResult()
 	if !isObject(answer) {
 		return nil, fmt.Errorf("the answer to %s: %w", method, wire.ErrNotObject)
 	}

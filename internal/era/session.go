@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/parley-mcp/parley/internal/calls"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -25,7 +26,7 @@ type Session struct {
 	opts     mcp.ServeOptions
 	standing Out // for what belongs to no request
 	seen     *tap.Conn
-	calls    jsonrpc.Calls
+	calls    calls.Table
 	ctx      context.Context //nolint:containedctx // the session's own life: ended by Close
 	end      context.CancelCauseFunc
 
@@ -50,7 +51,7 @@ type agreement struct {
 // messages that belong to no request, and seen is the connection as it is
 // observed.
 func NewSession(h mcp.Handler, opts mcp.ServeOptions, standing Out, seen *tap.Conn) *Session {
-	s := &Session{handler: h, opts: opts.WithDefaults(), standing: standing, seen: seen, level: mcp.LevelInfo, watching: map[string]*watched{}}
+	s := &Session{handler: h, opts: WithDefaults(&opts), standing: standing, seen: seen, level: mcp.LevelInfo, watching: map[string]*watched{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.queue.wake, s.queue.conn = s.wake, seen
 	return s

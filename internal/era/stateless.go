@@ -34,7 +34,7 @@ type Stateless struct {
 // NewStateless returns the front for a handler. It fails when a state key has
 // the wrong size.
 func NewStateless(h mcp.Handler, opts mcp.ServeOptions) (*Stateless, error) {
-	opts = opts.WithDefaults()
+	opts = WithDefaults(&opts)
 	seal, err := newSealer(opts.StateKeys)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/calls"
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/serial"
 	"github.com/parley-mcp/parley/internal/tap"
@@ -20,11 +21,12 @@ type Link struct {
 	frames    Frames
 	seen      *tap.Conn
 	inbound   era.Inbound
-	calls     jsonrpc.Calls
-	listens   sync.Map                // of jsonrpc.ID: subscriptions in flight
-	bad       sync.Map                // jsonrpc.ID → error: why a call has no answer that could be read
-	refusals  serial.Queue            // of requests of the server; reading goes on while they are written
-	end       context.CancelCauseFunc // ends the answering of such requests
+	calls     calls.Table
+	listens   sync.Map        // of jsonrpc.ID: subscriptions in flight
+	bad       sync.Map        // jsonrpc.ID → error: why a call has no answer that could be read
+	refusals  serial.Queue    // of requests of the server; reading goes on while they are written
+	ctx       context.Context //nolint:containedctx // the connection's life: ended by its end
+	end       context.CancelCauseFunc
 	done      chan struct{}
 	work      sync.WaitGroup
 	farewells sync.WaitGroup // withdrawals that are being written
@@ -46,10 +48,10 @@ func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) e
 	if _, apart := frames.(Poster); !apart && seen.Watched() {
 		frames = watched(keeping(frames), seen)
 	}
-	l := &Link{frames: frames, seen: seen, end: end, done: make(chan struct{})}
+	l := &Link{frames: frames, seen: seen, ctx: ctx, end: end, done: make(chan struct{})}
 	l.inbound = era.Inbound{
-		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: limit}, Context: ctx,
-		Reply: frames.Write, Seen: seen,
+		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: limit}, Seen: seen,
+		Reply:  frames.Write,
 		Go:     func(f func()) bool { l.work.Go(f); return true }, // ends with the answer; Close waits for it
 		Refuse: func(f func()) bool { l.refusals.Add(f); return true },
 	}
@@ -119,9 +121,9 @@ func (p pending) EndListen(id jsonrpc.ID) bool {
 // not answer.
 func (pending) Answers() bool { return true }
 
-// Context implements era.Pending. A stream does not say which call a message
-// belongs to.
-func (pending) Context(connection context.Context) context.Context { return connection }
+// Context implements era.Pending: it is not known which call something belongs
+// to.
+func (p pending) Context() context.Context { return p.ctx }
 
 // fail ends a call with an error of this side, and reports whether there is
 // such a call.

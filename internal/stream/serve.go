@@ -25,7 +25,7 @@ func Serve(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOpti
 // for each request that takes long, and one for notifications while there are
 // some. It returns nil when the client closed the connection in good order.
 func ServeVia(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOptions, via era.Via) error {
-	opts = opts.WithDefaults()
+	opts = era.WithDefaults(&opts)
 	stateless, err := era.NewStateless(h, opts)
 	if err != nil {
 		_ = frames.Close() // there is nothing to lose

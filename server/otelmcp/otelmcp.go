@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
@@ -42,8 +43,9 @@ const scope = "github.com/parley-mcp/parley/server/otelmcp"
 
 // Middleware returns middleware that makes a span of each exchange, as a child
 // of the span that the client sent in _meta, and records the histogram
-// mcp.server.operation.duration in seconds. opts may be nil. It panics when
-// the meter refuses the instrument.
+// mcp.server.operation.duration in seconds. opts may be nil. A meter that
+// refuses the histogram is reported to otel.Handle, and exchanges are traced all
+// the same.
 func Middleware(opts *Options) server.Middleware {
 	o := opts.withDefaults()
 	in := &instrumentation{tracer: o.TracerProvider.Tracer(scope), propagator: o.Propagator}
@@ -53,7 +55,8 @@ func Middleware(opts *Options) server.Middleware {
 		metric.WithDescription("Time from receiving a request or notification to its result."),
 		metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300))
 	if err != nil {
-		panic("otelmcp: " + err.Error())
+		otel.Handle(err)
+		in.duration = noop.Float64Histogram{}
 	}
 	return func(next mcp.ServeFunc) mcp.ServeFunc {
 		return func(ctx context.Context, x *mcp.Exchange) (any, error) { return in.serve(ctx, x, next) }

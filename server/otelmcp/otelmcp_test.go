@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
@@ -202,5 +203,33 @@ func TestWithoutSDK(t *testing.T) {
 	serve := Middleware(nil)(func(context.Context, *mcp.Exchange) (any, error) { return 1, nil })
 	if result, err := serve(t.Context(), exchange(mcp.MethodCallTool, strings.Repeat(" ", 10))); result != 1 || err != nil {
 		t.Errorf("got %v, %v", result, err)
+	}
+}
+
+// refusing is a provider whose meter makes no instruments.
+type refusing struct{ metricnoop.MeterProvider }
+
+type refusingMeter struct{ metricnoop.Meter }
+
+func (refusing) Meter(string, ...metric.MeterOption) metric.Meter { return refusingMeter{} }
+
+func (refusingMeter) Float64Histogram(string, ...metric.Float64HistogramOption) (metric.Float64Histogram, error) {
+	return nil, errors.New("refused")
+}
+
+// What only watches a server does not end it.
+func TestMiddlewareWithoutHistogram(t *testing.T) {
+	var reported error
+	before := otel.GetErrorHandler()
+	defer otel.SetErrorHandler(before)
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { reported = err }))
+	r := new(recorder)
+	mw := Middleware(&Options{TracerProvider: r, MeterProvider: refusing{}})
+	result, err := mw(func(context.Context, *mcp.Exchange) (any, error) { return 1, nil })(t.Context(), exchange("ping", ""))
+	if result != 1 || err != nil || len(r.spans) != 1 {
+		t.Errorf("got %v, %v and %d spans, want 1, no error and 1 span", result, err, len(r.spans))
+	}
+	if reported == nil || reported.Error() != "refused" {
+		t.Errorf("reported %v, want what the meter said", reported)
 	}
 }

@@ -75,7 +75,7 @@ func (o *Options) serve() mcp.ServeOptions {
 	if o == nil {
 		o = new(Options)
 	}
-	return o.WithDefaults()
+	return era.WithDefaults(&o.ServeOptions)
 }
 
 // Serve serves one client until it closes the connection, ctx ends, or the

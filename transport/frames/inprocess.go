@@ -20,7 +20,9 @@ type inProcess struct {
 }
 
 // Name implements mcp.Transport: the name of the server.
-func (p *inProcess) Name() string { return p.handler.Describe(context.Background(), nil).Info.Name + " (in this process)" }
+func (p *inProcess) Name() string {
+	return p.handler.Describe(context.Background(), nil).Info.Name + " (in this process)"
+}
 
 // Connect implements mcp.Transport.
 func (p *inProcess) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, error) {

@@ -40,7 +40,7 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		d = *o
 	}
-	d.ServeOptions = d.WithDefaults()
+	d.ServeOptions = era.WithDefaults(&d.ServeOptions)
 	if d.MaxStreams == 0 {
 		d.MaxStreams = 10_000
 	}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/frames"
 )
@@ -30,6 +31,6 @@ func Serve(ctx context.Context, h mcp.Handler, opts *mcp.ServeOptions) error {
 // are closed if they are io.Closers. Package frames has the other role, and
 // more to say about who the client is.
 func ServeOn(ctx context.Context, h mcp.Handler, r io.Reader, w io.Writer, opts *mcp.ServeOptions) error {
-	o := opts.WithDefaults()
+	o := era.WithDefaults(opts)
 	return frames.Serve(ctx, h, frames.Lines(r, w, o.MaxMessageBytes), &frames.Options{ServeOptions: o})
 }

@@ -28,7 +28,8 @@ type call struct {
 	meta      json.RawMessage
 	session   string // the session it was sent in
 
-	// What came of it.
+	// What came of it, on which connection.
+	conn   *conn
 	answer *jsonrpc.Message
 	failed error
 }
@@ -120,7 +121,7 @@ func sessionHeader(h http.Header, session, version string) {
 
 // roundTrip posts a request and returns its answer.
 func (c *conn) roundTrip(ctx context.Context, call *call) (*jsonrpc.Message, error) {
-	call.ctx = ctx
+	call.conn, call.ctx = c, ctx
 	f := c.begin(ctx)
 	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.headerOf(call)) //nolint:contextcheck // the flight ends with ctx
 	if err != nil {

@@ -277,7 +277,7 @@ func (c *conn) listen(answered func()) {
 func (c *conn) standing(body io.ReadCloser, at *cursor) bool {
 	defer func() { _ = body.Close() }() // it has ended, or is not wanted
 	began := time.Now()
-	_, moved, err := c.events(new(call), body, at)
+	_, moved, err := c.events(&call{conn: c}, body, at)
 	if !errors.Is(err, errStreamEnded) {
 		c.opts.Logger.Warn("what the server says by itself cannot be read", "server", c.opts.Name(), "error", err)
 		at.last = "" // it would come again

@@ -66,19 +66,18 @@ func (call *call) EndListen(id jsonrpc.ID) bool {
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (call *call) Answers() bool { return !call.stateless }
 
-// Context implements era.Pending: what comes on the stream of a call belongs to
-// it.
-func (call *call) Context(connection context.Context) context.Context {
-	if call.ctx == nil {
-		return connection // the standing stream
+// Context implements era.Pending.
+func (call *call) Context() context.Context {
+	if call.m == nil {
+		return call.conn.ctx
 	}
-	return flightContext{Context: connection, caller: call.ctx}
+	return flightContext{Context: call.conn.ctx, caller: call.ctx}
 }
 
 // inbox returns what takes the messages of the server.
 func (c *conn) inbox(receiver mcp.Receiver) era.Inbound {
 	return era.Inbound{
-		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: c.opts.MaxMessageBytes}, Context: c.ctx,
+		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: c.opts.MaxMessageBytes},
 		Reply:  c.reply,
 		Seen:   c.seen,
 		Go:     c.spawn, // ends with the answer, or with the connection

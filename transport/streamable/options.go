@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -69,7 +70,7 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		d = *o
 	}
-	d.ServeOptions = d.WithDefaults()
+	d.ServeOptions = era.WithDefaults(&d.ServeOptions)
 	def(&d.SessionIdle, 30*time.Minute)
 	def(&d.MaxSessions, 10_000)
 	def(&d.MaxPerClient, 1000)

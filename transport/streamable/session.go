@@ -264,15 +264,15 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 		via.Detach = st.detach
 	}
 	if httpserve.Cuttable(w, r) {
-		st.hold(p)
 		defer s.settle(st)
+		st.hold(p)
 		req.Serve(via)
 		return
 	}
 	left := st.attach(p)
 	go func() { // ends with the request, which close cancels and waits for
-		stack.Grow()
 		defer s.settle(st)
+		stack.Grow()
 		req.Serve(via)
 	}()
 	s.carry(r, st, p, left)

@@ -59,7 +59,7 @@ func recall(ctx context.Context, s oauth.Store, url string) (*registration, erro
 // authorizer returns what logs in to a server at a URL. It lives as long as
 // the program.
 func (a *app) authorizer(url string, r *registration, store oauth.Store, receiver oauth.Receiver) (*oauth.Client, error) {
-	c, err := oauth.New(oauth.Options{
+	c, err := oauth.New(&oauth.Options{
 		URL:               url,
 		Store:             store,
 		Grant:             &oauth.AuthorizationCode{Receiver: receiver},

@@ -108,7 +108,7 @@ func (a *app) gates(f *authFlags, origin string, logger *slog.Logger) (*gates, e
 		return a.devGates(f, origin, logger)
 	}
 	r := f.real
-	tokens, err := auth.NewJWT(auth.JWTOptions{Issuer: r.issuer, KeysURL: r.keys})
+	tokens, err := auth.NewJWT(&auth.JWTOptions{Issuer: r.issuer, KeysURL: r.keys})
 	if err != nil {
 		return nil, usagef("--auth: %v", err)
 	}
@@ -136,7 +136,7 @@ func (a *app) devGates(f *authFlags, origin string, logger *slog.Logger) (*gates
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := auth.NewJWT(auth.JWTOptions{Issuer: origin, Keys: keys, Leeway: -1}) // there is one clock
+	tokens, err := auth.NewJWT(&auth.JWTOptions{Issuer: origin, Keys: keys, Leeway: -1}) // there is one clock
 	if err != nil {
 		return nil, err
 	}
@@ -178,12 +178,12 @@ func unrevoked(tokens *auth.JWT, s *devauth.Server) auth.VerifierFunc {
 func newGates(o auth.Options, origin string) (*gates, error) {
 	o.Name = "Parley reference server"
 	o.Resource = origin + "/mcp"
-	streams, err := auth.New(o)
+	streams, err := auth.New(&o)
 	if err != nil {
 		return nil, usagef("--auth: %v", err)
 	}
 	o.Resource = origin + "/sse"
-	old, err := auth.New(o)
+	old, err := auth.New(&o)
 	if err != nil {
 		return nil, usagef("--auth: %v", err)
 	}

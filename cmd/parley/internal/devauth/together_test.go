@@ -49,7 +49,7 @@ func TestTogether(t *testing.T) {
 				DPoP:  tt.policy, DPoPNonces: tt.nonces, Logger: log.logger(),
 			})
 
-			way, err := oauth.New(oauth.Options{
+			way, err := oauth.New(&oauth.Options{
 				URL: site, DPoP: tt.dpop, Logger: mcptest.Quiet(),
 				Grant: &oauth.ClientCredentials{Issuer: login, Client: oauth.Credentials{ClientID: "robot", Secret: "s3cret"}},
 			})
@@ -100,7 +100,7 @@ func startLogin(t *testing.T, web *httptest.Server, issuer, resource string) {
 // startSite starts an MCP server behind a Guard.
 func startSite(t *testing.T, web *httptest.Server, options auth.Options) {
 	t.Helper()
-	guard, err := auth.New(options)
+	guard, err := auth.New(&options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,9 +134,9 @@ func verifierOf(t *testing.T, issuer string, introspect bool) auth.Verifier {
 		err error
 	)
 	if introspect {
-		v, err = auth.NewIntrospection(auth.IntrospectionOptions{Issuer: issuer, ClientID: "guard", ClientSecret: "s3cret too"})
+		v, err = auth.NewIntrospection(&auth.IntrospectionOptions{Issuer: issuer, ClientID: "guard", ClientSecret: "s3cret too"})
 	} else {
-		v, err = auth.NewJWT(auth.JWTOptions{Issuer: issuer})
+		v, err = auth.NewJWT(&auth.JWTOptions{Issuer: issuer})
 	}
 	if err != nil {
 		t.Fatal(fmt.Errorf("verifier: %w", err))

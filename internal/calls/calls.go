@@ -1,0 +1,118 @@
+// Package calls correlates the requests that one side of a connection has sent
+// with the answers that come back.
+package calls
+
+import (
+	"context"
+	"sync"
+
+	"github.com/parley-mcp/parley/jsonrpc"
+)
+
+// Table holds the calls in flight. The zero value is ready. It is safe for
+// concurrent use.
+type Table struct {
+	mu      sync.Mutex
+	last    int64
+	waiting map[jsonrpc.ID]chan *jsonrpc.Message
+	err     error
+}
+
+// Call is one request in flight.
+type Call struct {
+	ID    jsonrpc.ID
+	table *Table
+	done  chan *jsonrpc.Message
+}
+
+// New registers a call under an ID that was never used before on this table.
+// It fails when the table was closed.
+func (t *Table) New() (*Call, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return nil, t.err
+	}
+	t.last++
+	return t.add(jsonrpc.IntID(t.last)), nil
+}
+
+// Start registers a call under an ID that the caller keeps unique. It fails
+// when the table was closed, or when the ID is in flight.
+func (t *Table) Start(id jsonrpc.ID) (*Call, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return nil, t.err
+	}
+	if _, ok := t.waiting[id]; ok {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "id %s is already in flight", id)
+	}
+	return t.add(id), nil
+}
+
+func (t *Table) add(id jsonrpc.ID) *Call {
+	call := &Call{ID: id, table: t, done: make(chan *jsonrpc.Message, 1)}
+	if t.waiting == nil {
+		t.waiting = make(map[jsonrpc.ID]chan *jsonrpc.Message)
+	}
+	t.waiting[id] = call.done
+	return call
+}
+
+// Resolve hands a response to the call that waits for it and reports whether
+// there was one.
+func (t *Table) Resolve(response *jsonrpc.Message) bool {
+	t.mu.Lock()
+	done, ok := t.waiting[response.ID]
+	delete(t.waiting, response.ID)
+	t.mu.Unlock()
+	if ok {
+		done <- response
+	}
+	return ok
+}
+
+// Close ends every call in flight with err and refuses new ones with it.
+// Only the first Close counts.
+func (t *Table) Close(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return
+	}
+	t.err = err
+	for id, done := range t.waiting {
+		delete(t.waiting, id)
+		close(done)
+	}
+}
+
+// reason returns what Close was told.
+func (t *Table) reason() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.err
+}
+
+// Forget gives up on the answer; one that still comes is not resolved.
+func (c *Call) Forget() {
+	c.table.mu.Lock()
+	defer c.table.mu.Unlock()
+	delete(c.table.waiting, c.ID)
+}
+
+// Wait returns the response, or the reason why there will be none. When ctx
+// ends first, the call is forgotten.
+func (c *Call) Wait(ctx context.Context) (*jsonrpc.Message, error) {
+	select {
+	case m, ok := <-c.done:
+		if !ok {
+			return nil, c.table.reason()
+		}
+		return m, nil
+	case <-ctx.Done():
+		c.Forget()
+		return nil, context.Cause(ctx)
+	}
+}
