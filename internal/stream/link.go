@@ -50,8 +50,8 @@ func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) e
 	}
 	l := &Link{frames: frames, seen: seen, ctx: ctx, end: end, done: make(chan struct{})}
 	l.inbound = era.Inbound{
-		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: limit},
-		Reply: frames.Write, Seen: seen,
+		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: limit}, Seen: seen,
+		Reply:  frames.Write,
 		Go:     func(f func()) bool { l.work.Go(f); return true }, // ends with the answer; Close waits for it
 		Refuse: func(f func()) bool { l.refusals.Add(f); return true },
 	}
