@@ -48,6 +48,7 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64, timeout time.Dura
 	}
 	_ = rc.SetReadDeadline(time.Time{}) // past the body, the server reads to learn that the client is gone
 	r.Body = http.NoBody
+	requestOf(w).Body(body)
 	return body, nil
 }
 

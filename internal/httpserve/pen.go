@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -23,6 +24,7 @@ type Pen struct {
 	timeout time.Duration // of a write
 	alive   time.Duration // between comments; not positive for none
 	broken  func(error)   // is told once that writing failed
+	seen    *tap.Request  // nil where nobody looks
 
 	mu      sync.Mutex
 	stream  bool
@@ -34,7 +36,7 @@ type Pen struct {
 // message; alive is the time between the comments of a quiet stream, not
 // positive for none. broken is told once that writing failed.
 func NewPen(w http.ResponseWriter, timeout, alive time.Duration, broken func(error)) *Pen {
-	return &Pen{w: w, rc: *http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken}
+	return &Pen{w: w, rc: *http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken, seen: requestOf(w)}
 }
 
 // open begins an event stream.
@@ -62,6 +64,9 @@ func (p *Pen) Event(e sse.Event) error {
 	}
 	if !p.stream {
 		p.open()
+	}
+	if e.Name == "" || e.Name == "message" {
+		p.seen.Answer(e.Data, e.ID)
 	}
 	buffer := wire.NewBuffer()
 	b := sse.Append(buffer.Room(), e)
@@ -153,6 +158,9 @@ func (p *Pen) Object(status int, frame []byte) (ok bool, err error) {
 
 // Cuttable reports whether Cut can end the response to r, which w writes.
 func Cuttable(w http.ResponseWriter, r *http.Request) bool {
+	if seen, shown := w.(*seenWriter); shown {
+		w = seen.ResponseWriter
+	}
 	_, ok := w.(http.Hijacker)
 	return ok && r.ProtoMajor == 1 && r.ProtoMinor > 0
 }

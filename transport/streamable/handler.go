@@ -17,6 +17,7 @@ import (
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -31,6 +32,7 @@ type Handler struct {
 	guard     *httpserve.Guard
 	limits    *httpserve.Limits
 	sessions  *sessions
+	seen      *tap.Conn // of what is on no connection of its own
 
 	ctx      context.Context //nolint:containedctx // the handler's life: ended by Close
 	down     context.CancelCauseFunc
@@ -55,7 +57,7 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst)}
 	s.ctx, s.down = context.WithCancelCause(context.Background())
 	s.requests = map[*era.Context]struct{}{}
-	s.sessions = newSessions(s)
+	s.sessions, s.seen = newSessions(s), tap.Serving(o.ServeOptions)
 	return s, nil
 }
 
@@ -103,6 +105,9 @@ func (h *Handler) enter() bool {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.opts.Tap != nil {
+		w = httpserve.Show(w, r, h.sessions.connOf(r))
+	}
 	defer httpserve.LimitRest(w, r, h.opts.ReadTimeout)
 	if !h.enter() {
 		h.refuse(w, http.StatusServiceUnavailable, jsonrpc.CodeInternalError, "the server is shutting down")
@@ -173,7 +178,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 	}
 	m, err := h.decoder.Decode(body)
 	if err != nil {
-		h.sessions.malformed(r, m, err, via)
+		h.sessions.malformed(w, r, m, err, via)
 		h.refuseMessage(w, http.StatusBadRequest, answerable(m), err)
 		return
 	}
@@ -230,6 +235,14 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, err
 		return nil, http.StatusBadRequest, errors.New("the body did not arrive whole")
 	}
 	return body, 0, nil
+}
+
+// dropped says of a message whose request is refused that it is not served.
+// One that waits for an answer has that in the refusal.
+func (h *Handler) dropped(w http.ResponseWriter, m *jsonrpc.Message, err error) {
+	if m.Kind != jsonrpc.Request {
+		httpserve.ConnOf(w, h.seen).Drop(mcp.Received, mcp.DropRefused, m.Method, err)
+	}
 }
 
 // refuse answers a request whose message is not known.

@@ -29,7 +29,7 @@ func newSession(t *testing.T, o Options) *session {
 			t.Error(err)
 		}
 	})
-	return h.sessions.open("")
+	return h.sessions.open("", nil)
 }
 
 // dying is a response to a client that is gone after some writes.
