@@ -45,7 +45,7 @@ var _ mcp.Conn = (*Link)(nil)
 // its frames itself.
 func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) error, seen *tap.Conn) *Link {
 	ctx, end := context.WithCancelCause(context.Background())
-	if _, apart := frames.(Poster); !apart && seen.Watched() {
+	if _, apart := frames.(Poster); !apart {
 		frames = watched(keeping(frames), seen)
 	}
 	l := &Link{frames: frames, seen: seen, ctx: ctx, end: end, done: make(chan struct{})}
