@@ -7,8 +7,12 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// watched returns frames that somebody looks at, if somebody does.
+// watched returns frames that somebody looks at, if somebody does. What is lost
+// on them is counted in any case.
 func watched(frames buffered, seen *tap.Conn) buffered {
+	if l, ok := frames.(*lines); ok {
+		l.out.lost = func(n uint64) { seen.DropMany(mcp.Sent, mcp.DropUndelivered, n, nil) }
+	}
 	if !seen.Watched() {
 		return frames
 	}
