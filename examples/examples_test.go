@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The client example starts the server example: both compile, and work
-// together.
+// The client example starts the server example: both compile and work together.
 func TestAskTheGreeter(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "run", "./examples/ask")
 	cmd.Dir = ".."
