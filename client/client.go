@@ -18,6 +18,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/serial"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -26,6 +27,7 @@ import (
 // server goes away. Close ends it.
 type Client struct {
 	transport mcp.Transport
+	seen      *tap.Conn // of what is on no connection
 	opts      Options
 	self      era.Self
 	cache     *scopedCache // nil when off
@@ -68,7 +70,7 @@ func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, erro
 	if err := checkRoots(o.Roots); err != nil {
 		return nil, err
 	}
-	c := &Client{transport: t, opts: o, self: era.Self{Info: o.Info, Capabilities: caps}, roots: o.Roots}
+	c := &Client{transport: t, seen: tap.New(o.Tap, o.Drops, mcp.ClientSide), opts: o, self: era.Self{Info: o.Info, Capabilities: caps}, roots: o.Roots}
 	c.events.Limit = 4096
 	c.pause = (*answers)(c).thinking
 	if !o.NoCache {
@@ -167,13 +169,25 @@ type receiver struct {
 	l *live
 }
 
-func (r *receiver) Notification(ctx context.Context, m *jsonrpc.Message) { r.c.notified(ctx, m) }
+func (r *receiver) Notification(ctx context.Context, m *jsonrpc.Message) {
+	show(r.l.seen, mcp.Received, m)
+	if reason := r.c.notified(ctx, m); reason != 0 {
+		r.l.seen.Drop(mcp.Received, reason, m.Method, nil)
+	}
+}
 
 // Request answers a question of a session. In the stateless era servers send
 // none, and a client must not answer.
 //
 // Spec: 2026-07-28 basic/transports/stdio#sending-messages.
 func (r *receiver) Request(ctx context.Context, m *jsonrpc.Message) (any, *jsonrpc.Error) {
+	show(r.l.seen, mcp.Received, m)
+	result, refusal := r.answer(ctx, m)
+	showAnswer(r.l.seen, m.ID, result, refusal)
+	return result, refusal
+}
+
+func (r *receiver) answer(ctx context.Context, m *jsonrpc.Message) (any, *jsonrpc.Error) {
 	r.c.mu.Lock()
 	session, begun := r.l.session, r.c.live == r.l
 	r.c.mu.Unlock()
@@ -185,6 +199,7 @@ func (r *receiver) Request(ctx context.Context, m *jsonrpc.Message) (any, *jsonr
 	}
 	if session == nil {
 		r.c.opts.Logger.Warn("request of a server that must not send any", "method", m.Method)
+		r.l.seen.Drop(mcp.Received, mcp.DropNotAllowed, m.Method, nil)
 		return nil, nil
 	}
 	ctx, over := r.c.answering(ctx)
@@ -192,50 +207,52 @@ func (r *receiver) Request(ctx context.Context, m *jsonrpc.Message) (any, *jsonr
 	return session.Answer(ctx, m)
 }
 
-// notified deals with one notification. It runs on the reading goroutine, so
-// it only hands over.
-func (c *Client) notified(ctx context.Context, m *jsonrpc.Message) {
+// notified deals with one notification, and returns why it, or another one in
+// its favour, is not passed on, or 0. It runs on the reading goroutine, so it
+// only hands over.
+func (c *Client) notified(ctx context.Context, m *jsonrpc.Message) mcp.DropReason {
 	switch m.Method {
 	case mcp.NoteProgress:
-		c.progressed(m)
+		return c.progressed(m)
 	case mcp.NoteMessage:
-		if !c.taken(ctx, m) {
-			c.logged(m)
+		if c.taken(ctx, m) {
+			return 0
 		}
+		return c.logged(m)
 	case mcp.NoteAcknowledged:
-		c.subs.acknowledged(m)
+		return c.subs.acknowledged(m)
 	case mcp.NoteElicitationComplete:
-		c.visits.complete(m)
-	default:
-		c.told(ctx, m)
+		return c.visits.complete(m)
 	}
+	return c.told(ctx, m)
 }
 
 // told deals with a notification that tells of a change, or that this package
 // does not know.
-func (c *Client) told(ctx context.Context, m *jsonrpc.Message) {
+func (c *Client) told(ctx context.Context, m *jsonrpc.Message) mcp.DropReason {
 	d := mcp.MethodNamed(m.Method)
 	if d == nil || d.Change == 0 {
-		if !c.taken(ctx, m) {
-			c.unknown(m)
+		if c.taken(ctx, m) {
+			return 0
 		}
-		return
+		return c.unknown(m)
 	}
 	change := mcp.Change{Kind: d.Change}
 	if change.Kind == mcp.ResourceUpdated {
 		var p mcp.ResourceUpdatedParams
 		if unmarshal(m.Params, &p) != nil {
-			return
+			return mcp.DropMalformed
 		}
 		change.URI = p.URI
 	}
-	c.changed(m, change)
+	return c.changed(m, change)
 }
 
-func (c *Client) unknown(m *jsonrpc.Message) {
+func (c *Client) unknown(m *jsonrpc.Message) mcp.DropReason {
 	if c.opts.Notification == nil {
-		return
+		return mcp.DropNoTaker
 	}
 	method, params := m.Method, append(json.RawMessage(nil), m.Params...)
 	c.events.Add(func() { c.opts.Notification(c.ctx, method, params) })
+	return 0
 }

@@ -375,12 +375,13 @@ func TestErasAreRemembered(t *testing.T) {
 		eras := new(client.Eras)
 		var probes atomic.Int64
 		for range 2 {
-			tr := &mcptest.Transport{Handler: slow(), Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}, Tap: func(fromClient bool, frame []byte) {
-				if fromClient && strings.Contains(string(frame), `"method":"server/discover"`) {
+			tr := &mcptest.Transport{Handler: slow(), Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
+			count := func(e mcp.TapEvent) {
+				if e.Direction == mcp.Sent && strings.Contains(string(e.Frame), `"method":"server/discover"`) {
 					probes.Add(1)
 				}
-			}}
-			c, err := client.Connect(t.Context(), tr, &client.Options{Eras: eras, Logger: mcptest.Quiet(), Revisions: []mcp.Revision{mcp.Revision20251125, mcp.Revision20260728}})
+			}
+			c, err := client.Connect(t.Context(), tr, &client.Options{Tap: count, Eras: eras, Logger: mcptest.Quiet(), Revisions: []mcp.Revision{mcp.Revision20251125, mcp.Revision20260728}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -19,6 +20,7 @@ import (
 // the two fronts is set.
 type live struct {
 	conn         mcp.Conn
+	seen         *tap.Conn
 	ids          era.IDs
 	probed       bool
 	stateless    *era.StatelessClient
@@ -192,12 +194,12 @@ func (c *Client) open(ctx context.Context, decide func(context.Context, *live) e
 }
 
 func (c *Client) attach(ctx context.Context) (*live, error) {
-	l := new(live)
-	conn, err := c.transport.Connect(ctx, &receiver{c, l})
+	l := &live{seen: c.seen.Another()}
+	conn, err := c.transport.Connect(tap.With(ctx, l.seen), &receiver{c, l})
 	if err != nil {
 		return nil, err
 	}
-	l.conn = conn
+	l.conn = &seenConn{conn, l.seen}
 	return l, nil
 }
 
@@ -288,9 +290,9 @@ func (c *Client) beginSession(ctx context.Context, l *live, d era.Decision) erro
 	return nil
 }
 
-// Eras remembers which revision the server of a name spoke last, so that the
-// next client need not find out. The zero value is ready; it is safe for
-// concurrent use. A memory that turns out wrong is dropped.
+// Eras remembers, by the names of transports, which revision a server spoke
+// last, so that the next client need not find out. The zero value is ready; it
+// is safe for concurrent use. What turns out to be wrong is forgotten.
 //
 // Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
 type Eras struct {

@@ -271,8 +271,8 @@ func checkRoots(roots []*mcp.Root) error {
 	return nil
 }
 
-// Notify sends a notification. params must encode to a JSON object, or be
-// nil; of their _meta, what Do says holds.
+// Notify sends a notification. params must encode to a JSON object, or be nil;
+// their _meta is treated as Do treats it.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	l, err := c.connected(ctx)
 	if err != nil {
@@ -321,20 +321,24 @@ func (v *visits) forget(id string) {
 // complete ignores identifiers that nobody waits for.
 //
 // Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
-func (v *visits) complete(m *jsonrpc.Message) {
+func (v *visits) complete(m *jsonrpc.Message) mcp.DropReason {
 	var p mcp.ElicitCompleteParams
 	if wire.Unmarshal(m.Params, &p) != nil {
-		return
+		return mcp.DropMalformed
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if ch, ok := v.over[p.ElicitationID]; ok {
-		select {
-		case <-ch: // it was over already
-		default:
-			close(ch)
-		}
+	ch, ok := v.over[p.ElicitationID]
+	if !ok {
+		return mcp.DropNoCall
 	}
+	select {
+	case <-ch: // it was over already
+		return mcp.DropRepeated
+	default:
+		close(ch)
+	}
+	return 0
 }
 
 // Visited waits until the server says that a visit is over, no longer than

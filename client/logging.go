@@ -11,17 +11,17 @@ import (
 
 // logged hands a log message to Options.Log, or as it is to
 // Options.Notification.
-func (c *Client) logged(m *jsonrpc.Message) {
+func (c *Client) logged(m *jsonrpc.Message) mcp.DropReason {
 	if c.opts.Log == nil {
-		c.unknown(m)
-		return
+		return c.unknown(m)
 	}
 	p := new(mcp.LogParams)
 	if err := unmarshal(m.Params, p); err != nil {
 		c.opts.Logger.Warn("malformed log message", "error", err)
-		return
+		return mcp.DropMalformed
 	}
 	c.events.Add(func() { c.opts.Log(c.ctx, p) })
+	return 0
 }
 
 // setSessionLevel tells a session its level when it is opened.

@@ -60,22 +60,23 @@ func (n *notes) begin() {
 	}
 }
 
-// progressed routes a notification. An unknown token belongs to a call that
-// is over.
-func (c *Client) progressed(m *jsonrpc.Message) {
+// progressed routes a notification, and returns why one is not told, or 0. An
+// unknown token belongs to a call that is over.
+func (c *Client) progressed(m *jsonrpc.Message) mcp.DropReason {
 	params := new(mcp.ProgressParams)
 	if err := unmarshal(m.Params, params); err != nil {
 		c.opts.Logger.Warn("malformed progress", "error", err)
-		return
+		return mcp.DropMalformed
 	}
 	if n, ok := c.progress.Load(params.ProgressToken); ok {
-		n.(*notes).progressed(params, m.Params) //nolint:forcetypeassert // the map holds nothing else
+		return n.(*notes).progressed(params, m.Params) //nolint:forcetypeassert // the map holds nothing else
 	}
+	return mcp.DropNoCall
 }
 
 // progressed keeps the newest: one that waits has become stale when the next
 // comes right after it.
-func (n *notes) progressed(params *mcp.ProgressParams, raw json.RawMessage) {
+func (n *notes) progressed(params *mcp.ProgressParams, raw json.RawMessage) mcp.DropReason {
 	n.call.progress()
 	p := progressNote{params: params}
 	if n.opts.onNotification != nil {
@@ -85,12 +86,14 @@ func (n *notes) progressed(params *mcp.ProgressParams, raw json.RawMessage) {
 	defer n.mu.Unlock()
 	if n.last != nil && !n.over {
 		*n.last = p
-		return
+		return mcp.DropSuperseded
 	}
 	next := &p
-	if n.add(func() { n.tellProgress(next) }) {
-		n.last = next
+	if !n.add(func() { n.tellProgress(next) }) {
+		return mcp.DropNoCall
 	}
+	n.last = next
+	return 0
 }
 
 func (n *notes) tellProgress(next *progressNote) {

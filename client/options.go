@@ -29,6 +29,14 @@ type Options struct {
 	// Logger hears of what servers do wrong. nil means slog.Default().
 	Logger *slog.Logger
 
+	// Tap observes what travels between the client and its server, over whatever
+	// transport. Over one that is not of this module, it sees the messages that
+	// are given to mcp.Conn and come from it. nil is nobody.
+	Tap mcp.Tap
+	// Drops counts the messages that were dropped, by reason. nil means
+	// mcp.ProcessDrops().
+	Drops *mcp.Drops
+
 	// Timeout is how long a call may go without an answer or progress.
 	// 0 means 60 seconds; negative means for ever.
 	Timeout time.Duration
@@ -72,15 +80,16 @@ type Options struct {
 
 	// Answer answers the questions of servers as they are, of any kind that
 	// Capabilities declares, for those who pass them on. It takes the place of
-	// Elicit, VisitURL, Sample, SampleTools, Roots and ListRoots, which must not
-	// be set. Both have to be set, or neither. Options.Extensions come to
-	// Capabilities.
+	// Elicit, VisitURL, Sample, SampleTools, Roots and ListRoots, which must
+	// not be set. Both have to be set, or neither. Options.Extensions are added
+	// to Capabilities.
 	Answer       AnswerFunc
 	Capabilities *mcp.ClientCapabilities
 
-	// LogLevel is the lowest level of log messages to ask servers for, and
-	// Log takes them. Both have to be set; see Notification for log messages as
-	// they are. Log is called in order, one message at a time. It does not get those that WithNotifications takes.
+	// LogLevel is the lowest level of log messages to ask servers for, and Log
+	// takes them. Both have to be set; see Notification for log messages as the
+	// server sent them. Log is called in order, one message at a time. It does
+	// not get those that WithNotifications takes.
 	LogLevel mcp.LoggingLevel
 	Log      func(ctx context.Context, message *mcp.LogParams)
 	// Notification takes notifications that this package does not know, in
@@ -97,7 +106,7 @@ type Options struct {
 	Cache *Cache
 	// NoCache turns caching off.
 	NoCache bool
-	// Eras remembers what kind of server is where, across clients. nil means
+	// Eras remembers across clients which revision a server speaks. nil means
 	// to find out anew.
 	Eras *Eras
 }

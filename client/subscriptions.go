@@ -98,22 +98,29 @@ func (s *Subscription) Close() error {
 	return nil
 }
 
-func (s *Subscription) tell(e Event) {
+// tell returns why an event is not told, or 0.
+func (s *Subscription) tell(e Event) mcp.DropReason {
 	s.mu.Lock()
 	known := s.pending[e]
 	s.pending[e] = true
 	s.mu.Unlock()
-	if known || s.ctx.Err() != nil {
-		return
+	switch {
+	case s.ctx.Err() != nil:
+		return mcp.DropClosed
+	case known:
+		return mcp.DropRepeated
 	}
 	s.queue.Add(func() {
 		s.mu.Lock()
 		delete(s.pending, e)
 		s.mu.Unlock()
-		if s.ctx.Err() == nil {
-			s.handler(s.ctx, e)
+		if s.ctx.Err() != nil {
+			s.c.seen.Drop(mcp.Received, mcp.DropClosed, "", context.Cause(s.ctx))
+			return
 		}
+		s.handler(s.ctx, e)
 	})
+	return 0
 }
 
 // subscriptions routes notifications to the subscriptions they belong to.
@@ -152,11 +159,14 @@ func (r *subscriptions) owner(m *jsonrpc.Message) *Subscription {
 	return r.byID[*meta.ID]
 }
 
-func (r *subscriptions) acknowledged(m *jsonrpc.Message) {
+func (r *subscriptions) acknowledged(m *jsonrpc.Message) mcp.DropReason {
 	s := r.owner(m)
 	var p mcp.AcknowledgedParams
-	if s == nil || unmarshal(m.Params, &p) != nil {
-		return
+	switch {
+	case s == nil:
+		return mcp.DropNoSubscription
+	case unmarshal(m.Params, &p) != nil:
+		return mcp.DropMalformed
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,25 +175,35 @@ func (r *subscriptions) acknowledged(m *jsonrpc.Message) {
 		close(s.acked)
 		s.acked = nil
 	}
+	return 0
 }
 
 // changed invalidates the cache and tells the subscriptions: the one that the
 // notification is tagged with, or all of a session whose filter matches.
-func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) {
+// It returns why no subscription is told, or 0.
+func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) mcp.DropReason {
 	c.cache.changed(change)
 	if s := c.subs.owner(m); s != nil {
-		if s.wants(change) {
-			s.tell(Event{Change: change})
+		if !s.wants(change) {
+			return mcp.DropNoTaker
 		}
-		return
+		return s.tell(Event{Change: change})
+	}
+	reason := mcp.DropNoTaker
+	if wire.Find(m.Meta, mcp.MetaSubscriptionID) != nil {
+		reason = mcp.DropNoSubscription
 	}
 	c.subs.mu.Lock()
 	defer c.subs.mu.Unlock()
 	for s := range c.subs.sessions {
-		if s.filter.Matches(change) {
-			s.tell(Event{Change: change})
+		if !s.filter.Matches(change) {
+			continue
+		}
+		if why := s.tell(Event{Change: change}); why == 0 || reason != 0 {
+			reason = why
 		}
 	}
+	return reason
 }
 
 // wants reports whether a change is one that the subscription asked for. What

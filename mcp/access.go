@@ -37,6 +37,12 @@ func init() {
 		}
 		return wire.Encoded{}
 	}
+	access.SetObserver = func(exchange, observer any) {
+		x, ok := exchange.(*Exchange)
+		if o, observes := observer.(dropObserver); ok && observes {
+			x.observer = o
+		}
+	}
 	access.AddRevision = func(date string) any {
 		r := Revision{date}
 		released = append(released, r)

@@ -33,4 +33,9 @@ type ServeOptions struct {
 	// DrainTimeout is how long requests may go on after the client closed the
 	// connection. 0 means 1 second.
 	DrainTimeout time.Duration
+	// Tap observes what travels, on every connection. nil is nobody.
+	Tap Tap
+	// Drops counts the messages that were dropped, by reason. nil means
+	// ProcessDrops().
+	Drops *Drops
 }

@@ -116,12 +116,12 @@ func ExampleRecorder() {
 
 // A server and a client in one process, with a look at what travels.
 func ExampleTransport() {
-	transport := &mcptest.Transport{Handler: adder(), Over: mcptest.Lines, Tap: func(fromClient bool, frame []byte) {
-		if fromClient {
-			fmt.Println(string(frame[:46]), "…")
+	transport := &mcptest.Transport{Handler: adder(), Over: mcptest.Lines}
+	c, err := client.Connect(context.Background(), transport, &client.Options{Tap: func(e mcp.TapEvent) {
+		if e.Direction == mcp.Sent {
+			fmt.Println(string(e.Frame[:46]), "…")
 		}
-	}}
-	c, err := client.Connect(context.Background(), transport, nil)
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -28,22 +28,3 @@ func linesPair() (near, far stream.Frames) {
 	}
 	return stream.Lines(toClient, fromClient, maxFrame, closeAll), stream.Lines(toServer, fromServer, maxFrame, closeAll)
 }
-
-// tapped shows the frames of a client's end.
-type tapped struct {
-	stream.Frames
-	tap func(fromClient bool, frame []byte)
-}
-
-func (f *tapped) Read() ([]byte, error) {
-	frame, err := f.Frames.Read()
-	if err == nil {
-		f.tap(false, frame)
-	}
-	return frame, err
-}
-
-func (f *tapped) Write(frame []byte) error {
-	f.tap(true, frame)
-	return f.Frames.Write(frame)
-}

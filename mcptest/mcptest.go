@@ -53,11 +53,6 @@ func RunModes(t *testing.T, modes []Mode, server func() mcp.Handler, opts func()
 // nil.
 func Connect(t testing.TB, h mcp.Handler, m Mode, opts *client.Options) *client.Client {
 	t.Helper()
-	return connect(t, h, m, opts, nil)
-}
-
-func connect(t testing.TB, h mcp.Handler, m Mode, opts *client.Options, tap func(fromClient bool, frame []byte)) *client.Client {
-	t.Helper()
 	o := client.Options{}
 	if opts != nil {
 		o = *opts
@@ -66,7 +61,7 @@ func connect(t testing.TB, h mcp.Handler, m Mode, opts *client.Options, tap func
 	if o.Logger == nil {
 		o.Logger = Quiet()
 	}
-	transport := &Transport{Handler: h, Over: m.Transport, Serve: &mcp.ServeOptions{Logger: Quiet()}, Tap: tap}
+	transport := &Transport{Handler: h, Over: m.Transport, Serve: &mcp.ServeOptions{Logger: Quiet()}}
 	c, err := client.Connect(t.Context(), transport, &o)
 	if err != nil {
 		transport.Wait()

@@ -47,18 +47,29 @@ func (f Frame) Messages() []*jsonrpc.Message {
 	return messages
 }
 
-// Connect is the function Connect, and keeps what travels.
+// Connect is the function Connect, and keeps what travels. It takes the place
+// of a Tap in opts.
 func (r *Recorder) Connect(t testing.TB, h mcp.Handler, m Mode, opts *client.Options) *client.Client {
 	t.Helper()
-	return connect(t, h, m, opts, r.Tap(m))
+	o := client.Options{}
+	if opts != nil {
+		o = *opts
+	}
+	o.Tap = r.Tap(m)
+	return Connect(t, h, m, &o)
 }
 
-// Tap returns a function that keeps frames, for Transport.Tap.
-func (r *Recorder) Tap(m Mode) func(fromClient bool, frame []byte) {
-	return func(fromClient bool, frame []byte) {
+// Tap returns what keeps frames of a connection, for the options of a client or
+// a server.
+func (r *Recorder) Tap(m Mode) mcp.Tap {
+	return func(e mcp.TapEvent) {
+		if e.Frame == nil || e.Dropped != 0 {
+			return
+		}
+		fromClient := (e.Side == mcp.ClientSide) == (e.Direction == mcp.Sent)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.frames = append(r.frames, Frame{m, fromClient, bytes.Clone(frame)})
+		r.frames = append(r.frames, Frame{m, fromClient, bytes.Clone(e.Frame)})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -22,11 +23,6 @@ type Transport struct {
 	Over string
 	// Serve are the server's options; nil means the defaults.
 	Serve *mcp.ServeOptions
-	// Tap sees every frame as it travels, if it is not nil: a message, or in
-	// 2025-03-26 a batch of them. It is called before the frame is sent, or
-	// taken. It may be called concurrently for the two directions, and over
-	// HTTP for each request and response; it must not change or keep the frame.
-	Tap func(fromClient bool, frame []byte)
 
 	mu      sync.Mutex
 	servers sync.WaitGroup
@@ -45,23 +41,20 @@ func (t *Transport) Connect(ctx context.Context, r mcp.Receiver) (mcp.Conn, erro
 	case HTTP, SSE:
 		return t.connectWeb(ctx, r)
 	case "", Memory, Lines:
-		return t.connectFrames(r), nil //nolint:contextcheck // the connection outlives this call
+		return t.connectFrames(r, tap.Take(ctx)), nil //nolint:contextcheck // the connection outlives this call
 	}
 	return nil, fmt.Errorf("mcptest: there is no transport %q; there are %q, %q, %q and %q", t.Over, Memory, Lines, HTTP, SSE)
 }
 
-func (t *Transport) connectFrames(r mcp.Receiver) mcp.Conn {
+func (t *Transport) connectFrames(r mcp.Receiver, seen *tap.Conn) mcp.Conn {
 	near, far := t.pair()
-	if t.Tap != nil {
-		near = &tapped{near, t.Tap}
-	}
 	t.mu.Lock()
 	t.last = far
 	t.mu.Unlock()
 	t.servers.Go(func() { // the server outlives the call that connects to it, and ends with the client; Wait waits for it
 		_ = stream.Serve(context.Background(), t.Handler, far, era.WithDefaults(t.Serve)) // how a connection ends is the client's to see
 	})
-	return stream.Dial(near, r, maxFrame, nil)
+	return stream.Dial(near, r, maxFrame, nil, seen)
 }
 
 func (t *Transport) connectWeb(ctx context.Context, r mcp.Receiver) (mcp.Conn, error) {

@@ -46,9 +46,6 @@ func newWeb(t *Transport) (*web, error) {
 		w.mu.Unlock()
 		h.ServeHTTP(rw, r)
 	}))
-	if t.Tap != nil {
-		w.site.Client.Transport = &tappedHTTP{w.site.Client.Transport, t.Tap}
-	}
 	return w, nil
 }
 

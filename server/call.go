@@ -76,6 +76,7 @@ var errNoWayBack = errors.New("this exchange has no way back to the client")
 
 func (c *Call) notify(ctx context.Context, method string, params any) error {
 	if c.x.Back == nil {
+		c.x.Drop(mcp.DropNoWayBack, method, nil)
 		return errNoWayBack
 	}
 	return c.x.Back.Notify(ctx, method, params)

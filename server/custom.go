@@ -99,6 +99,8 @@ func (s *Server) serveCustom(ctx context.Context, x *mcp.Exchange) (any, error) 
 	if note {
 		if ok {
 			c.note(ctx, call, x.Params)
+		} else {
+			x.Drop(mcp.DropNoTaker, x.Method, nil)
 		}
 		return nil, nil //nolint:nilnil // a notification has no answer
 	}

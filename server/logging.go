@@ -34,6 +34,7 @@ func (c *Call) wants(level mcp.LoggingLevel) bool {
 
 func (c *Call) tell(ctx context.Context, level mcp.LoggingLevel, logger string, data any) {
 	if !c.wants(level) {
+		c.x.Drop(mcp.DropNotWanted, mcp.NoteMessage, nil)
 		return
 	}
 	params := &mcp.LogParams{Level: level, Logger: logger, Data: data}
@@ -78,6 +79,8 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	}
 	if level := mcp.LevelFromSlog(r.Level); h.call.wants(level) {
 		h.call.tell(ctx, level, h.name, h.object(r))
+	} else {
+		h.call.x.Drop(mcp.DropNotWanted, mcp.NoteMessage, nil)
 	}
 	return err
 }

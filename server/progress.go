@@ -20,16 +20,24 @@ import (
 //
 // Spec: 2026-07-28 basic/patterns/progress#progress-flow.
 func (c *Call) Progress(ctx context.Context, progress, total float64, message string) {
-	if c.x.ProgressToken.IsZero() || c.x.Back == nil || !finite(progress) || !finite(total) {
+	switch {
+	case c.x.ProgressToken.IsZero() || c.x.Back == nil:
+		c.x.Drop(mcp.DropNotWanted, mcp.NoteProgress, nil)
+		return
+	case !finite(progress) || !finite(total):
+		c.x.Drop(mcp.DropNoForm, mcp.NoteProgress, nil)
 		return
 	}
 	next := &mcp.ProgressParams{ProgressToken: c.x.ProgressToken, Progress: progress, Total: total, Message: message}
-	if !c.progress.offer(next, c.s.opts.ProgressInterval) {
-		return
+	send, dropped := c.progress.offer(next, c.s.opts.ProgressInterval)
+	if dropped != 0 {
+		c.x.Drop(dropped, mcp.NoteProgress, nil)
 	}
-	for next != nil {
+	for send && next != nil {
 		_ = c.x.Back.Notify(ctx, mcp.NoteProgress, next) // the answer will fail too
-		next = c.progress.sent()
+		if next, dropped = c.progress.sent(); dropped != 0 {
+			c.x.Drop(dropped, mcp.NoteProgress, nil)
+		}
 	}
 }
 
@@ -50,38 +58,44 @@ type progress struct {
 }
 
 // offer decides whether next is to be told, and reports whether the caller
-// has to send it.
-func (p *progress) offer(next *mcp.ProgressParams, interval time.Duration) bool {
+// has to send it. dropped is why it, or one that waited, is not told, or 0.
+func (p *progress) offer(next *mcp.ProgressParams, interval time.Duration) (send bool, dropped mcp.DropReason) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// Spec: 2026-07-28 basic/patterns/progress#implementation-notes.
-	if p.over || p.begun && next.Progress <= p.last {
-		return false
-	}
 	now, final := time.Now(), next.Progress == next.Total
-	if p.begun && !final && now.Sub(p.at) < interval {
-		return false
+	// Spec: 2026-07-28 basic/patterns/progress#implementation-notes.
+	switch {
+	case p.over:
+		return false, mcp.DropAnswered
+	case p.begun && next.Progress <= p.last:
+		return false, mcp.DropNotIncreasing
+	case p.begun && !final && now.Sub(p.at) < interval:
+		return false, mcp.DropThrottled
 	}
 	p.begun, p.last, p.at = true, next.Progress, now
 	if p.sending {
+		if p.waiting != nil {
+			dropped = mcp.DropSuperseded
+		}
 		p.waiting = next
-		return false
+		return false, dropped
 	}
 	p.sending = true
-	return true
+	return true, 0
 }
 
 // sent is called after each sending; it returns what to send next, or nil.
-func (p *progress) sent() *mcp.ProgressParams {
+// dropped is why what waited is not sent, or 0.
+func (p *progress) sent() (next *mcp.ProgressParams, dropped mcp.DropReason) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	next := p.waiting
+	next = p.waiting
 	p.waiting = nil
-	if p.over {
-		next = nil
+	if p.over && next != nil {
+		next, dropped = nil, mcp.DropAnswered
 	}
 	p.sending = next != nil
-	return next
+	return next, dropped
 }
 
 func (p *progress) stop() {

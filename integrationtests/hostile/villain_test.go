@@ -134,7 +134,7 @@ func (v *villain) Connect(_ context.Context, receiver mcp.Receiver) (mcp.Conn, e
 		return nil
 	}
 	v.running.Go(func() { v.serve(fromClient, toClient) }) // ends with the connection
-	return stream.Dial(stream.Lines(fromServer, toServer, maxBytes, closeAll), receiver, maxBytes, nil), nil
+	return stream.Dial(stream.Lines(fromServer, toServer, maxBytes, closeAll), receiver, maxBytes, nil, nil), nil
 }
 
 func (v *villain) serve(r io.Reader, w io.Writer) {

@@ -163,7 +163,7 @@ func (s *scripted) Connect(_ context.Context, r mcp.Receiver) (mcp.Conn, error) 
 	s.far = far
 	s.mu.Unlock()
 	s.running.Go(func() { s.serve(far) }) // ends with the connection; connectTo waits for it
-	return stream.Dial(near, r, 1<<20, nil), nil
+	return stream.Dial(near, r, 1<<20, nil, nil), nil
 }
 
 func (s *scripted) serve(far stream.Frames) {

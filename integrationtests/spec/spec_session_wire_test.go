@@ -235,7 +235,7 @@ func (f *sessFake) Connect(_ context.Context, r mcp.Receiver) (mcp.Conn, error) 
 			f.on(m, string(frame), say)
 		}
 	})
-	return stream.Dial(near, r, 1<<20, nil), nil
+	return stream.Dial(near, r, 1<<20, nil, nil), nil
 }
 
 // tell says something unasked, and returns what the client has said since the

@@ -52,6 +52,9 @@ var (
 	SetEncoded func(result any, e wire.Encoded)
 	// EncodedOf returns what SetEncoded said.
 	EncodedOf func(result any) wire.Encoded
+	// SetObserver gives an mcp.Exchange the connection on which its drops are
+	// seen: a *tap.Conn.
+	SetObserver func(exchange, observer any)
 	// AddRevision adds a made-up revision to those released, for tests. It
 	// returns the mcp.Revision.
 	AddRevision func(date string) any

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -19,6 +20,7 @@ type changes struct {
 	seen    map[mcp.Change]bool // is waiting, once that is long
 	// wake is called when the queue stops being empty.
 	wake func()
+	conn *tap.Conn // as it is observed
 }
 
 func (q *changes) add(c mcp.Change) {
@@ -26,8 +28,11 @@ func (q *changes) add(c mcp.Change) {
 	added := q.addLocked(c)
 	first := added && len(q.waiting) == 1
 	q.mu.Unlock()
-	if first {
+	switch {
+	case first:
 		q.wake()
+	case !added:
+		q.dropped(c, mcp.DropRepeated, nil)
 	}
 }
 
@@ -54,6 +59,18 @@ func (q *changes) take() []mcp.Change {
 	taken := q.waiting
 	q.waiting, q.seen = nil, nil
 	return taken
+}
+
+// drop empties the queue of what will not be told any more.
+func (q *changes) drop(reason mcp.DropReason, err error) {
+	for _, c := range q.take() {
+		q.dropped(c, reason, err)
+	}
+}
+
+// dropped says that a change is not told.
+func (q *changes) dropped(c mcp.Change, reason mcp.DropReason, err error) {
+	q.conn.Drop(mcp.Sent, reason, changeMethods[c.Kind], err)
 }
 
 // changeMethods are the notifications that tell of changes.

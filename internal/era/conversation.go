@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -20,14 +21,16 @@ type Conversation struct {
 	session   *Session
 	stateless *Stateless // nil: requests that stand alone do not come this way
 	inflight  inFlight
+	seen      *tap.Conn
 }
 
 // NewConversation returns a conversation whose session waits for initialize.
 // stateless serves the requests that stand alone; it is nil where only
-// messages of the session come. standing takes what belongs to no request.
-func NewConversation(h mcp.Handler, opts mcp.ServeOptions, stateless *Stateless, standing Out) *Conversation {
+// messages of the session come. standing takes what belongs to no request, and
+// seen is the connection as it is observed.
+func NewConversation(h mcp.Handler, opts mcp.ServeOptions, stateless *Stateless, standing Out, seen *tap.Conn) *Conversation {
 	opts = WithDefaults(&opts)
-	return &Conversation{handler: h, opts: opts, decoder: Decoder(opts), session: NewSession(h, opts, standing), stateless: stateless}
+	return &Conversation{handler: h, opts: opts, decoder: Decoder(opts), session: NewSession(h, opts, standing, seen), stateless: stateless, seen: seen}
 }
 
 // Delivery is how a message came, and how to go on with it.
@@ -64,7 +67,7 @@ func (c *Conversation) Receive(ctx context.Context, m *jsonrpc.Message, bad erro
 		c.front(ctx, m).Receive(ctx, m, d.Out, d.Via)
 	case m.Kind == jsonrpc.Request:
 		c.request(ctx, m, d)
-	case c.inflight.notice(m):
+	case c.inflight.notice(m, c.seen):
 	case d.Queue == nil:
 		c.front(ctx, m).Receive(ctx, m, nil, d.Via)
 	default:
@@ -92,11 +95,13 @@ func (c *Conversation) Malformed(ctx context.Context, m *jsonrpc.Message, bad er
 	switch m.Kind {
 	case jsonrpc.Notification:
 		c.opts.Logger.WarnContext(ctx, "notification ignored", "method", m.Method, "reason", bad)
+		c.seen.Drop(mcp.Received, mcp.DropMalformed, m.Method, bad)
 		return false
 	case jsonrpc.Response:
 		c.opts.Logger.WarnContext(ctx, "malformed answer of the client", "id", m.ID, "reason", bad)
+		c.seen.Drop(mcp.Received, mcp.DropMalformed, "", bad)
 		failed := jsonrpc.Errorf(jsonrpc.CodeInternalError, "the client sent a malformed answer: %v", bad)
-		c.session.Receive(ctx, jsonrpc.NewError(m.ID, failed), nil, Via{})
+		c.session.calls.Resolve(jsonrpc.NewError(m.ID, failed)) // if it belongs to one
 		return false
 	case jsonrpc.Request:
 	}
@@ -115,7 +120,9 @@ func (c *Conversation) Refuse(ctx context.Context, id jsonrpc.ID, reason error, 
 	if err != nil {
 		return // no error that is made here has data, which alone could not be encoded
 	}
-	_ = out.Answer(ctx, frame, &Failure{Error: rpc, Malformed: true}) // a client that is gone is noticed by who reads
+	if err := out.Answer(ctx, frame, &Failure{Error: rpc, Malformed: true}); err != nil { // a client that is gone is noticed by who reads
+		c.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), "", frame, err)
+	}
 }
 
 // encodeRefusal leaves the id out where the revision's schema wants that, and

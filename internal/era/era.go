@@ -22,6 +22,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -72,6 +73,8 @@ type Via struct {
 	// they may be nil.
 	Mirrored func(name string) (value string, ok bool, err error)
 	Detach   func(retry time.Duration) error
+	// Seen is the connection that the message came on, as it is observed.
+	Seen *tap.Conn
 }
 
 // The reasons for which an exchange is cancelled, as causes of its context.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -28,6 +29,8 @@ type Inbound struct {
 	Refuse func(f func()) bool
 	// Ignored is told of what came and goes nowhere. It may be nil.
 	Ignored func(m *jsonrpc.Message, reason error)
+	// Seen is the connection as it is observed.
+	Seen *tap.Conn
 
 	asked inFlight // requests of the server
 }
@@ -100,7 +103,7 @@ func asks(m *jsonrpc.Message) bool {
 func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, together *gather) {
 	switch {
 	case asks(m) && !calls.Answers():
-		in.ignore(m, errMustNotAsk)
+		in.ignore(m, mcp.DropNotAllowed, errMustNotAsk)
 		in.reply(nil, together)
 	case asks(m):
 		in.request(calls.Context(), m, bad, together)
@@ -108,10 +111,10 @@ func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, togethe
 		in.malformed(m, bad, calls)
 	case m.Kind == jsonrpc.Response:
 		if !calls.Resolve(m) {
-			in.ignore(m, errNotAsked)
+			in.ignore(m, mcp.DropUnasked, errNotAsked)
 		}
 	case m.Method == mcp.NoteCancelled && endsListen(m, calls):
-	case !in.asked.notice(m):
+	case !in.asked.notice(m, in.Seen):
 		in.Receiver.Notification(calls.Context(), m)
 	}
 }
@@ -132,7 +135,7 @@ func endsListen(m *jsonrpc.Message, calls Pending) bool {
 // Spec: 2026-07-28 basic#error-codes.
 func (in *Inbound) malformed(m *jsonrpc.Message, bad error, calls Pending) {
 	if m.Method != "" || !calls.Fail(m.ID, errors.New("the server sent a malformed answer: "+bad.Error())) {
-		in.ignore(m, bad)
+		in.ignore(m, mcp.DropMalformed, bad)
 	}
 }
 
@@ -144,13 +147,14 @@ func (in *Inbound) request(ctx context.Context, m *jsonrpc.Message, bad error, t
 	own, err := in.asked.add(ctx, m, maxAsked)
 	if err != nil {
 		if !in.Refuse(func() { in.reply(in.answer(ctx, unnamed(m), err), together) }) {
-			in.ignore(m, errTooMany)
+			in.ignore(m, mcp.DropTooMany, errTooMany)
 			in.reply(nil, together)
 		}
 		return
 	}
 	if !in.Go(func() { in.reply(in.admitted(own, m, bad), together) }) { //nolint:contextcheck // own is made of ctx
 		in.asked.remove(m.ID)
+		in.Seen.Drop(mcp.Received, mcp.DropClosed, m.Method, nil)
 	}
 }
 
@@ -179,6 +183,7 @@ func (in *Inbound) answer(ctx context.Context, m *jsonrpc.Message, bad error) []
 	case errors.Is(cause, ErrCancelRequest):
 		return encodeAnswer(m.ID, nil, Cancelled())
 	case cause != nil:
+		in.Seen.Drop(mcp.Sent, mcp.DropCancelled, m.Method, cause)
 		return nil
 	case bad != nil:
 		return encodeAnswer(m.ID, nil, bad)
@@ -209,15 +214,20 @@ func encodeAnswer(id jsonrpc.ID, result any, failed error) []byte {
 // reply sends an answer, alone or together with others; nil stands for one
 // that will not come.
 func (in *Inbound) reply(frame []byte, together *gather) {
+	var err error
 	switch {
 	case together != nil:
-		_ = together.settle(frame) // Reply has reported it
+		err = together.settle(frame)
 	case frame != nil:
-		_ = in.Reply(frame) // likewise
+		err = in.Reply(frame)
+	}
+	if err != nil { // Reply has reported it
+		in.Seen.DropFrame(mcp.Sent, tap.ReasonOf(err), "", frame, err)
 	}
 }
 
-func (in *Inbound) ignore(m *jsonrpc.Message, reason error) {
+func (in *Inbound) ignore(m *jsonrpc.Message, why mcp.DropReason, reason error) {
+	in.Seen.Drop(mcp.Received, why, m.Method, reason)
 	if in.Ignored != nil {
 		in.Ignored(m, reason)
 	}

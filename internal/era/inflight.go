@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -61,17 +62,18 @@ func (f *inFlight) remove(id jsonrpc.ID) {
 	}
 }
 
-// cancel ends a request with a cause. An unknown ID is ignored: the answer
-// may have crossed the cancellation.
+// cancel ends a request with a cause, and reports whether there is one. The
+// answer may have crossed the cancellation.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#timing-considerations.
-func (f *inFlight) cancel(id jsonrpc.ID, cause error) {
+func (f *inFlight) cancel(id jsonrpc.ID, cause error) bool {
 	f.mu.Lock()
 	r, ok := f.running[id]
 	f.mu.Unlock()
 	if ok {
 		r.ctx.End(cause)
 	}
+	return ok
 }
 
 // cancelAll ends every request with a cause, those that are registered later
@@ -97,25 +99,35 @@ func (f *inFlight) cancelListens() {
 }
 
 // notice handles a notification that cancels a request, and reports whether m
-// was one. Malformed ones are ignored.
+// was one. Malformed ones are ignored, and so are those of a request that is
+// not being served; seen tells of it.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#error-handling.
-func (f *inFlight) notice(m *jsonrpc.Message) bool {
+func (f *inFlight) notice(m *jsonrpc.Message, seen *tap.Conn) bool {
+	var (
+		id    jsonrpc.ID
+		cause error
+		bad   error
+	)
 	switch m.Method {
 	case mcp.NoteCancelled:
 		var p mcp.CancelledParams
-		if wire.Unmarshal(m.Params, &p) == nil {
-			f.cancel(p.RequestID, cancelled(p.Reason))
-		}
-		return true
+		bad = wire.Unmarshal(m.Params, &p)
+		id, cause = p.RequestID, cancelled(p.Reason)
 	case "$/cancelRequest":
 		var p struct {
 			ID jsonrpc.ID `json:"id"`
 		}
-		if wire.Unmarshal(m.Params, &p) == nil {
-			f.cancel(p.ID, ErrCancelRequest)
-		}
-		return true
+		bad = wire.Unmarshal(m.Params, &p)
+		id, cause = p.ID, ErrCancelRequest
+	default:
+		return false
 	}
-	return false
+	switch {
+	case bad != nil:
+		seen.Drop(mcp.Received, mcp.DropMalformed, m.Method, bad)
+	case !f.cancel(id, cause):
+		seen.Drop(mcp.Received, mcp.DropNoCall, m.Method, nil)
+	}
+	return true
 }

@@ -11,12 +11,13 @@ import (
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
-var errAnswered = errors.New("the exchange is over: its answer was sent")
+var errAnswered = tap.Because(mcp.DropAnswered, errors.New("the exchange is over: its answer was sent"))
 
 // link is the way from one exchange to its client, of either era. It keeps
 // the order: what precedes the answer is sent before it, and nothing after.
@@ -25,6 +26,7 @@ type link struct {
 	out   Out
 	facts *revision.Facts
 	log   *slog.Logger
+	seen  *tap.Conn
 	// malformed says that the request was refused before a handler saw it.
 	malformed bool
 	// token is the exchange's own, for progress that is passed on.
@@ -38,6 +40,7 @@ type link struct {
 func (l *link) message(ctx context.Context, m *jsonrpc.Message) error {
 	frame, err := jsonrpc.Append(nil, m)
 	if err != nil {
+		l.seen.Drop(mcp.Sent, mcp.DropNoForm, m.Method, err)
 		return err
 	}
 	return l.send(ctx, frame)
@@ -47,13 +50,27 @@ func (l *link) message(ctx context.Context, m *jsonrpc.Message) error {
 func (l *link) send(ctx context.Context, frame []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.done {
-		return errAnswered
+	err := error(nil)
+	switch {
+	case l.done:
+		err = errAnswered
+	case l.ctx.Err() != nil:
+		err = over(context.Cause(l.ctx)) //nolint:contextcheck // the reason for which the request ended
+	default:
+		err = l.out.Message(ctx, frame)
 	}
-	if l.ctx.Err() != nil {
-		return context.Cause(l.ctx) //nolint:contextcheck // the reason for which the request ended
+	if err != nil {
+		l.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), "", frame, err)
 	}
-	return l.out.Message(ctx, frame)
+	return err
+}
+
+// over is what stops a message of a request that has ended with a cause.
+func over(cause error) error {
+	if errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrExpired) {
+		return tap.Because(mcp.DropClosed, cause)
+	}
+	return tap.Because(mcp.DropCancelled, cause)
 }
 
 // answer sends the response, unless the client has cancelled.
@@ -69,6 +86,9 @@ func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err e
 			err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", cause)
 		}
 	default: // ErrCancelled, or the client is gone
+		if err == nil {
+			l.seen.Drop(mcp.Sent, mcp.DropCancelled, m.Method, cause)
+		}
 		l.drop()
 		return
 	}
@@ -82,6 +102,7 @@ func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err e
 	l.done = true
 	if err := l.out.Answer(ctx, frame, failed); err != nil {
 		l.log.DebugContext(ctx, "answer not delivered", "method", m.Method, "error", err)
+		l.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), m.Method, frame, err)
 		return // with the frame: a write that was given up may still be reading it
 	}
 	buffer.Reuse(frame)
@@ -140,6 +161,7 @@ func (l *link) drop() {
 func (l *link) notify(ctx context.Context, method string, params any) error {
 	m, err := jsonrpc.NewNotification(method, shapeParams(params, l.facts))
 	if err != nil {
+		l.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
 		return err
 	}
 	return l.message(ctx, m)
@@ -220,12 +242,15 @@ func (r *round) Once(ctx context.Context, key string, f func(context.Context) (j
 }
 
 // noBack is the Backchannel of notifications.
-type noBack struct{}
+type noBack struct{ seen *tap.Conn }
 
 var errNotification = errors.New("a notification has no answer and no way back")
 
-func (noBack) Notify(context.Context, string, any) error { return errNotification }
-func (noBack) LogEnabled(mcp.LoggingLevel) bool          { return false }
+func (b noBack) Notify(_ context.Context, method string, _ any) error {
+	b.seen.Drop(mcp.Sent, mcp.DropNoWayBack, method, nil)
+	return errNotification
+}
+func (noBack) LogEnabled(mcp.LoggingLevel) bool { return false }
 func (noBack) Input(context.Context, ...mcp.InputRequest) ([]json.RawMessage, error) {
 	return nil, errNotification
 }

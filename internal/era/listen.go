@@ -7,7 +7,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/parley-mcp/parley/internal/stack"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -23,12 +22,14 @@ const maxSubscriptions = 10_000
 func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *link, desc *mcp.Description) (any, error) {
 	opened := make(chan *subscription)
 	go func() { // ends when the subscription is acknowledged, which is waited for
-		stack.Grow()
 		opened <- s.open(ctx, x, link, &desc.Capabilities)
 	}()
 	sub := <-opened
 	defer sub.due.Stop()
-	defer sub.stop()
+	defer func() {
+		sub.stop()
+		sub.queue.drop(mcp.DropClosed, context.Cause(ctx))
+	}()
 	if sub.err == nil {
 		sub.err = s.tell(ctx, link, sub)
 	}
@@ -53,6 +54,7 @@ type subscription struct {
 // then waits, perhaps for days, stays small.
 func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *link, caps *mcp.ServerCapabilities) (sub *subscription) {
 	sub = &subscription{due: time.NewTimer(0), stop: func() {}}
+	sub.queue.conn = link.seen
 	sub.due.Stop()
 	var result any // comes when it is over
 	defer rescue(ctx, s.handler, x.Method, s.opts.Logger, &result, &sub.err)
@@ -110,14 +112,18 @@ func (s *Stateless) tell(ctx context.Context, link *link, sub *subscription) err
 			return nil
 		case <-sub.due.C:
 		}
-		for _, c := range sub.queue.take() {
-			err := link.send(ctx, changeFrame(c, sub.text))
+		for taken := sub.queue.take(); len(taken) > 0; taken = taken[1:] {
+			err := link.send(ctx, changeFrame(taken[0], sub.text))
+			if err == nil {
+				continue
+			}
+			for _, c := range taken[1:] {
+				sub.queue.dropped(c, mcp.DropClosed, err)
+			}
 			if ctx.Err() != nil {
 				return nil
 			}
-			if err != nil {
-				return err
-			}
+			return err
 		}
 	}
 }

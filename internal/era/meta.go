@@ -3,7 +3,9 @@ package era
 import (
 	"encoding/json"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -90,8 +92,11 @@ func badMeta(key string, err error) error {
 
 // newExchange makes the exchange of a message, as far as the message alone says
 // it; see fill.
-func newExchange(m *jsonrpc.Message) *mcp.Exchange {
-	return &mcp.Exchange{ID: m.ID, Method: m.Method, Params: m.Params, Meta: m.Meta}
+// newExchange returns the exchange of a message that came on a connection.
+func newExchange(m *jsonrpc.Message, seen *tap.Conn) *mcp.Exchange {
+	x := &mcp.Exchange{ID: m.ID, Method: m.Method, Params: m.Params, Meta: m.Meta}
+	access.SetObserver(x, seen)
+	return x
 }
 
 // fill adds to an exchange what _meta says of it, but for the peer, which the

@@ -166,11 +166,17 @@ func relayed(back mcp.Backchannel, method string, params json.RawMessage, token 
 func (l *link) relay(ctx context.Context, back mcp.Backchannel, method string, params json.RawMessage) error {
 	checked, err := wire.Marshal(params)
 	if err != nil {
+		l.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
 		return fmt.Errorf("%s: params: %w", method, err)
 	}
 	params, ok, err := relayed(back, method, checked, l.token, l.facts)
-	if err != nil || !ok {
+	switch {
+	case err != nil:
+		l.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
 		return err
+	case !ok:
+		l.seen.Drop(mcp.Sent, mcp.DropNotWanted, method, nil)
+		return nil
 	}
 	return l.message(ctx, &jsonrpc.Message{Kind: jsonrpc.Notification, Method: method, Params: params})
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // Request is one that was admitted: it is known by its ID, so that it can be
@@ -42,7 +43,10 @@ func (r *Request) Serve(via Via) {
 
 // Drop gives up a request that is not to be served after all: the connection
 // is ending. There is no answer.
-func (r *Request) Drop() { r.Dropped() }
+func (r *Request) Drop() {
+	r.of.seen.Drop(mcp.Received, mcp.DropClosed, r.m.Method, nil)
+	r.Dropped()
+}
 
 // forget makes the ID free for another request.
 func (r *Request) forget() {

@@ -44,7 +44,7 @@ func TestBadResultsFailTheirRequest(t *testing.T) {
 			s.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`), out, Via{})
 			refused(t, out)
 
-			session := NewSession(handing{result}, opts, new(keeper))
+			session := NewSession(handing{result}, opts, new(keeper), nil)
 			session.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`), new(keeper), Via{})
 			defer session.Close(jsonrpc.ErrClosed)
 			out = new(keeper)

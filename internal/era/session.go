@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/calls"
 	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -24,6 +25,7 @@ type Session struct {
 	handler  mcp.Handler
 	opts     mcp.ServeOptions
 	standing Out // for what belongs to no request
+	seen     *tap.Conn
 	calls    calls.Table
 	ctx      context.Context //nolint:containedctx // the session's own life: ended by Close
 	end      context.CancelCauseFunc
@@ -46,11 +48,12 @@ type agreement struct {
 }
 
 // NewSession returns a session that waits for initialize. standing takes the
-// messages that belong to no request.
-func NewSession(h mcp.Handler, opts mcp.ServeOptions, standing Out) *Session {
-	s := &Session{handler: h, opts: WithDefaults(&opts), standing: standing, level: mcp.LevelInfo, watching: map[string]*watched{}}
+// messages that belong to no request, and seen is the connection as it is
+// observed.
+func NewSession(h mcp.Handler, opts mcp.ServeOptions, standing Out, seen *tap.Conn) *Session {
+	s := &Session{handler: h, opts: WithDefaults(&opts), standing: standing, seen: seen, level: mcp.LevelInfo, watching: map[string]*watched{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
-	s.queue.wake = s.wake
+	s.queue.wake, s.queue.conn = s.wake, seen
 	return s
 }
 
@@ -91,6 +94,7 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via 
 	case jsonrpc.Response:
 		if !s.calls.Resolve(m) {
 			s.opts.Logger.DebugContext(ctx, "answer to a question that was not asked", "id", m.ID)
+			s.seen.Drop(mcp.Received, mcp.DropUnasked, "", nil)
 		}
 		return
 	case jsonrpc.Notification:
@@ -98,7 +102,7 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via 
 		return
 	case jsonrpc.Request:
 	}
-	t := &talk{link: link{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger}, session: s}
+	t := &talk{link: link{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger, seen: s.seen}, session: s}
 	if t.facts == nil {
 		t.facts = revision.Oldest()
 	}
@@ -216,17 +220,16 @@ func orEmpty(params []byte) []byte {
 func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
 	if s.Facts() == nil {
 		s.opts.Logger.DebugContext(ctx, "notification before initialize", "method", m.Method)
+		s.seen.Drop(mcp.Received, mcp.DropTooEarly, m.Method, nil)
 		return
 	}
-	x := newExchange(m)
-	x.Back, x.Peer = noBack{}, s.client(via)
+	x := newExchange(m, s.seen)
+	x.Back, x.Peer = noBack{s.seen}, s.client(via)
 	if m.Method == mcp.NoteInitialized {
 		s.start(ctx, x)
 		return
 	}
-	if err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
-		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
-	}
+	guard(ctx, s.handler, x, s.opts.Logger)
 }
 
 // client returns who sent a message. Each may come with credentials of its own.
@@ -263,7 +266,7 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *talk, via Via)
 
 // exchange makes the exchange of a request.
 func (s *Session) exchange(m *jsonrpc.Message, t *talk, via Via) (*mcp.Exchange, error) {
-	meta, x := readMeta(m), newExchange(m)
+	meta, x := readMeta(m), newExchange(m, s.seen)
 	if err := meta.fill(x); err != nil {
 		return nil, err
 	}

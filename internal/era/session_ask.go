@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -121,7 +122,9 @@ func (t *talk) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
 	if err != nil {
 		return
 	}
-	_ = t.out.Message(context.WithoutCancel(ctx), frame) // the client may be gone, too
+	if err := t.out.Message(context.WithoutCancel(ctx), frame); err != nil { // the client may be gone, too
+		t.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), mcp.NoteCancelled, frame, err)
+	}
 }
 
 // visit gives a URL elicitation the identifier that 2025-11-25 wants, and

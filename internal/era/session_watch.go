@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -155,6 +156,7 @@ func (s *Session) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
+		s.queue.drop(mcp.DropClosed, nil)
 		return
 	}
 	s.telling.Add(1)
@@ -166,12 +168,17 @@ func (s *Session) wake() {
 
 func (s *Session) tell() {
 	for _, c := range s.queue.take() {
-		if !s.watches(c) {
-			continue // unsubscribed meanwhile
-		}
-		if err := s.standing.Message(s.ctx, changeFrame(c, nil)); err != nil {
-			s.opts.Logger.Debug("change not told", "error", err)
-			return
+		switch {
+		case s.ctx.Err() != nil:
+			s.queue.dropped(c, mcp.DropClosed, context.Cause(s.ctx))
+		case !s.watches(c): // unsubscribed meanwhile
+			s.queue.dropped(c, mcp.DropUnsubscribed, nil)
+		default:
+			frame := changeFrame(c, nil)
+			if err := s.standing.Message(s.ctx, frame); err != nil {
+				s.opts.Logger.Debug("change not told", "error", err)
+				s.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), changeMethods[c.Kind], frame, err)
+			}
 		}
 	}
 }

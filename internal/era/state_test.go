@@ -139,7 +139,7 @@ func FuzzMeta(f *testing.F) {
 			return
 		}
 		got := readMeta(m)
-		if x := newExchange(m); got.fill(x) == nil && string(x.Meta) != string(m.Meta) {
+		if x := newExchange(m, nil); got.fill(x) == nil && string(x.Meta) != string(m.Meta) {
 			t.Errorf("_meta changed: %s, then %s", m.Meta, x.Meta)
 		}
 		IsStateless(m)

@@ -49,7 +49,7 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, vi
 		s.notice(ctx, m, via)
 		return
 	}
-	r := &round{link: link{ctx: ctx, out: out, facts: s.unknown, log: s.opts.Logger}, method: m.Method}
+	r := &round{link: link{ctx: ctx, out: out, facts: s.unknown, log: s.opts.Logger, seen: via.Seen}, method: m.Method}
 	x, desc, err := s.read(ctx, m, r, via)
 	var result any
 	switch {
@@ -68,7 +68,7 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, vi
 //
 // Spec: 2026-07-28 basic#meta.
 func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, r *round, via Via) (*mcp.Exchange, *mcp.Description, error) {
-	meta, x := readMeta(m), newExchange(m)
+	meta, x := readMeta(m), newExchange(m, via.Seen)
 	x.Mirrored, x.Back, r.peer = via.Mirrored, r, &x.Peer
 	x.Peer.Principal, x.Peer.Authorization = via.Principal, via.Authorization
 	desc := s.handler.Describe(ctx, &x.Peer)
@@ -130,19 +130,16 @@ func (s *Stateless) client(meta *requestMeta, peer *mcp.Peer) error {
 	if !isObject(meta.capabilities) {
 		return mcp.InvalidParams("params._meta: %q must be an object", mcp.MetaClientCapabilities)
 	}
-	declared, err := s.capabilities.decode(meta.capabilities)
-	if err != nil {
+	var err error
+	if peer.Capabilities, err = s.capabilities.decode(meta.capabilities, cloneCapabilities); err != nil {
 		return badMeta(mcp.MetaClientCapabilities, err)
 	}
-	peer.Capabilities = *declared
 	if meta.info == nil {
 		return nil
 	}
-	info, err := s.infos.decode(meta.info)
-	if err != nil {
+	if peer.Info, err = s.infos.decode(meta.info, cloneImplementation); err != nil {
 		return badMeta(mcp.MetaClientInfo, err)
 	}
-	peer.Info = *info
 	return nil
 }
 
@@ -173,12 +170,10 @@ func (s *Stateless) discover(desc *mcp.Description, f *revision.Facts) any {
 
 // notice serves a notification, which nobody waits for.
 func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
-	x := newExchange(m)
-	x.Back = noBack{}
+	x := newExchange(m, via.Seen)
+	x.Back = noBack{via.Seen}
 	x.Peer = mcp.Peer{Principal: via.Principal, Authorization: via.Authorization, Revision: s.unknown.Revision}
-	if err := guard(ctx, s.handler, x, s.opts.Logger); err != nil {
-		s.opts.Logger.DebugContext(ctx, "notification not handled", "method", m.Method, "error", err)
-	}
+	guard(ctx, s.handler, x, s.opts.Logger)
 }
 
 // inputRequired seals what was learnt so far and asks for the rest.
@@ -224,11 +219,18 @@ func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputR
 }
 
 // guard serves a notification behind rescue.
-func guard(ctx context.Context, h mcp.Handler, x *mcp.Exchange, log *slog.Logger) (err error) {
+func guard(ctx context.Context, h mcp.Handler, x *mcp.Exchange, log *slog.Logger) {
 	var result any // nobody waits for it
-	defer rescue(ctx, h, x.Method, log, &result, &err)
-	_, err = h.Serve(ctx, x)
-	return err
+	var failed error
+	defer rescue(ctx, h, x.Method, log, &result, &failed)
+	_, err := h.Serve(ctx, x)
+	if err == nil {
+		return
+	}
+	log.DebugContext(ctx, "notification not handled", "method", x.Method, "error", err)
+	if _, unknown := errors.AsType[*mcp.MethodNotFoundError](err); unknown {
+		x.Drop(mcp.DropNoTaker, x.Method, nil)
+	}
 }
 
 // rescue is the last line before the connection: a panic that a handler did

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-mcp/parley/internal/calls"
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/serial"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -18,6 +19,7 @@ import (
 // Link is the client's end of a connection of frames.
 type Link struct {
 	frames    Frames
+	seen      *tap.Conn
 	inbound   era.Inbound
 	calls     calls.Table
 	listens   sync.Map        // of jsonrpc.ID: subscriptions in flight
@@ -39,13 +41,17 @@ var _ mcp.Conn = (*Link)(nil)
 // Dial starts reading frames. The goroutine it starts, and those that answer
 // requests of the server, have ended when Close returns. explain, which may
 // be nil, adds to the error of a connection that ended by itself what its
-// owner knows of it.
-func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) error) *Link {
+// owner knows of it. seen is the connection as it is observed; a Poster shows
+// its frames itself.
+func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) error, seen *tap.Conn) *Link {
 	ctx, end := context.WithCancelCause(context.Background())
-	l := &Link{frames: frames, ctx: ctx, end: end, done: make(chan struct{})}
+	if _, apart := frames.(Poster); !apart && seen.Watched() {
+		frames = watched(keeping(frames), seen)
+	}
+	l := &Link{frames: frames, seen: seen, ctx: ctx, end: end, done: make(chan struct{})}
 	l.inbound = era.Inbound{
 		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: limit},
-		Reply:  frames.Write,
+		Reply: frames.Write, Seen: seen,
 		Go:     func(f func()) bool { l.work.Go(f); return true }, // ends with the answer; Close waits for it
 		Refuse: func(f func()) bool { l.refusals.Add(f); return true },
 	}
@@ -80,6 +86,9 @@ func (l *Link) read() error {
 		if err != nil {
 			// Also one that is too long: the answer to some call was in it, and
 			// nobody knows to which.
+			if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
+				l.seen.Drop(mcp.Received, mcp.DropTooLong, "", long)
+			}
 			return err
 		}
 		l.inbound.Take(frame, pending{l})
@@ -128,8 +137,12 @@ func (l *Link) fail(id jsonrpc.ID, err error) bool {
 }
 
 func (l *Link) write(m *jsonrpc.Message) {
-	if frame, err := jsonrpc.Append(nil, m); err == nil {
-		_ = l.frames.Write(frame)
+	frame, err := jsonrpc.Append(nil, m)
+	if err == nil {
+		err = l.frames.Write(frame)
+	}
+	if err != nil {
+		l.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), m.Method, frame, err)
 	}
 }
 
@@ -224,6 +237,7 @@ func (l *Link) withdraw(request *jsonrpc.Message, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closing || l.err != nil {
+		l.seen.Drop(mcp.Sent, mcp.DropClosed, mcp.NoteCancelled, l.err)
 		return
 	}
 	l.farewells.Add(1)

@@ -36,6 +36,7 @@ func (s *server) next(ctx context.Context) (*jsonrpc.Message, error) {
 	var long *jsonrpc.TooLongError
 	switch {
 	case errors.As(err, &long):
+		s.seen.Drop(mcp.Received, mcp.DropTooLong, "", long)
 		s.refuse(ctx, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%v", long))
 	case err != nil:
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/serial"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -32,8 +33,9 @@ func ServeVia(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeO
 	}
 	ctx, stop := era.UntilExpiry(ctx, via.Authorization)
 	defer stop()
-	s := &server{opts: opts, frames: keeping(frames), ended: make(chan error, 1)}
-	s.conversation = era.NewConversation(h, opts, stateless, s)
+	via.Seen = tap.Serving(opts)
+	s := &server{opts: opts, frames: watched(keeping(frames), via.Seen), seen: via.Seen, ended: make(chan error, 1)}
+	s.conversation = era.NewConversation(h, opts, stateless, s, via.Seen)
 	s.delivery = era.Delivery{Out: s, Via: via, Start: s.start, Queue: s.notices.Add}
 	return s.run(ctx)
 }
@@ -42,6 +44,7 @@ func ServeVia(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeO
 type server struct {
 	opts         mcp.ServeOptions
 	frames       keeper
+	seen         *tap.Conn
 	conversation *era.Conversation
 	delivery     era.Delivery // of everything but what the reader serves itself
 	lead         lead

@@ -29,7 +29,7 @@ func TestServerStopsReading(t *testing.T) {
 		link := stream.Dial(stream.Lines(fromServer, toServer, 1<<20, func() error {
 			_ = toClient.Close() // closing a pipe does not fail
 			return toServer.Close()
-		}), deaf{}, 1<<20, nil)
+		}), deaf{}, 1<<20, nil, nil)
 		late := errors.New("too late")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, late)
 		defer cancel()
@@ -70,7 +70,7 @@ func TestRefusalsDoNotKeepFromReading(t *testing.T) {
 	link := stream.Dial(stream.Lines(fromServer, toServer, 1<<20, func() error {
 		_ = toClient.Close() // closing a pipe does not fail
 		return toServer.Close()
-	}), th, 1<<20, nil)
+	}), th, 1<<20, nil, nil)
 	stuck := time.AfterFunc(10*time.Second, func() {
 		t.Error("the client reads nothing while it refuses a question")
 		_ = toClient.Close()
@@ -127,7 +127,7 @@ func TestEndlessLine(t *testing.T) {
 func TestConnectionHasEndedWhenItsCallsFail(t *testing.T) {
 	for range 200 {
 		near, far := stream.Pipe()
-		link := stream.Dial(near, deaf{}, 1<<20, nil)
+		link := stream.Dial(near, deaf{}, 1<<20, nil, nil)
 		go func() { // ends with the request
 			_, _ = far.Read() // what is asked does not matter
 			_ = far.Close()   // closing a pipe does not fail

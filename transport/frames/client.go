@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -38,7 +39,7 @@ func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	return stream.Dial(conn, receiver, orDefault(c.MaxMessageBytes), c.explain), nil //nolint:contextcheck // the connection outlives this call
+	return stream.Dial(conn, receiver, orDefault(c.MaxMessageBytes), c.explain, tap.Take(ctx)), nil //nolint:contextcheck // the connection outlives this call
 }
 
 // explain says which connection has ended.

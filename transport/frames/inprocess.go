@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -24,14 +25,14 @@ func (p *inProcess) Name() string {
 }
 
 // Connect implements mcp.Transport.
-func (p *inProcess) Connect(_ context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
+func (p *inProcess) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
 	near, far := Pipe()
 	s := &served{done: make(chan struct{})}
 	go func() { //nolint:gosec,contextcheck // it outlives the call that connects, and ends with the connection; Close waits for it
 		defer close(s.done)
 		s.err = Serve(context.Background(), p.handler, far, p.opts)
 	}()
-	s.Conn = stream.Dial(near, receiver, orDefault(0), s.explain) //nolint:contextcheck // likewise
+	s.Conn = stream.Dial(near, receiver, orDefault(0), s.explain, tap.Take(ctx)) //nolint:contextcheck // likewise
 	return s, nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/httpcall"
 	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -78,13 +79,13 @@ func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, 
 		return nil, err
 	}
 	d := c.withDefaults()
-	f := newFrames(&d)
+	f := newFrames(&d, tap.Take(ctx))
 	if err := f.open(ctx, base); err != nil {
 		_ = f.Close() // there is nothing to lose
 		return nil, err
 	}
 	explain := func(err error) error { return fmt.Errorf("the event stream of %q ended: %w", d.Name(), err) }
-	return &conn{Link: stream.Dial(f, receiver, d.MaxMessageBytes, explain), frames: f}, nil //nolint:contextcheck // the connection outlives this call
+	return &conn{Link: stream.Dial(f, receiver, d.MaxMessageBytes, explain, f.seen), frames: f}, nil //nolint:contextcheck // the connection outlives this call
 }
 
 // conn is a link that knows the revision of its session.

@@ -15,7 +15,9 @@ import (
 	"github.com/parley-mcp/parley/internal/httpcall"
 	"github.com/parley-mcp/parley/internal/sse"
 	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 const headerVersion = "MCP-Protocol-Version"
@@ -30,6 +32,8 @@ type frames struct {
 	own      bool            // the http.Client is this connection's own
 	ctx      context.Context //nolint:containedctx // the connection's life: ended by Close
 	end      context.CancelCauseFunc
+	seen     *tap.Conn
+	stream   *tap.Request // that opened the event stream
 	body     io.ReadCloser
 	events   *sse.Reader
 	endpoint *url.URL
@@ -38,8 +42,8 @@ type frames struct {
 
 var _ stream.Poster = (*frames)(nil)
 
-func newFrames(c *Client) *frames {
-	f := &frames{client: c, own: c.HTTP == nil}
+func newFrames(c *Client, seen *tap.Conn) *frames {
+	f := &frames{client: c, seen: seen, own: c.HTTP == nil}
 	f.http = httpcall.Guarded(c.HTTP)
 	f.ctx, f.end = context.WithCancelCause(context.Background())
 	return f
@@ -64,10 +68,12 @@ func (f *frames) connect(base *url.URL) error {
 	}
 	req.Header.Set("Accept", sse.ContentType)
 	req.Header.Set("Cache-Control", "no-store")
+	f.stream = f.seen.Request(req.Method, req.Header, "")
 	resp, err := f.http.Do(req) //nolint:bodyclose // Close does
 	if err != nil {
 		return err
 	}
+	f.stream.Responded(resp.StatusCode, resp.Header)
 	f.body = resp.Body
 	if resp.StatusCode != http.StatusOK {
 		return newHTTPError(resp)
@@ -127,7 +133,10 @@ func (f *frames) Read() ([]byte, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%w: %w", jsonrpc.ErrClosed, err)
 		case (e.Name == "" || e.Name == "message") && len(e.Data) > 0:
+			f.stream.Answer(e.Data, e.ID)
 			return e.Data, nil
+		case len(e.Data) > 0:
+			f.seen.DropFrame(mcp.Received, mcp.DropNoTaker, "", e.Data, fmt.Errorf("an event of the type %q is no message", e.Name))
 		}
 	}
 }
@@ -145,6 +154,8 @@ func (f *frames) Write(frame []byte) error {
 	if v := f.version.Load(); v != nil {
 		req.Header.Set(headerVersion, *v)
 	}
+	seen := f.seen.Request(req.Method, req.Header, "")
+	seen.Body(frame)
 	resp, err := f.http.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -152,6 +163,7 @@ func (f *frames) Write(frame []byte) error {
 		}
 		return err
 	}
+	seen.Responded(resp.StatusCode, resp.Header)
 	defer func() { _ = resp.Body.Close() }() // nothing in it matters
 	if resp.StatusCode/100 != 2 {
 		return newHTTPError(resp)

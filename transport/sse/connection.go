@@ -13,6 +13,7 @@ import (
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -21,6 +22,7 @@ import (
 type connection struct {
 	id           string
 	principal    string
+	seen         *tap.Conn
 	pen          *httpserve.Pen
 	conversation *era.Conversation
 	ctx          context.Context //nolint:containedctx // the stream's life: ended with it
@@ -47,16 +49,16 @@ func (c *connection) Answer(ctx context.Context, frame []byte, _ *era.Failure) e
 
 // open serves a stream until its client leaves.
 func (h *Handler) open(w http.ResponseWriter, r *http.Request, via era.Via) {
-	c := h.begin(r, via.Principal)
+	c := h.begin(r, via.Principal, httpserve.ConnOf(w, h.seen))
 	if c == nil {
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "no more streams can be opened now", http.StatusServiceUnavailable)
 		return
 	}
 	defer h.finish(c)
-	c.pen = httpserve.NewPen(w, h.writes, h.opts.KeepAlive, func(error) { c.end(era.ErrCancelled) })
+	c.pen = httpserve.NewPen(w, h.opts.WriteTimeout, h.opts.KeepAlive, func(error) { c.end(era.ErrCancelled) })
 	defer c.pen.Close()
-	c.conversation = era.NewConversation(h.handler, h.opts.ServeOptions, nil, c)
+	c.conversation = era.NewConversation(h.handler, h.opts.ServeOptions, nil, c, c.seen)
 	c.renew(via.Authorization)
 	h.publish(c)
 	if c.pen.Event(sse.Event{Name: "endpoint", Data: []byte(c.endpoint(r.URL))}) == nil {
@@ -76,10 +78,11 @@ func (c *connection) endpoint(stream *url.URL) string {
 	return s
 }
 
-func (h *Handler) begin(r *http.Request, principal string) *connection {
+func (h *Handler) begin(r *http.Request, principal string, seen *tap.Conn) *connection {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
-	c := &connection{id: hex.EncodeToString(id), principal: principal}
+	c := &connection{id: hex.EncodeToString(id), principal: principal, seen: seen}
+	seen.SetSession(c.id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed || len(h.streams) >= h.opts.MaxStreams {

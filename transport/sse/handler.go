@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -68,8 +69,7 @@ type Handler struct {
 	opts    Options
 	guard   *httpserve.Guard
 	limits  *httpserve.Limits
-	reads   *httpserve.Watch
-	writes  *httpserve.Watch
+	seen    *tap.Conn // of what is on no connection of its own
 
 	mu      sync.Mutex
 	closed  bool
@@ -89,7 +89,7 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	return &Handler{
 		handler: h, opts: o, guard: guard,
 		limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), streams: map[string]*connection{},
-		reads: httpserve.WatchReads(o.ReadTimeout), writes: httpserve.WatchWrites(o.WriteTimeout),
+		seen: tap.Serving(o.ServeOptions),
 	}, nil
 }
 
@@ -117,6 +117,9 @@ func (h *Handler) Close(ctx context.Context) error {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.opts.Tap != nil {
+		w = httpserve.Show(w, r, h.connOf(r))
+	}
 	defer httpserve.LimitRest(w, r, h.opts.ReadTimeout)
 	if err := h.guard.Check(r); err != nil {
 		h.opts.Logger.WarnContext(r.Context(), "request refused", "reason", err, "remote", r.RemoteAddr)

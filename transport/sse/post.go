@@ -7,7 +7,9 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 var errEnded = errors.New("the stream has ended")
@@ -57,9 +59,18 @@ func (h *Handler) find(r *http.Request, principal string) *connection {
 	return c
 }
 
+// connOf returns the connection that a request is shown on: the one it names,
+// or one of its own, which the stream that it opens takes over.
+func (h *Handler) connOf(r *http.Request) *tap.Conn {
+	if c := h.find(r, httpserve.Sender(r, h.opts.Principal).Principal); c != nil {
+		return c.seen
+	}
+	return h.seen.Another()
+}
+
 // body reads the request's body, within its bounds of size and time.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
-	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.reads)
+	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
 	case errors.Is(err, httpserve.ErrLong):
 		return nil, http.StatusRequestEntityTooLarge
@@ -89,7 +100,11 @@ func (c *connection) take(body []byte, via era.Via) error {
 		c.conversation.Malformed(c.ctx, m, err)
 		return err
 	}
-	return c.serve(func() { c.conversation.Receive(c.ctx, m, nil, d) })
+	err = c.serve(func() { c.conversation.Receive(c.ctx, m, nil, d) })
+	if err != nil && m.Kind != jsonrpc.Request {
+		c.seen.Drop(mcp.Received, mcp.DropClosed, m.Method, err)
+	}
+	return err
 }
 
 // serve runs f, unless the connection is ending.

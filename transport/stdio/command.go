@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -60,7 +61,7 @@ func (c *Command) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn,
 	if limit <= 0 {
 		limit = 64 << 20
 	}
-	return stream.Dial(stream.Lines(p.out, p.in, limit, p.stop), receiver, limit, p.explain), nil //nolint:contextcheck // the connection outlives this call
+	return stream.Dial(stream.Lines(p.out, p.in, limit, p.stop), receiver, limit, p.explain, tap.Take(ctx)), nil //nolint:contextcheck // the connection outlives this call
 }
 
 func (c *Command) start() (*process, error) {

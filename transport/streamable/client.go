@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/httpcall"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/sse"
 )
@@ -87,7 +88,7 @@ func (c *Client) withDefaults() Client {
 // reached is an error of the first call. The connection opens a session when
 // it carries initialize, and ends with it; without one it does not end by
 // itself.
-func (c *Client) Connect(_ context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
+func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
 	u, err := httpcall.ParseURL(c.URL)
 	if err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (c *Client) Connect(_ context.Context, receiver mcp.Receiver) (mcp.Conn, er
 	if err != nil {
 		return nil, err
 	}
-	l := &conn{opts: c.withDefaults(), blank: blank, http: httpcall.Guarded(c.HTTP), own: c.HTTP == nil, done: make(chan struct{})}
+	l := &conn{opts: c.withDefaults(), seen: tap.Take(ctx), blank: blank, http: httpcall.Guarded(c.HTTP), own: c.HTTP == nil, done: make(chan struct{})}
 	l.header = baseHeader(c.Header)
 	l.postHeader = toPost(l.header)
 	l.ctx, l.end = context.WithCancelCause(context.Background())

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -158,6 +159,7 @@ func (c *conn) answer(f *flight, call *call, resp *http.Response) (*jsonrpc.Mess
 		defer f.landed(resp.Body)
 		return nil, f.reason(err)
 	}
+	show(resp, body)
 	f.arrived(resp.Body)
 	m, err := c.take(call, body)
 	if m == nil && err == nil {
@@ -187,6 +189,7 @@ func (c *conn) refused(f *flight, call *call, resp *http.Response) (*jsonrpc.Mes
 	if err != nil && f.ctx.Err() != nil {
 		return nil, f.reason(err)
 	}
+	show(resp, body)
 	m := c.rpcError(body)
 	switch status := resp.StatusCode; {
 	case call.session != "" && forgets(status, call, m):
@@ -295,6 +298,7 @@ func (c *conn) withdraw(request *call, why error) {
 		defer cancel()
 		if err := c.deliver(ctx, note); err != nil {
 			c.opts.Logger.Debug("cancellation not delivered", "server", c.opts.Name(), "error", err)
+			c.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), mcp.NoteCancelled, note.frame, err)
 		}
 	})
 }

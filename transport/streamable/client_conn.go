@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/serial"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -17,7 +18,8 @@ import (
 // conn is a client's connection to a server: nothing but what is known of the
 // server, until there is a session.
 type conn struct {
-	opts       Client        // with its defaults
+	opts       Client // with its defaults
+	seen       *tap.Conn
 	blank      *http.Request // what the others are made of
 	header     http.Header   // what the user adds to every request
 	postHeader http.Header   // and what every POST has

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/sse"
@@ -15,7 +16,7 @@ import (
 // Spec: 2026-07-28 basic/transports/streamable-http#http-sse-transport-2024-11-05.
 func (c *conn) fallBack(ctx context.Context, initialize *call, refused error) (*jsonrpc.Message, error) {
 	older := &sse.Client{URL: c.opts.URL, HTTP: c.http, Header: c.opts.Header, MaxMessageBytes: c.opts.MaxMessageBytes}
-	old, err := older.Connect(ctx, c.inbound.Receiver)
+	old, err := older.Connect(tap.With(ctx, c.seen), c.inbound.Receiver)
 	if err != nil {
 		return nil, fmt.Errorf("%w (and it does not speak HTTP+SSE either: %v)", refused, err) //nolint:errorlint // the first reason is the one to act on
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/internal/tap"
 )
 
 // maxErrorBody is how much of the body of a refusal is read to find out
@@ -113,7 +114,24 @@ func (c *conn) do(ctx context.Context, method string, body []byte, header http.H
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	return c.http.Do(req)
+	seen := c.seen.Request(method, header, fieldLast.get(header))
+	seen.Body(body)
+	resp, err := c.http.Do(req)
+	if err != nil || seen == nil {
+		return resp, err
+	}
+	seen.Responded(resp.StatusCode, resp.Header)
+	if resp.Body != http.NoBody { // which is told by its value
+		resp.Body = seen.Carry(resp.Body)
+	}
+	return resp, nil
+}
+
+// show shows the frame that a response is, as far as it was read.
+func show(resp *http.Response, frame []byte) {
+	if seen := tap.Of(resp.Body); seen != nil && mediaType(resp) == "application/json" {
+		seen.Answer(frame, "")
+	}
 }
 
 // baseHeader returns what the user adds to every request.

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // cursor is where a client is in a stream of events.
@@ -59,7 +61,7 @@ var errStreamEnded = errors.New("the server ended the stream without an answer")
 // events reads events up to the answer to call, or to the end. moved says
 // that there were any.
 func (c *conn) events(call *call, body io.Reader, at *cursor) (answer *jsonrpc.Message, moved bool, err error) {
-	r := c.newReader(body)
+	r, seen := c.newReader(body), tap.Of(body)
 	defer r.Release()
 	for {
 		e, err := r.Next()
@@ -67,7 +69,9 @@ func (c *conn) events(call *call, body io.Reader, at *cursor) (answer *jsonrpc.M
 		case errors.Is(err, io.EOF):
 			return nil, moved, errStreamEnded
 		case errors.Is(err, sse.ErrTooLong):
-			return nil, moved, fmt.Errorf("the server sent a message over the limit of %d bytes; see Client.MaxMessageBytes", c.opts.MaxMessageBytes)
+			err = fmt.Errorf("the server sent a message over the limit of %d bytes; see Client.MaxMessageBytes", c.opts.MaxMessageBytes)
+			c.seen.Drop(mcp.Received, mcp.DropTooLong, "", err)
+			return nil, moved, err
 		case err != nil:
 			return nil, moved, fmt.Errorf("%w: %w", errStreamEnded, err)
 		}
@@ -78,9 +82,14 @@ func (c *conn) events(call *call, body io.Reader, at *cursor) (answer *jsonrpc.M
 		if e.Retry > 0 {
 			at.retry = e.Retry
 		}
-		if len(e.Data) == 0 || e.Name != "" && e.Name != "message" {
+		if len(e.Data) == 0 {
 			continue // it only says where the stream is
 		}
+		if e.Name != "" && e.Name != "message" {
+			c.seen.DropFrame(mcp.Received, mcp.DropNoTaker, "", e.Data, fmt.Errorf("an event of the type %q is no message", e.Name))
+			continue
+		}
+		seen.Answer(e.Data, e.ID)
 		if m, err := c.take(call, e.Data); m != nil || err != nil {
 			return m, moved, err
 		}
@@ -168,6 +177,7 @@ func (c *conn) get(ctx context.Context, at *cursor) (io.ReadCloser, error) {
 	}
 	defer drain(resp.Body)
 	body, _ := readBody(resp.Body, resp.ContentLength, 512) // for the message; what is missing does not matter
+	show(resp, body)
 	return nil, httpError(resp, body)
 }
 
@@ -246,6 +256,7 @@ func (c *conn) listen(answered func()) {
 			return
 		case final(err) && at.last != "":
 			at.last = "" // what was missed is gone
+			c.seen.Drop(mcp.Received, mcp.DropForgotten, "", err)
 		case final(err):
 			c.opts.Logger.Debug("the server has no stream for what it says by itself", "server", c.opts.Name(), "reason", err)
 			return

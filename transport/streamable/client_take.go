@@ -79,6 +79,7 @@ func (c *conn) inbox(receiver mcp.Receiver) era.Inbound {
 	return era.Inbound{
 		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: c.opts.MaxMessageBytes},
 		Reply:  c.reply,
+		Seen:   c.seen,
 		Go:     c.spawn, // ends with the answer, or with the connection
 		Refuse: c.refuse,
 		Ignored: func(m *jsonrpc.Message, reason error) {
@@ -114,6 +115,7 @@ func (c *conn) assigned(session string) error {
 			return fmt.Errorf("the server assigned the malformed session ID %q", session)
 		}
 	}
+	c.seen.SetSession(session)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.session = session

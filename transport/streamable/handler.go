@@ -17,6 +17,7 @@ import (
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -30,9 +31,8 @@ type Handler struct {
 	stateless *era.Stateless
 	guard     *httpserve.Guard
 	limits    *httpserve.Limits
-	reads     *httpserve.Watch
-	writes    *httpserve.Watch
 	sessions  *sessions
+	seen      *tap.Conn // of what is on no connection of its own
 
 	ctx      context.Context //nolint:containedctx // the handler's life: ended by Close
 	down     context.CancelCauseFunc
@@ -57,8 +57,7 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst)}
 	s.ctx, s.down = context.WithCancelCause(context.Background())
 	s.requests = map[*era.Context]struct{}{}
-	s.reads, s.writes = httpserve.WatchReads(o.ReadTimeout), httpserve.WatchWrites(o.WriteTimeout)
-	s.sessions = newSessions(s)
+	s.sessions, s.seen = newSessions(s), tap.Serving(o.ServeOptions)
 	return s, nil
 }
 
@@ -91,7 +90,7 @@ func (h *Handler) Close(ctx context.Context) error {
 func (h *Handler) Sessions() int { return h.sessions.len() }
 
 func (h *Handler) pen(w http.ResponseWriter, broken func(error)) *httpserve.Pen {
-	return httpserve.NewPen(w, h.writes, h.opts.KeepAlive, broken)
+	return httpserve.NewPen(w, h.opts.WriteTimeout, h.opts.KeepAlive, broken)
 }
 
 func (h *Handler) enter() bool {
@@ -106,6 +105,9 @@ func (h *Handler) enter() bool {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.opts.Tap != nil {
+		w = httpserve.Show(w, r, h.sessions.connOf(r))
+	}
 	defer httpserve.LimitRest(w, r, h.opts.ReadTimeout)
 	if !h.enter() {
 		h.refuse(w, http.StatusServiceUnavailable, jsonrpc.CodeInternalError, "the server is shutting down")
@@ -176,7 +178,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 	}
 	m, err := h.decoder.Decode(body)
 	if err != nil {
-		h.sessions.malformed(r, m, err, via)
+		h.sessions.malformed(w, r, m, err, via)
 		h.refuseMessage(w, http.StatusBadRequest, answerable(m), err)
 		return
 	}
@@ -225,7 +227,7 @@ func acceptable(r *http.Request) (int, error) {
 
 // body reads the request's body, within its bounds of size and time.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, error) {
-	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.reads)
+	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
 	case errors.Is(err, httpserve.ErrLong):
 		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the body is over the limit of %d bytes", h.opts.MaxMessageBytes)
@@ -233,6 +235,14 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, err
 		return nil, http.StatusBadRequest, errors.New("the body did not arrive whole")
 	}
 	return body, 0, nil
+}
+
+// dropped says of a message whose request is refused that it is not served.
+// One that waits for an answer has that in the refusal.
+func (h *Handler) dropped(w http.ResponseWriter, m *jsonrpc.Message, err error) {
+	if m.Kind != jsonrpc.Request {
+		httpserve.ConnOf(w, h.seen).Drop(mcp.Received, mcp.DropRefused, m.Method, err)
+	}
 }
 
 // refuse answers a request whose message is not known.

@@ -11,8 +11,9 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
-	"github.com/parley-mcp/parley/internal/stack"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // session is one client's conversation, and the streams that carry it.
@@ -22,6 +23,7 @@ type session struct {
 	owner        *sessions
 	id           string
 	principal    string
+	seen         *tap.Conn
 	conversation *era.Conversation
 	standing     *stream
 	work         sync.WaitGroup  // requests being served
@@ -152,6 +154,7 @@ func (s *session) finish(cause error) {
 	s.work.Wait()
 	s.end(cause)
 	s.standing.drop()
+	s.tellUntold()
 	s.owner.h.opts.Events.Drop(s.id)
 }
 
@@ -180,30 +183,47 @@ func (s *session) remember(st *stream) (id string) {
 	id = strconv.Itoa(s.last)
 	s.streams[id] = st
 	s.order = append(s.order, id)
-	forgotten := s.forgetFinished()
+	forgotten, untold := s.forgetFinished()
 	s.mu.Unlock()
+	s.seen.DropMany(mcp.Sent, mcp.DropForgotten, untold, errNotFetched)
 	for _, old := range forgotten {
 		s.owner.h.opts.Events.DropStream(s.id, old)
 	}
 	return id
 }
 
+var errNotFetched = errors.New("the client did not come back for the rest of its stream")
+
+// tellUntold says how many messages were kept for a client that did not come
+// for them while there was a session.
+func (s *session) tellUntold() {
+	s.mu.Lock()
+	untold := s.standing.untold.Load()
+	for _, st := range s.streams {
+		untold += st.untold.Load()
+	}
+	s.mu.Unlock()
+	s.seen.DropMany(mcp.Sent, mcp.DropClosed, untold, errNotFetched)
+}
+
 // forgetFinished forgets the oldest streams that have ended, when there are
-// too many, and returns them.
-func (s *session) forgetFinished() (forgotten []string) {
+// too many, and returns them. untold is how many messages of them never went
+// out.
+func (s *session) forgetFinished() (forgotten []string, untold uint64) {
 	if len(s.order) <= maxStreams {
-		return nil
+		return nil, 0
 	}
 	excess := len(s.order) - maxStreams
 	s.order = slices.DeleteFunc(s.order, func(id string) bool {
 		if len(forgotten) >= excess || !s.streams[id].ended.Load() {
 			return false
 		}
+		untold += s.streams[id].untold.Load()
 		delete(s.streams, id)
 		forgotten = append(forgotten, id)
 		return true
 	})
-	return forgotten
+	return forgotten, untold
 }
 
 func (s *session) stream(id string) *stream {
@@ -251,7 +271,6 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 	left := st.attach(p)
 	go func() { // ends with the request, which close cancels and waits for
 		defer s.settle(st)
-		stack.Grow()
 		req.Serve(via)
 	}()
 	s.carry(r, st, p, left)

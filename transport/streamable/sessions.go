@@ -11,6 +11,7 @@ import (
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/internal/revision"
+	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -34,16 +35,26 @@ func (ss *sessions) len() int {
 	return len(ss.byID)
 }
 
+// connOf returns the connection that a request is shown on: its session's, or
+// one of its own, which the session that it opens takes over.
+func (ss *sessions) connOf(r *http.Request) *tap.Conn {
+	sender := httpserve.Sender(r, ss.h.opts.Principal)
+	if s := ss.lookup(fieldSession.get(r.Header), sender.Principal); s != nil {
+		return s.seen
+	}
+	return ss.h.seen.Another()
+}
+
 // open makes a session. It returns nil when there are too many.
 //
 // Spec: 2025-11-25 basic/transports#session-management (1).
-func (ss *sessions) open(principal string) *session {
+func (ss *sessions) open(principal string, seen *tap.Conn) *session {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
-	s := &session{owner: ss, id: hex.EncodeToString(id), principal: principal, streams: map[string]*stream{}}
+	s := &session{owner: ss, id: hex.EncodeToString(id), principal: principal, seen: seen, streams: map[string]*stream{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.standing = &stream{session: s, id: "0"}
-	s.conversation = era.NewConversation(ss.h.handler, ss.h.opts.ServeOptions, nil, standingOut{s.standing})
+	s.conversation = era.NewConversation(ss.h.handler, ss.h.opts.ServeOptions, nil, standingOut{s.standing}, seen)
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if ss.down || len(ss.byID) >= ss.h.opts.MaxSessions {
@@ -119,10 +130,12 @@ func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Mess
 		return
 	}
 	if !ss.versionOK(w, r, m.ID) {
+		ss.h.dropped(w, m, nil)
 		return
 	}
 	s := ss.find(w, r, m.ID, via)
 	if s == nil {
+		ss.h.dropped(w, m, nil)
 		return
 	}
 	defer s.release(r.Context())
@@ -141,13 +154,15 @@ func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Mess
 
 // malformed deals with a message that could not be read: the question that it
 // answers, if it does, fails.
-func (ss *sessions) malformed(r *http.Request, m *jsonrpc.Message, bad error, via era.Via) {
-	if m.Kind != jsonrpc.Response {
+func (ss *sessions) malformed(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, bad error, via era.Via) {
+	if m.Kind == jsonrpc.Request {
 		return
 	}
 	if s := ss.lookup(fieldSession.get(r.Header), via.Principal); s != nil {
 		s.conversation.Malformed(r.Context(), m, bad)
+		return
 	}
+	httpserve.ConnOf(w, ss.h.seen).Drop(mcp.Received, mcp.DropMalformed, m.Method, bad)
 }
 
 // versionOK refuses a header that names no revision of a session. A missing
@@ -191,7 +206,7 @@ func checkMirrors(r *http.Request, m *jsonrpc.Message) error {
 const codeDraftMismatch = -32001
 
 func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, via era.Via) {
-	s := ss.open(via.Principal)
+	s := ss.open(via.Principal, httpserve.ConnOf(w, ss.h.seen))
 	if s == nil || !s.use(r.Context()) {
 		w.Header().Set("Retry-After", "5")
 		ss.h.refuseMessage(w, http.StatusServiceUnavailable, m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the server has too many sessions; come back later"))
@@ -200,7 +215,7 @@ func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrp
 	defer s.release(r.Context())
 	via.SessionID = s.id
 	fieldSession.set(w.Header(), s.id)
-	out := &opening{w: w, pen: ss.h.pen(w, func(error) {})}
+	out := &opening{w: w, session: s, pen: ss.h.pen(w, func(error) {})}
 	defer out.pen.Close()
 	s.conversation.Receive(r.Context(), m, nil, &era.Delivery{Out: out, Via: via})
 	if s.conversation.Facts() == nil {
@@ -211,8 +226,9 @@ func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrp
 // opening is the Out of initialize: a session that is refused has no
 // identifier.
 type opening struct {
-	w   http.ResponseWriter
-	pen *httpserve.Pen
+	w       http.ResponseWriter
+	session *session
+	pen     *httpserve.Pen
 }
 
 func (o *opening) Message(context.Context, []byte) error { return httpserve.ErrGone }
@@ -220,6 +236,8 @@ func (o *opening) Message(context.Context, []byte) error { return httpserve.ErrG
 func (o *opening) Answer(_ context.Context, frame []byte, failed *era.Failure) error {
 	if failed != nil {
 		fieldSession.del(o.w.Header())
+	} else {
+		o.session.seen.SetSession(o.session.id)
 	}
 	_, err := o.pen.Object(sessionStatus(failed), frame)
 	return err

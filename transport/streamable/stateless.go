@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -15,14 +16,16 @@ import (
 // that the message names, if it does.
 func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, version json.RawMessage, via era.Via) {
 	if m.Kind == jsonrpc.Response {
+		httpserve.ConnOf(w, h.seen).Drop(mcp.Received, mcp.DropUnasked, "", nil)
 		h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "a client sends no responses in this revision")
 		return
 	}
 	if err := checkHeaders(r, m, version); err != nil {
+		h.dropped(w, m, err)
 		h.refuseMessage(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
-	via.Mirrored = mirrored(r)
+	via.Mirrored, via.Seen = mirrored(r), httpserve.ConnOf(w, h.seen)
 	own := h.begin(r)
 	defer h.end(own)
 	ctx := context.Context(own)

@@ -13,6 +13,8 @@ import (
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/internal/sse"
+	"github.com/parley-mcp/parley/internal/tap"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // stream is a sequence of messages to the client of a session: those of one
@@ -33,7 +35,9 @@ type stream struct {
 	held   bool           // pen is of the goroutine that serves the request
 	done   bool           // the answer was sent: nothing follows
 
-	ended atomic.Bool // that is, for those who cannot wait for mu
+	// For those who cannot wait for mu.
+	ended  atomic.Bool   // done
+	untold atomic.Uint64 // how many events never went out
 }
 
 func (st *stream) eventID(seq uint64) string { return st.id + "_" + strconv.FormatUint(seq, 10) }
@@ -104,7 +108,11 @@ func (st *stream) leaveLocked() {
 func (st *stream) resume(p *httpserve.Pen, seq uint64) (<-chan struct{}, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.resumeLocked(p, seq)
+	left, err := st.resumeLocked(p, seq)
+	if errors.Is(err, ErrForgotten) && seq < st.told { // what went out on a response that broke
+		st.session.seen.DropMany(mcp.Sent, mcp.DropForgotten, st.told-seq, err)
+	}
+	return left, err
 }
 
 // listen lets p carry the stream from the first event on that never went out.
@@ -114,6 +122,7 @@ func (st *stream) listen(p *httpserve.Pen) (<-chan struct{}, error) {
 	defer st.mu.Unlock()
 	left, err := st.resumeLocked(p, st.told)
 	if errors.Is(err, ErrForgotten) {
+		st.session.seen.DropMany(mcp.Sent, mcp.DropForgotten, st.untold.Load(), err)
 		return st.resumeLocked(p, st.seq)
 	}
 	return left, err
@@ -125,7 +134,7 @@ func (st *stream) resumeLocked(p *httpserve.Pen, seq uint64) (<-chan struct{}, e
 		return nil, err
 	}
 	left := st.attachLocked(p)
-	st.told = max(st.told, seq)
+	st.tellLocked(seq)
 	if p.Start() != nil {
 		st.leaveLocked()
 	}
@@ -166,7 +175,7 @@ func (st *stream) missedLocked(seq uint64) ([][]byte, error) {
 	return missed, nil
 }
 
-var errEnded = errors.New("the stream has ended")
+var errEnded = tap.Because(mcp.DropClosed, errors.New("the stream has ended"))
 
 // send keeps an event and writes it to whoever listens.
 func (st *stream) send(data []byte) error {
@@ -186,13 +195,25 @@ func (st *stream) sendLocked(data []byte) error {
 	err := opts.Events.Append(st.session.id, st.id, st.seq, data)
 	if err != nil {
 		opts.Logger.Error("event not kept", "stream", st.id, "error", err)
-		err = fmt.Errorf("event not kept: %w", err)
+		err = tap.Because(mcp.DropNotKept, fmt.Errorf("event not kept: %w", err))
 	}
 	st.primeLocked()
-	if st.writeLocked(st.seq, data) {
+	switch {
+	case st.writeLocked(st.seq, data):
 		return nil
+	case err == nil: // kept for when the client comes back
+		st.untold.Add(1)
 	}
-	return err // or kept for when the client comes back
+	return err
+}
+
+// tellLocked notes that all events up to a number have gone out, or are given
+// up.
+func (st *stream) tellLocked(seq uint64) {
+	if seq > st.told {
+		st.told = seq
+		st.untold.Store(st.seq - seq)
+	}
 }
 
 // nameLocked has the session remember a stream from its first event on: most
@@ -213,7 +234,7 @@ func (st *stream) writeLocked(seq uint64, data []byte) bool {
 		st.leaveLocked()
 		return false
 	}
-	st.told = max(st.told, seq)
+	st.tellLocked(seq)
 	return true
 }
 

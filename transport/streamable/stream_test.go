@@ -29,7 +29,7 @@ func newSession(t *testing.T, o Options) *session {
 			t.Error(err)
 		}
 	})
-	return h.sessions.open("")
+	return h.sessions.open("", nil)
 }
 
 // dying is a response to a client that is gone after some writes.
@@ -46,7 +46,7 @@ func (d *dying) Write(b []byte) (int, error) {
 }
 
 func penOf(w http.ResponseWriter) *httpserve.Pen {
-	return httpserve.NewPen(w, httpserve.WatchWrites(time.Second), -1, func(error) {})
+	return httpserve.NewPen(w, time.Second, -1, func(error) {})
 }
 
 func sent(t *testing.T, st *stream, messages ...string) {

@@ -31,7 +31,7 @@ func (a *app) connect(ctx context.Context, t target) (*client.Client, error) {
 	}
 	answers.register(opts)
 	if a.flags.trace {
-		transport = &tap{Transport: transport, see: a.traceMessage}
+		opts.Tap = a.traceEvent
 	}
 	c, err := client.Connect(ctx, transport, opts)
 	if err != nil {

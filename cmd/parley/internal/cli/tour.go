@@ -89,12 +89,13 @@ type walk struct {
 }
 
 func (w *walk) run(ctx context.Context) error {
-	transport := &tap{Transport: &stdio.Command{Args: []string{w.program, "serve", "--stdio"}}, see: w.opening}
+	transport := &stdio.Command{Args: []string{w.program, "serve", "--stdio"}}
 	c, err := client.Connect(ctx, transport, &client.Options{
 		Info:      mcp.Implementation{Name: "parley-tour", Version: buildVersion()},
 		Revisions: []mcp.Revision{w.chapter.revision},
 		Logger:    w.app.logger(),
 		Timeout:   10 * time.Second,
+		Tap:       w.opening,
 		Elicit:    w.talk.elicit,
 		Sample:    w.talk.sample,
 	})
@@ -112,12 +113,16 @@ func (w *walk) run(ctx context.Context) error {
 
 // opening shows the messages that open the conversation. They all pass before
 // Connect returns, one after the other.
-func (w *walk) opening(toServer bool, m *jsonrpc.Message, lost error) {
-	if w.opened.Load() || lost != nil {
+func (w *walk) opening(e mcp.TapEvent) {
+	if w.opened.Load() || e.Dropped != 0 {
 		return
 	}
+	m, err := new(jsonrpc.Decoder).Decode(e.Frame)
+	if err != nil {
+		return // the step reports it
+	}
 	arrow, text := "←", string(m.Result)
-	if toServer {
+	if e.Direction == mcp.Sent {
 		arrow, text = "→", strings.TrimSpace(m.Method+" "+string(m.Params))
 	} else if m.Kind != jsonrpc.Response {
 		text = m.Method

@@ -25,7 +25,8 @@ func TestTraceShowsEveryMessageOnce(t *testing.T) {
 	})
 	a, c := newTestApp("", false)
 	inner := &mcptest.Transport{Handler: s, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
-	conn, err := client.Connect(t.Context(), &tap{Transport: inner, see: a.traceMessage}, &client.Options{
+	conn, err := client.Connect(t.Context(), inner, &client.Options{
+		Tap:       a.traceEvent,
 		Revisions: []mcp.Revision{mcp.Revision20250618},
 		Logger:    mcptest.Quiet(),
 		Sample: func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
@@ -55,7 +56,7 @@ func TestTraceShowsEveryMessageOnce(t *testing.T) {
 		`"method":"sampling/createMessage"`,
 		`"text":"because"},"model":"m"`,
 		`← {"jsonrpc":"2.0","id":2,"result"`,
-		`✗ no answer to tools/call 3: context canceled`,
+		`✗ no answer to tools/call: context canceled`,
 	} {
 		if n := strings.Count(trace, part); n != 1 {
 			t.Errorf("%s is there %d times in\n%s", part, n, trace)
