@@ -87,7 +87,7 @@ func (c *Client) callOf(ctx context.Context, fits func(method string) bool) (cal
 	if d, ok := ctx.Value(originKey{}).(*watchdog); ok && d.req != nil {
 		return d, false
 	}
-	return c.dogs.only(fits), true
+	return c.watchdogs.only(fits), true
 }
 
 // answering returns the context to answer a question of a session with. over has

@@ -24,7 +24,7 @@ type watchdog struct {
 	limit  time.Duration   // without a sign of life; negative is for ever
 	cancel context.CancelCauseFunc
 
-	// These are guarded by Client.dogs.
+	// These are guarded by Client.watchdogs.
 	alive time.Time   // the last sign of life
 	end   time.Time   // of all patience; zero is never
 	timer *time.Timer // ends the call when patience does; nil where that never ends
@@ -58,7 +58,7 @@ func (c *Client) watch(d *watchdog, o *callOptions) {
 		d.end = d.alive.Add(o.maxTimeout)
 	}
 	d.run, d.cancel = context.WithCancelCause(waiting.With(d, c.pause))
-	c.dogs.add(d)
+	c.watchdogs.add(d)
 }
 
 // Value implements context.Context.
@@ -88,8 +88,8 @@ func (d *watchdog) expired(now time.Time) bool {
 
 // progress is a sign of life.
 func (d *watchdog) progress() {
-	d.c.dogs.mu.Lock()
-	defer d.c.dogs.mu.Unlock()
+	d.c.watchdogs.mu.Lock()
+	defer d.c.watchdogs.mu.Unlock()
 	d.alive = time.Now()
 }
 
@@ -117,11 +117,11 @@ func (d *watchdog) stop() {
 	if d.notes != nil {
 		d.notes.finish()
 	}
-	d.c.dogs.remove(d)
+	d.c.watchdogs.remove(d)
 	d.cancel(nil)
 }
 
-// wait has the timer fire when patience ends. The caller holds Client.dogs.mu.
+// wait has the timer fire when patience ends. The caller holds Client.watchdogs.mu.
 func (d *watchdog) wait() {
 	until, limited := d.until()
 	switch {
@@ -135,7 +135,7 @@ func (d *watchdog) wait() {
 
 // check ends the call, unless there was a sign of life: then it waits on.
 func (d *watchdog) check() {
-	w := &d.c.dogs
+	w := &d.c.watchdogs
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, on := w.all[d]; !on {

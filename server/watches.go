@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// watches keeps Options.WatchResource running for the URIs that have watchers.
-type watches struct {
+// resourceWatches keeps Options.WatchResource running for the URIs that have watchers.
+type resourceWatches struct {
 	// start begins to watch; it deals with errors itself.
 	start func(uri string) (stop func())
 
 	mu   sync.Mutex
-	uris map[string]*watch
+	uris map[string]*resourceWatch
 }
 
-// watch is the state of one URI.
-type watch struct {
+// resourceWatch is the state of one URI.
+type resourceWatch struct {
 	users   int
 	busy    bool // a goroutine is in step, outside the lock
 	running bool
@@ -27,12 +27,12 @@ type watch struct {
 // not busy brings it into line, and repeats that if the number changes in the
 // meantime; all others leave it to that caller. So starts and stops of one URI
 // never overlap, and none is lost.
-func (t *watches) add(uri string, n int) {
+func (t *resourceWatches) add(uri string, n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := t.uris[uri]
 	if w == nil {
-		w = &watch{}
+		w = &resourceWatch{}
 		t.uris[uri] = w
 	}
 	w.users += n
@@ -51,7 +51,7 @@ func (t *watches) add(uri string, n int) {
 
 // step starts or stops the watch, with the lock released while user code runs.
 // Only the goroutine that is busy touches stop and running.
-func (t *watches) step(uri string, w *watch) {
+func (t *resourceWatches) step(uri string, w *resourceWatch) {
 	t.mu.Unlock()
 	defer t.mu.Lock()
 	if stop := w.stop; w.running {

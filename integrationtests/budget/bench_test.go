@@ -27,11 +27,28 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
+// BenchmarkTappedCall is BenchmarkCall with a tap that only counts.
+func BenchmarkTappedCall(b *testing.B) {
+	for name, frames := range callFrames {
+		b.Run(name, func(b *testing.B) {
+			seen := 0 // one call at a time
+			benchmarkTapped(b, adder(), frames, func(mcp.TapEvent) { seen++ })
+			if seen < 2*b.N {
+				b.Errorf("%d calls, and %d frames were seen", b.N, seen)
+			}
+		})
+	}
+}
+
 func benchmarkCall(b *testing.B, frames [2]string) { benchmarkCalls(b, adder(), frames) }
 
 func benchmarkCalls(b *testing.B, h mcp.Handler, frames [2]string) {
+	benchmarkTapped(b, h, frames, nil)
+}
+
+func benchmarkTapped(b *testing.B, h mcp.Handler, frames [2]string, tap mcp.Tap) {
 	answered := make(chan struct{}, 1)
-	send := mcptest.Raw(b, &mcptest.Transport{Handler: h, Over: mcptest.Lines, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}, func([]byte) { answered <- struct{}{} })
+	send := mcptest.Raw(b, &mcptest.Transport{Handler: h, Over: mcptest.Lines, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet(), Tap: tap}}, func([]byte) { answered <- struct{}{} })
 	if frames[0] != "" {
 		send(frames[0])
 		<-answered

@@ -41,6 +41,13 @@ func (r *recent[T]) decode(text []byte, clone func(T) T) (T, error) {
 	if ok {
 		return clone(v), nil
 	}
+	return r.learn(text, clone)
+}
+
+// learn is apart from decode because its value is on the heap, which one that is
+// found need not be.
+func (r *recent[T]) learn(text []byte, clone func(T) T) (T, error) {
+	var v T
 	if err := wire.Unmarshal(text, &v); err != nil || len(text) > maxRecentText {
 		return v, err
 	}

@@ -85,7 +85,7 @@ func TestDeclarationsAreTheRequestsOwn(t *testing.T) {
 	for range 3 {
 		out := new(keeper)
 		s.Receive(t.Context(), decode(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
-			`"io.modelcontextprotocol/clientInfo":%s,"io.modelcontextprotocol/clientCapabilities":%s}}}`, info, declared)), out, Via{})
+			`"io.modelcontextprotocol/clientInfo":%s,"io.modelcontextprotocol/clientCapabilities":%s}}}`, info, declared)), out, Sender{})
 		if !strings.Contains(string(out.frame), want) {
 			t.Errorf("got  %s\nwant %s", out.frame, want)
 		}

@@ -17,10 +17,15 @@ const (
 // takes them along. Errors stick.
 type writer struct {
 	w io.Writer
+	// lost is told how many frames did not go out whose writers were told that
+	// they would. It may be nil; the writer is locked meanwhile.
+	lost func(frames uint64)
 
 	mu      sync.Mutex
 	changed *sync.Cond
 	unsent  []byte
+	frames  uint64 // in unsent
+	failed  uint64 // that could not be written, and that nobody was told of
 	spare   []byte
 	busy    bool
 	err     error
@@ -45,21 +50,23 @@ func (w *writer) add(frame []byte, upTo int) error {
 		return w.err
 	}
 	w.unsent = append(append(w.unsent, frame...), '\n')
+	w.frames++
 	if len(w.unsent) <= upTo {
 		return nil
 	}
-	return w.sendAll()
+	return w.sendAll(1)
 }
 
 // flush sends what waits.
 func (w *writer) flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.sendAll()
+	return w.sendAll(0)
 }
 
-// sendAll writes until nothing waits, unless somebody is at it.
-func (w *writer) sendAll() error {
+// sendAll writes until nothing waits, unless somebody is at it. own is for how
+// many frames the caller takes its error.
+func (w *writer) sendAll(own uint64) error {
 	if w.busy || len(w.unsent) == 0 {
 		return w.err
 	}
@@ -69,13 +76,26 @@ func (w *writer) sendAll() error {
 	}
 	w.busy = false
 	w.changed.Broadcast()
+	if w.err != nil {
+		w.lose(own)
+	}
 	return w.err
+}
+
+// lose says how many frames did not go out, but for those whose writers are
+// told by an error.
+func (w *writer) lose(own uint64) {
+	lost := w.failed + w.frames
+	w.failed, w.frames = 0, 0
+	if w.lost != nil && lost > own {
+		w.lost(lost - own)
+	}
 }
 
 // send writes what waits. The lock is not held over the write.
 func (w *writer) send() {
-	out := w.unsent
-	w.unsent, w.spare = w.spare[:0], nil
+	out, frames := w.unsent, w.frames
+	w.unsent, w.spare, w.frames = w.spare[:0], nil, 0
 	w.mu.Unlock()
 	_, err := w.w.Write(out)
 	w.mu.Lock()
@@ -84,6 +104,7 @@ func (w *writer) send() {
 	}
 	if err != nil {
 		w.err = err
+		w.failed = frames
 	}
 	w.changed.Broadcast()
 }

@@ -64,6 +64,30 @@ func TestTraceShowsEveryMessageOnce(t *testing.T) {
 	}
 }
 
+// Over HTTP, requests and responses are shown as well, but nothing of their
+// headers.
+func TestTraceOverHTTP(t *testing.T) {
+	a, c := newTestApp("", false)
+	inner := &mcptest.Transport{Handler: server.New(mcp.Implementation{Name: "s", Version: "1"}, nil), Over: mcptest.HTTP, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
+	conn, err := client.Connect(t.Context(), inner, &client.Options{Tap: a.traceEvent, Revisions: []mcp.Revision{mcp.Revision20250618}, Logger: mcptest.Quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	inner.Wait()
+	trace := c.err.String()
+	for _, part := range []string{"→ HTTP POST\n", "← HTTP 200 OK\n", "← HTTP 202 Accepted\n", "→ HTTP GET\n", "→ HTTP DELETE\n", "← HTTP 204 No Content\n"} {
+		if !strings.Contains(trace, part) {
+			t.Errorf("%q is not in\n%s", part, trace)
+		}
+	}
+	if strings.Contains(trace, "Mcp-Session-Id") {
+		t.Errorf("headers are in\n%s", trace)
+	}
+}
+
 func TestPrefixedLines(t *testing.T) {
 	a, c := newTestApp("", false)
 	p := &prefixed{out: a.err, prefix: "> "}
