@@ -35,7 +35,7 @@ const (
 	// DropRefused is a notification or an answer whose HTTP request was refused:
 	// the status says why.
 	DropRefused
-	// DropGivenUp is the answer to a request that its sender no longer waits
+	// DropGivenUp is an answer that did not come, or that is no longer waited
 	// for.
 	DropGivenUp
 )
@@ -96,7 +96,7 @@ var dropWords = [dropReasons]struct{ name, words string }{
 	DropNoSubscription: {"no-subscription", "it belongs to a subscription that is over, or never was"},
 	DropNoTaker:        {"no-taker", "nobody has set a handler for it"},
 	DropRefused:        {"refused", "the HTTP request that brought it was refused; the status says why"},
-	DropGivenUp:        {"given-up", "its answer is no longer waited for"},
+	DropGivenUp:        {"given-up", "its answer did not come, or is no longer waited for"},
 	DropNotWanted:      {"not-wanted", "the client has not asked for it: progress without a token, or a log message without a level or below it"},
 	DropThrottled:      {"throttled", "it followed the last progress too soon; see server.Options.ProgressInterval"},
 	DropNotIncreasing:  {"not-increasing", "progress has to be above the last one"},
