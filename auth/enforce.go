@@ -10,13 +10,12 @@ import (
 )
 
 // Enforce is middleware that holds each exchange to Options.Rules; give it to
-// server.Server.Use. What an exchange lacks is a *mcp.ForbiddenError: over HTTP
-// a 403 with a challenge of all scopes that the operation needs. Of several
-// things that a client wants to be told of, those are left out that it may not
-// list or read. It refuses
-// exchanges that did not come through Protect: a server that is also served
-// where nobody is authenticated, such as over standard streams, is another one
-// without it.
+// server.Server.Use. An exchange that lacks a scope fails with a
+// *mcp.ForbiddenError: over HTTP that is a 403 with a challenge that names all
+// scopes the operation needs. From a subscription, what the client may not list
+// or read is left out. Exchanges that did not come through Protect are refused:
+// where nobody is authenticated, such as over standard streams, serve another
+// server.Server that does not have it.
 //
 // Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
 func (g *Guard) Enforce(next mcp.ServeFunc) mcp.ServeFunc {
@@ -35,11 +34,11 @@ func (g *Guard) Enforce(next mcp.ServeFunc) mcp.ServeFunc {
 	}
 }
 
-// Require returns nil when whoever sent x was granted scopes and those that
-// every request needs, by name or by a broader scope; and else a
-// *mcp.ForbiddenError for the handler to return. What a call needs may depend on
-// its arguments; it should be asked for at once, because each question can send
-// the user to the authorization server.
+// Require returns nil when whoever sent x was granted the scopes, and those
+// that every request needs, by name or by a broader scope. Otherwise it returns
+// a *mcp.ForbiddenError for the handler to return. It is for scopes that depend
+// on the arguments of a call. Give it all of them at once: each refusal can
+// send the user to the authorization server.
 //
 // Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
 func (g *Guard) Require(x *mcp.Exchange, scopes ...string) error {
@@ -59,9 +58,9 @@ func (g *Guard) Require(x *mcp.Exchange, scopes ...string) error {
 }
 
 // Visible shows a client only what Options.Rules let it use: it is for
-// server.Options.Visible, together with Enforce. A client that is to find out
-// about an operation before it has the scopes for it, and ask for them then,
-// has to see it; so leave Visible out where that is wanted.
+// server.Options.Visible, together with Enforce. Leave Visible out where
+// clients are to see operations that they have no scopes for yet, so that they
+// can ask for these when they try one.
 //
 // Spec: 2026-07-28 server/tools#capabilities.
 func (g *Guard) Visible(_ context.Context, x *mcp.Exchange, kind mcp.FeatureKind, name string) bool {

@@ -14,8 +14,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Guard keeps an MCP endpoint. It is safe for concurrent use, and keeps nothing
-// running.
+// Guard protects an MCP endpoint. It is safe for concurrent use, and need not
+// be closed.
 type Guard struct {
 	opts        Options
 	resource    *url.URL
@@ -61,11 +61,11 @@ func (g *Guard) String() string { return "guard of " + g.opts.Resource }
 // GoString implements fmt.GoStringer.
 func (g *Guard) GoString() string { return g.String() }
 
-// Protect lets requests through to next that come with a good access token, and
-// answers all others: 401 with a challenge, 400 when the credentials are
+// Protect passes requests that have a good access token on to next, and answers
+// all others itself: 401 with a challenge, 400 when the credentials are
 // malformed, 403 when the token lacks a scope of Options.Scopes, 503 when
-// tokens cannot be verified. Then mcp.AuthorizationFrom of the request's context
-// says who sent it, and the headers Authorization and DPoP are gone.
+// tokens cannot be verified. Then mcp.AuthorizationFrom of the request's
+// context says who sent it, and the headers Authorization and DPoP are gone.
 //
 // It makes no exception for OPTIONS. CORS is the business of a middleware
 // around it, which answers preflights itself and lets pages read the header

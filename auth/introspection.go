@@ -33,17 +33,18 @@ type IntrospectionOptions struct {
 	// ECDSA or Ed25519 key, whose public half the issuer knows as KeyID.
 	Key   crypto.Signer `json:"-"`
 	KeyID string
-	// DefaultAudience is whom tokens are for about which the issuer does not say
-	// it. "" refuses them. It may be the resource only if the issuer tells this
-	// client nothing about tokens for others.
+	// DefaultAudience is the audience of tokens for which the issuer names
+	// none. "" refuses such tokens. It may be the resource only if the issuer
+	// calls no token active for this client that is meant for another resource.
 	DefaultAudience string
-	// MaxAge is how long an answer is used: a token may be good for so long
-	// after it was revoked. 0 means 30 seconds; negative means that the issuer
-	// is asked about each request. A bad token is remembered for 5 seconds.
+	// MaxAge is how long an answer is used, and so for how long a token may
+	// still be good after it was revoked. 0 means 30 seconds; negative means
+	// that the issuer is asked about each request. A bad token is remembered
+	// for 5 seconds.
 	MaxAge time.Duration
 	// MaxTokens bounds the answers that are kept. 0 means 10,000.
 	MaxTokens int
-	// HTTP asks the issuer. nil is as in JWTOptions.
+	// HTTP asks the issuer. nil means what it means in JWTOptions.
 	HTTP *http.Client
 }
 

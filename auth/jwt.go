@@ -27,15 +27,15 @@ type JWTOptions struct {
 	// Keys are the issuer's keys, as a JWK set, instead of any at a URL.
 	Keys []byte
 	// Algorithms are what tokens may be signed with, such as "RS256". nil means
-	// all of RS, PS and ES, with 256, 384 and 512, and EdDSA. Others are not
-	// possible.
+	// all that are possible: RS, PS and ES, each with 256, 384 and 512, and
+	// EdDSA.
 	Algorithms []string
 	// Leeway is how much the clocks of issuer and server may differ: a token is
 	// good for so long after its exp. 0 means 30 seconds; negative means none.
 	Leeway time.Duration
-	// HTTP fetches metadata and keys. nil reaches the origin of the issuer, or
-	// of KeysURL, and public addresses over https; redirects to other origins
-	// are not followed with either.
+	// HTTP fetches metadata and keys. nil means a client that reaches the
+	// origin of the issuer, or of KeysURL, and public addresses over https.
+	// Redirects to other origins are not followed with any client.
 	HTTP *http.Client
 }
 
@@ -43,9 +43,9 @@ type JWTOptions struct {
 // others do). Keys are fetched when they are first needed and kept as long as
 // the issuer says, between a minute and a day. A token with a key that is not
 // among them has them fetched again, at most once in 30 seconds. While the
-// issuer cannot be reached, the keys there are serve for up to a day.
+// issuer cannot be reached, the keys at hand are used for up to a day.
 //
-// Expires of what it returns has the leeway in it.
+// The Expires of the tokens that it returns includes the leeway.
 type JWT struct {
 	issuer     string
 	keys       keySource
@@ -98,9 +98,9 @@ func (o *JWTOptions) keySource(issuer *url.URL) (keySource, error) {
 	return &remoteKeys{fetch: newFetcher(o.HTTP, issuer), issuer: o.Issuer, url: o.KeysURL}, nil
 }
 
-// Verify returns what a token says that the issuer has signed. Nothing in the
-// header of a token leads to keys but the identifier of one that the issuer
-// has: jku, x5u, jwk and x5c are not looked at.
+// Verify returns what a token says that the issuer has signed. Of the header of
+// a token only the identifier of one of the issuer's keys counts: jku, x5u, jwk
+// and x5c are not looked at.
 func (v *JWT) Verify(ctx context.Context, token string) (*Token, error) {
 	if len(token) > maxToken {
 		return nil, Invalid("the token is longer than %d bytes", maxToken)

@@ -26,19 +26,19 @@ type Options struct {
 	AuthorizationServers []string
 	// Verifier verifies the tokens. Required.
 	Verifier Verifier
-	// Audiences are what a token may be for beside Resource, where the
-	// authorization server has names of its own for resources. They must not be
-	// shared with other servers.
+	// Audiences are what a token may be for besides Resource, where the
+	// authorization server has names of its own for resources. None of them may
+	// be the audience of another server, too.
 	Audiences []string
 	// Scopes are what every request needs.
 	Scopes []string
-	// ScopesSupported are what the metadata tells clients to ask for at first.
-	// It should be the least that is of use; what more an operation needs is
-	// said when it is tried. nil means Scopes.
+	// ScopesSupported are the scopes that the metadata tells clients to ask for
+	// at first. They should be the fewest that are of use: a client is told of
+	// others when it tries an operation that needs them. nil means Scopes.
 	//
 	// Spec: 2026-07-28 basic/authorization#scope-selection-strategy.
 	ScopesSupported []string
-	// Implies says which scopes a scope includes, and what those include is
+	// Implies says which scopes a scope includes; what those include is
 	// included, too: {"admin": {"write"}, "write": {"read"}}.
 	Implies map[string][]string
 	// Rules are the scopes of single operations; see Enforce and Visible.
@@ -48,10 +48,11 @@ type Options struct {
 	// a name for people, and URLs of pages. Each may be "".
 	Name, Documentation, Policy, Terms string
 
-	// DPoP is what becomes of tokens that are bound to a key of the client.
+	// DPoP says which tokens are taken that are bound to a key of the client.
+	// The zero value is DPoPOff.
 	DPoP DPoPPolicy
-	// DPoPNonces makes clients put a nonce of this process into their proofs,
-	// so that they cannot be made ahead.
+	// DPoPNonces demands a nonce of this process in each proof, so that nobody
+	// can make proofs ahead of time.
 	DPoPNonces bool
 	// URL returns the URL that a client sent a request to; proofs are about it.
 	// nil means the path of the request at the origin of Resource, which is
@@ -62,16 +63,18 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// DPoPPolicy says what becomes of tokens that are bound to a key (RFC 9449).
+// DPoPPolicy says whether access tokens may or must be bound to a key (RFC
+// 9449).
 type DPoPPolicy uint8
 
 // The policies.
 const (
 	// DPoPOff refuses tokens that are bound to a key.
 	DPoPOff DPoPPolicy = iota
-	// DPoPAccepted takes them with a proof, beside plain bearer tokens.
+	// DPoPAccepted takes them with a proof of possession, and bearer tokens as
+	// well.
 	DPoPAccepted
-	// DPoPRequired takes nothing else.
+	// DPoPRequired takes them with a proof of possession, and no others.
 	DPoPRequired
 )
 

@@ -14,25 +14,25 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Rules say which scopes operations need, beside those of Options.Scopes. What
-// no rule is about needs no more than these. Where several rules are about one
-// operation, it needs the scopes of all of them.
+// Rules say which scopes operations need, beside those of Options.Scopes. An
+// operation that no rule is about needs no more than those; one that several
+// rules are about needs the scopes of all of them.
 //
 // Spec: 2026-07-28 basic/authorization#scope-challenge-handling.
 type Rules struct {
-	// Methods are the scopes of methods, for example "tools/call": of all those
-	// that reach a server's middleware, and that is not what opens, checks and
-	// configures a connection. Those of a list are needed to be told that it
-	// changes, and those of resources/read to watch a resource.
+	// Methods are the scopes of methods, for example of "tools/call". They must
+	// be methods that reach a server's middleware; those that open, check and
+	// configure a connection do not. The scopes of a list are also needed to be
+	// told that it changes, and those of resources/read to watch a resource.
 	Methods map[string][]string
-	// Tools and Prompts are the scopes of tools and prompts by name. Those of a
-	// prompt are needed to complete its arguments, too.
+	// Tools and Prompts are the scopes of tools and prompts by name. The scopes
+	// of a prompt are also needed to complete its arguments.
 	Tools, Prompts map[string][]string
 	// Resources are the scopes of resources: by URI; by a prefix with * behind
-	// it, such as "file:///home/*"; or by an RFC 6570 template. Those of a
-	// template are needed to complete its variables, too. A URI is looked at as
-	// it is written and also in its normal form, so that no spelling of it gets
-	// around a rule.
+	// it, such as "file:///home/*"; or by an RFC 6570 template. The scopes of a
+	// template are also needed to complete its variables. A URI is compared
+	// both as it is written and in its normal form, so that no spelling of it
+	// gets around a rule.
 	Resources map[string][]string
 }
 

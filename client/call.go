@@ -248,11 +248,11 @@ func (o *callOptions) rounds() *era.Rounds {
 
 // exchange makes one call under its time limits.
 func (c *Client) exchange(ctx context.Context, l *live, req *Request, rounds *era.Rounds) (json.RawMessage, bool, error) {
-	ctx, dog := c.boundCall(ctx, req)
-	defer dog.stop()
+	ctx, limits := c.boundCall(ctx, req)
+	defer limits.stop()
 	o := &era.Outgoing{Method: req.Method, Params: req.Params, Meta: req.Meta, LogLevel: req.opts.logLevel, Rounds: rounds}
-	if dog.notes != nil {
-		o.ProgressToken = dog.notes.token
+	if limits.notes != nil {
+		o.ProgressToken = limits.notes.token
 	}
 	result, reusable, err := l.call(ctx, o)
 	if err != nil && !isAnswer(err) {

@@ -38,11 +38,11 @@ type Client struct {
 	end  context.CancelCauseFunc
 	work sync.WaitGroup // keep-alive and subscriptions
 
-	dogs    watchdogs  // of the calls in flight
-	dialing sync.Mutex // held while a connection is made
-	mu      sync.Mutex
-	live    *live
-	dials   []time.Time // of the last minute
+	watchdogs watchdogs  // of the calls in flight
+	dialing   sync.Mutex // held while a connection is made
+	mu        sync.Mutex
+	live      *live
+	dials     []time.Time // of the last minute
 
 	tokens   atomic.Int64
 	progress sync.Map // mcp.ProgressToken → *notes
@@ -80,7 +80,7 @@ func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, erro
 		c.level.Store(&o.LogLevel)
 	}
 	c.ctx, c.end = context.WithCancelCause(context.Background())
-	context.AfterFunc(c.ctx, func() { c.dogs.end(context.Cause(c.ctx)) }) //nolint:contextcheck // c.ctx is the client's; ends at once, when that does
+	context.AfterFunc(c.ctx, func() { c.watchdogs.end(context.Cause(c.ctx)) }) //nolint:contextcheck // c.ctx is the client's; ends at once, when that does
 	c.chain.init(c)
 	if _, err := c.connected(ctx); err != nil {
 		c.end(ErrClosed)

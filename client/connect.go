@@ -100,8 +100,8 @@ func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
 		}
 		_ = old.conn.Close() // it is gone already
 	}
-	ctx, dog := c.bound(ctx, unlimited)
-	defer dog.stop()
+	ctx, limits := c.bound(ctx, unlimited)
+	defer limits.stop()
 	l, err := c.dial(ctx)
 	if err != nil {
 		return nil, err
@@ -218,8 +218,8 @@ func (c *Client) probe(ctx context.Context, l *live) era.Decision {
 		return era.Propose(c.opts.Revisions)
 	}
 	l.probed = true
-	ctx, dog := c.bound(ctx, &callOptions{timeout: c.opts.ProbeTimeout})
-	defer dog.stop()
+	ctx, limits := c.bound(ctx, &callOptions{timeout: c.opts.ProbeTimeout})
+	defer limits.stop()
 	result, err := c.statelessFront(l, in).Raw(ctx, &era.Outgoing{Method: mcp.MethodDiscover})
 	if errors.Is(err, mcp.ErrUnauthorized) {
 		return era.Decision{Err: err}
@@ -234,8 +234,8 @@ func (c *Client) statelessFront(l *live, r mcp.Revision) *era.StatelessClient {
 }
 
 func (c *Client) begin(ctx context.Context, l *live, d era.Decision) error {
-	ctx, dog := c.bound(ctx, &callOptions{timeout: c.opts.Timeout})
-	defer dog.stop()
+	ctx, limits := c.bound(ctx, &callOptions{timeout: c.opts.Timeout})
+	defer limits.stop()
 	if d.Stateless {
 		return c.beginStateless(ctx, l, d)
 	}
@@ -290,9 +290,9 @@ func (c *Client) beginSession(ctx context.Context, l *live, d era.Decision) erro
 	return nil
 }
 
-// Eras remembers which revision the server of a name spoke last, so that the
-// next client need not find out. The zero value is ready; it is safe for
-// concurrent use. A memory that turns out wrong is dropped.
+// Eras remembers, by the names of transports, which revision a server spoke
+// last, so that the next client need not find out. The zero value is ready; it
+// is safe for concurrent use. What turns out to be wrong is forgotten.
 //
 // Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
 type Eras struct {

@@ -11,20 +11,22 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// ErrTimeout is the reason of calls whose server took too long.
+// ErrTimeout says that a call failed because the server took longer than a time
+// limit; see Options.Timeout and Options.MaxTimeout.
 var ErrTimeout = errors.New("the server did not answer in time")
 
-// ErrClosed is the reason of calls on a client that was closed.
+// ErrClosed says that a call failed because the client was closed.
 var ErrClosed = errors.New("client closed")
 
-// ErrKeepAlive is the reason of calls on a connection that was given up
-// because the server no longer answered.
+// ErrKeepAlive says that a call failed because its connection was given up: the
+// server had not answered the checks of Options.KeepAlive.
 var ErrKeepAlive = errors.New("the server no longer answers")
 
-// ErrNotFound says that a server has no such resource, in whatever number the
-// server said it, or no such tool or prompt, if it said so by a number: most
-// answer those with -32602, which says no more than that the params are
-// wrong. errors.As still finds the *jsonrpc.Error.
+// ErrNotFound says that a server has no such resource, whichever of the
+// protocol's codes it said it with. For a tool or a prompt it is found only
+// where the server has a code of its own for that: most answer with -32602,
+// which says no more than that the params are wrong. errors.As still finds the
+// *jsonrpc.Error.
 var ErrNotFound = errors.New("not found")
 
 // NotDeclaredError says that a call was not sent: the server has not declared
@@ -58,6 +60,7 @@ func (e *ResultTypeError) Error() string {
 
 // ToolError is a tool's own failure, as Call returns it.
 type ToolError struct {
+	// Tool is the name of the tool, and Result what it returned.
 	Tool   string
 	Result *mcp.CallToolResult
 }

@@ -271,8 +271,8 @@ func checkRoots(roots []*mcp.Root) error {
 	return nil
 }
 
-// Notify sends a notification. params must encode to a JSON object, or be
-// nil; of their _meta, what Do says holds.
+// Notify sends a notification. params must encode to a JSON object, or be nil;
+// their _meta is treated as Do treats it.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	l, err := c.connected(ctx)
 	if err != nil {

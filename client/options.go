@@ -80,15 +80,16 @@ type Options struct {
 
 	// Answer answers the questions of servers as they are, of any kind that
 	// Capabilities declares, for those who pass them on. It takes the place of
-	// Elicit, VisitURL, Sample, SampleTools, Roots and ListRoots, which must not
-	// be set. Both have to be set, or neither. Options.Extensions come to
-	// Capabilities.
+	// Elicit, VisitURL, Sample, SampleTools, Roots and ListRoots, which must
+	// not be set. Both have to be set, or neither. Options.Extensions are added
+	// to Capabilities.
 	Answer       AnswerFunc
 	Capabilities *mcp.ClientCapabilities
 
-	// LogLevel is the lowest level of log messages to ask servers for, and
-	// Log takes them. Both have to be set; see Notification for log messages as
-	// they are. Log is called in order, one message at a time. It does not get those that WithNotifications takes.
+	// LogLevel is the lowest level of log messages to ask servers for, and Log
+	// takes them. Both have to be set; see Notification for log messages as the
+	// server sent them. Log is called in order, one message at a time. It does
+	// not get those that WithNotifications takes.
 	LogLevel mcp.LoggingLevel
 	Log      func(ctx context.Context, message *mcp.LogParams)
 	// Notification takes notifications that this package does not know, in
@@ -105,7 +106,7 @@ type Options struct {
 	Cache *Cache
 	// NoCache turns caching off.
 	NoCache bool
-	// Eras remembers what kind of server is where, across clients. nil means
+	// Eras remembers across clients which revision a server speaks. nil means
 	// to find out anew.
 	Eras *Eras
 }

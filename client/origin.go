@@ -13,9 +13,9 @@ import (
 type Origin struct {
 	// Request is the call, nil where it is not known. It must not be changed.
 	Request *Request
-	// Inferred says that nobody said so, but that this is the only call in
-	// flight that can be meant. Who shares a client between users must decide
-	// whether that is good enough.
+	// Inferred says that the server did not name the call: it is the only one
+	// in flight that can be meant. A program that shares a client between users
+	// must decide whether that is good enough.
 	Inferred bool
 }
 
@@ -87,7 +87,7 @@ func (c *Client) callOf(ctx context.Context, fits func(method string) bool) (cal
 	if d, ok := ctx.Value(originKey{}).(*watchdog); ok && d.req != nil {
 		return d, false
 	}
-	return c.dogs.only(fits), true
+	return c.watchdogs.only(fits), true
 }
 
 // answering returns the context to answer a question of a session with. over has

@@ -296,8 +296,8 @@ func (c *Client) unwatchResource(uri string) {
 // openStateless sends the first listen request and waits for its
 // acknowledgement.
 func (s *Subscription) openStateless(ctx context.Context) error {
-	ctx, dog := s.c.bound(ctx, unlimited)
-	defer dog.stop()
+	ctx, limits := s.c.bound(ctx, unlimited)
+	defer limits.stop()
 	acked, failed := s.request() //nolint:contextcheck // the subscription outlives this call
 	select {
 	case <-acked:

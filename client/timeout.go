@@ -24,8 +24,10 @@ type watchdog struct {
 	limit  time.Duration   // without a sign of life; negative is for ever
 	cancel context.CancelCauseFunc
 
-	alive time.Time // the last sign of life; guarded by Client.dogs
-	end   time.Time // of all patience; zero is never; guarded as alive is
+	// These are guarded by Client.watchdogs.
+	alive time.Time   // the last sign of life
+	end   time.Time   // of all patience; zero is never
+	timer *time.Timer // ends the call when patience does; nil where that never ends
 }
 
 // unlimited is for what takes as long as it takes.
@@ -56,7 +58,7 @@ func (c *Client) watch(d *watchdog, o *callOptions) {
 		d.end = d.alive.Add(o.maxTimeout)
 	}
 	d.run, d.cancel = context.WithCancelCause(waiting.With(d, c.pause))
-	c.dogs.add(d)
+	c.watchdogs.add(d)
 }
 
 // Value implements context.Context.
@@ -86,8 +88,8 @@ func (d *watchdog) expired(now time.Time) bool {
 
 // progress is a sign of life.
 func (d *watchdog) progress() {
-	d.c.dogs.mu.Lock()
-	defer d.c.dogs.mu.Unlock()
+	d.c.watchdogs.mu.Lock()
+	defer d.c.watchdogs.mu.Unlock()
 	d.alive = time.Now()
 }
 
@@ -115,19 +117,47 @@ func (d *watchdog) stop() {
 	if d.notes != nil {
 		d.notes.finish()
 	}
-	d.c.dogs.remove(d)
+	d.c.watchdogs.remove(d)
 	d.cancel(nil)
 }
 
-// watchdogs are those of all calls of a client. They share one timer: a timer
-// for each call would have to be set and stopped with each, and hardly any
-// ever fires. The zero value is ready.
+// wait has the timer fire when patience ends. The caller holds Client.watchdogs.mu.
+func (d *watchdog) wait() {
+	until, limited := d.until()
+	switch {
+	case !limited:
+	case d.timer == nil:
+		d.timer = time.AfterFunc(time.Until(until), d.check)
+	default:
+		d.timer.Reset(time.Until(until))
+	}
+}
+
+// check ends the call, unless there was a sign of life: then it waits on.
+func (d *watchdog) check() {
+	w := &d.c.watchdogs
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, on := w.all[d]; !on {
+		return // it ended while the timer fired
+	}
+	now := time.Now()
+	if d.expired(now) {
+		d.excuse(now)
+	}
+	if d.expired(now) {
+		delete(w.all, d)
+		d.cancel(ErrTimeout)
+		return
+	}
+	d.wait()
+}
+
+// watchdogs are those of all calls of a client. The zero value is ready.
 type watchdogs struct {
-	mu    sync.Mutex
-	all   map[*watchdog]struct{}
-	timer *time.Timer
-	due   time.Time // when the timer fires; zero is never
-	over  error     // why there are no more calls
+	mu   sync.Mutex
+	all  map[*watchdog]struct{}
+	over error // why there are no more calls
 }
 
 func (w *watchdogs) add(d *watchdog) {
@@ -141,14 +171,16 @@ func (w *watchdogs) add(d *watchdog) {
 		w.all = make(map[*watchdog]struct{})
 	}
 	w.all[d] = struct{}{}
-	w.expect(d)
+	d.wait()
 }
 
-// remove leaves the timer as it is: the next call needs it at about that time.
 func (w *watchdogs) remove(d *watchdog) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.all, d)
+	if d.timer != nil {
+		d.timer.Stop()
+	}
 }
 
 // only returns the one call of the client's user in flight whose method fits,
@@ -169,39 +201,6 @@ func (w *watchdogs) only(fits func(method string) bool) *watchdog {
 	return found
 }
 
-// expect sees to it that the timer fires in time for d. The caller holds w.mu.
-func (w *watchdogs) expect(d *watchdog) {
-	until, limited := d.until()
-	if !limited || !w.due.IsZero() && !until.Before(w.due) {
-		return
-	}
-	w.due = until
-	if w.timer == nil {
-		w.timer = time.AfterFunc(time.Until(until), w.check)
-		return
-	}
-	w.timer.Reset(time.Until(until))
-}
-
-// check ends the calls whose time is over.
-func (w *watchdogs) check() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := time.Now()
-	w.due = time.Time{}
-	for d := range w.all {
-		if d.expired(now) {
-			d.excuse(now)
-		}
-		if d.expired(now) {
-			delete(w.all, d)
-			d.cancel(ErrTimeout)
-			continue
-		}
-		w.expect(d)
-	}
-}
-
 // end ends all calls, and those that are yet to begin.
 func (w *watchdogs) end(why error) {
 	w.mu.Lock()
@@ -211,7 +210,4 @@ func (w *watchdogs) end(why error) {
 		d.cancel(why)
 	}
 	clear(w.all)
-	if w.timer != nil {
-		w.timer.Stop()
-	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// IsBatch reports whether the frame is an array, the form of a batch.
+// IsBatch reports whether a frame is an array, and so a batch.
 //
 // Spec: 2025-03-26 basic#batching.
 func IsBatch(frame []byte) bool {
@@ -14,16 +14,16 @@ func IsBatch(frame []byte) bool {
 	return len(trimmed) > 0 && trimmed[0] == '['
 }
 
-// Entry is one element of a batch: a message, or the error to answer it with
-// (then Message carries the ID, if there was one).
+// Entry is one element of a batch: what Decoder.Decode returns for it.
 type Entry struct {
 	Message *Message
-	Err     error
+	Err     error // nil, or an *Error to answer with
 }
 
-// DecodeBatch reads a frame that holds an array of messages. A bad element
-// spoils only itself; the error is about the array as a whole: not JSON,
-// empty, or over a limit.
+// DecodeBatch reads a frame that holds an array of messages. An element that is
+// refused is an Entry with an error and leaves the others alone; the error of
+// DecodeBatch, an *Error, says that the array as a whole is not JSON, empty, or
+// over a limit.
 func (d *Decoder) DecodeBatch(frame []byte) ([]Entry, error) {
 	if err := d.check(frame); err != nil {
 		return nil, err
@@ -53,7 +53,8 @@ func (d *Decoder) DecodeBatch(frame []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// AppendBatch appends already encoded messages as one array.
+// AppendBatch appends messages that are encoded already, by Append for example,
+// as one array.
 func AppendBatch(dst []byte, messages [][]byte) []byte {
 	dst = append(dst, '[')
 	for i, m := range messages {

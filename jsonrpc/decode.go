@@ -20,8 +20,8 @@ const (
 	DefaultMaxBatch = 1000     // messages
 )
 
-// Decoder reads frames. Its zero value works with the defaults; it has no
-// state and may be used concurrently.
+// Decoder reads frames. Its zero value works with the defaults; it may be used
+// concurrently.
 type Decoder struct {
 	// MaxBytes is the largest frame accepted, in bytes. 0 means DefaultMaxBytes.
 	MaxBytes int

@@ -11,8 +11,9 @@ import (
 // envelope is room for what a message has beside its content, in bytes.
 const envelope = 96
 
-// Append appends m as one line of JSON, without a newline at its end. An
-// error response without an ID is written with "id":null; see AppendNoID.
+// Append appends m as one line of JSON, without a newline at its end. An error
+// response without an ID is written with "id":null; see AppendNoID. It fails,
+// and returns dst as it was, when Params or Result is not valid JSON.
 func Append(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
 	dst = slices.Grow(dst, envelope+len(m.Method)+len(m.Params)+len(m.Result))
@@ -28,8 +29,9 @@ func Append(dst []byte, m *Message) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// AppendNoID appends an error response without an id member: the form that
-// the schemas from 2025-11-25 on want for a frame whose ID could not be read.
+// AppendNoID appends an error response without an id member, which is the form
+// that the schemas from 2025-11-25 on require when the ID of a frame could not
+// be read. It fails, and returns dst as it was, when e.Data is not valid JSON.
 func AppendNoID(dst []byte, e *Error) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, `{"jsonrpc":"2.0","error":`...)
@@ -45,7 +47,7 @@ func AppendNoID(dst []byte, e *Error) ([]byte, error) {
 const typicalResult = 512
 
 // AppendResult appends the response that answers id, encoding result straight
-// into dst.
+// into dst. It fails, and returns dst as it was, when result has no JSON form.
 func AppendResult(dst []byte, id ID, result any) ([]byte, error) {
 	start := len(dst)
 	dst = slices.Grow(dst, typicalResult)

@@ -17,12 +17,13 @@ const (
 	CodeInternalError  = -32603 // the receiver failed
 )
 
-// Error is the error member of a response: what a peer was told, or what this
-// side will tell. Use errors.As to get at the code.
+// Error is the error member of a response: what a peer said, or what this side
+// is going to say. Use errors.As to get at the code.
 type Error struct {
-	Code    int64           `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data,omitzero"`
+	Code    int64  `json:"code"`
+	Message string `json:"message"`
+	// Data is any JSON value with more about the error, or nil.
+	Data json.RawMessage `json:"data,omitzero"`
 }
 
 // Errorf returns an Error with a formatted message and no data.
@@ -39,5 +40,5 @@ func (e *Error) Is(target error) bool {
 	return errors.As(target, &t) && t.Code == e.Code
 }
 
-// ErrClosed is the reason of calls that ended because their connection did.
+// ErrClosed says that a call ended because its connection did.
 var ErrClosed = errors.New("connection closed")

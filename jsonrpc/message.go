@@ -22,17 +22,20 @@ const (
 	Response                 // has a result or an error
 )
 
-// Message is one decoded frame. Its raw members are parts of the frame it was
-// decoded from: whoever keeps the message keeps the frame.
+// Message is one JSON-RPC message. The raw members of one that was decoded are
+// parts of its frame, which must not be changed while the message is in use.
 type Message struct {
-	Kind   Kind
-	ID     ID
+	Kind Kind
+	// ID is zero for a notification, and for a response to a frame whose ID
+	// could not be read.
+	ID ID
+	// Method is "" for a response.
 	Method string
 	// Params is the params object as sent, or nil.
 	Params json.RawMessage
 	// Meta is the _meta object inside Params, or nil.
 	Meta json.RawMessage
-	// Result and Error are a response's content; one of them is set.
+	// Result and Error are the content of a response; one of them is set.
 	Result json.RawMessage
 	Error  *Error
 
@@ -43,7 +46,8 @@ type Message struct {
 	encoded wire.Encoded
 }
 
-// NewRequest returns a request. params must encode to a JSON object or be nil.
+// NewRequest returns a request. params must encode to a JSON object, or be nil;
+// it fails when they have no JSON form.
 func NewRequest(id ID, method string, params any) (*Message, error) {
 	m, err := NewNotification(method, params)
 	if err != nil {
@@ -53,8 +57,8 @@ func NewRequest(id ID, method string, params any) (*Message, error) {
 	return m, nil
 }
 
-// NewNotification returns a notification. params must encode to a JSON object
-// or be nil.
+// NewNotification returns a notification. params must encode to a JSON object,
+// or be nil; it fails when they have no JSON form.
 func NewNotification(method string, params any) (*Message, error) {
 	m := &Message{Kind: Notification, Method: method}
 	if params == nil {
@@ -70,7 +74,8 @@ func NewNotification(method string, params any) (*Message, error) {
 	return m, nil
 }
 
-// NewResult returns the response that answers id with a result.
+// NewResult returns the response that answers id with a result. It fails when
+// the result has no JSON form.
 func NewResult(id ID, result any) (*Message, error) {
 	raw, encoded, err := wire.MarshalEncoded(result)
 	if err != nil {

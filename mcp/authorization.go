@@ -23,14 +23,15 @@ type Authorization struct {
 	ClientID string
 	// Scopes are what was granted.
 	Scopes []string
-	// Expires is when the credentials end; zero is never.
+	// Expires is when the credentials end; zero means never.
 	Expires time.Time
-	// Claims are all that the issuer says, as a JSON object, or nil.
+	// Claims are all claims of the issuer, as a JSON object, or nil.
 	Claims json.RawMessage
 }
 
-// Principal identifies who sent a request among everybody who might: sessions,
-// state and limits are bound to it. It is "" for nobody.
+// Principal returns a name for who sent a request that nobody else has, of
+// whatever issuer: sessions, state and limits are bound to it. It is "" when a
+// is nil or names neither a user nor a client.
 func (a *Authorization) Principal() string {
 	switch {
 	case a == nil:
@@ -45,9 +46,9 @@ func (a *Authorization) Principal() string {
 
 type authorizationKey struct{}
 
-// WithAuthorization returns a context that says who sent the HTTP request that
-// it belongs to. Whatever verified the request's credentials calls it; the
-// HTTP transports find it there.
+// WithAuthorization returns a context that says who sent an HTTP request. What
+// verifies the credentials of requests calls it for the context of each, where
+// the HTTP transports find it.
 func WithAuthorization(ctx context.Context, a *Authorization) context.Context {
 	return context.WithValue(ctx, authorizationKey{}, a)
 }

@@ -69,8 +69,8 @@ type ResourcesCapability struct {
 	ListChanged bool `json:"listChanged,omitzero"`
 }
 
-// Capability names a capability of servers, as in ServerCapabilities: the path of
-// its members.
+// Capability names a capability of servers: the path to its member in
+// ServerCapabilities on the wire.
 type Capability string
 
 // The capabilities of servers that methods belong to.
@@ -83,7 +83,7 @@ const (
 	CapLogging     Capability = "logging"
 )
 
-// Has reports whether a capability is declared. "" always is.
+// Has reports whether a capability is declared; "" always is.
 func (c *ServerCapabilities) Has(name Capability) bool {
 	switch name {
 	case "":

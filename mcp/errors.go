@@ -65,8 +65,8 @@ type HeaderMismatchError struct{ Reason string }
 // Error returns the reason.
 func (e *HeaderMismatchError) Error() string { return "Header mismatch: " + e.Reason }
 
-// ErrUnauthorized says that this side could not get the credentials that a
-// server demands; nothing else that it could say to the server would help.
+// ErrUnauthorized says that this side could not obtain the credentials that a
+// server demands. Repeating the request does not help.
 var ErrUnauthorized = errors.New("not authorized")
 
 // ForbiddenError says that whoever sent a request may not do this. Over HTTP

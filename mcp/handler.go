@@ -21,14 +21,16 @@ type Handler interface {
 	// Serve answers one exchange. The result is a value with a JSON form: a
 	// pointer to the result type of the method, or its JSON as it is to travel
 	// (json.RawMessage), which keeps members and numbers that this package does
-	// not know. It is not changed and may be shared. An exchange that subscribes
-	// is answered with a *Watching; see Exchange.Watch. For a notification, both
-	// returns are ignored but for logging. Serve must return soon after ctx ends.
+	// not know. It is not changed and may be shared. An exchange that
+	// subscribes is answered with a *Watching; see Exchange.Watch. For a
+	// notification the result is ignored, and an error is only logged. Serve
+	// must return soon after ctx ends.
 	Serve(ctx context.Context, x *Exchange) (result any, err error)
 	// Describe says what the server is and offers to a peer, now. It may depend
 	// on the peer's Principal and Authorization; the other fields need not be
-	// known yet. nil asks what is true for everybody. It is asked with every
-	// request, and the result is shared: the caller must not change it.
+	// known yet. A nil peer asks for what holds for everybody. Describe is
+	// called with every request, so it must be quick. The result may be shared:
+	// the caller must not change it.
 	Describe(ctx context.Context, peer *Peer) *Description
 }
 
@@ -54,7 +56,7 @@ type Description struct {
 // Exchange is one request, or one notification, with all that belongs to
 // answering it. It is valid until Serve has returned.
 type Exchange struct {
-	// ID is zero for a notification.
+	// ID is zero for a notification, and Method names either.
 	ID     jsonrpc.ID
 	Method string
 	// Params is the params object exactly as sent, or nil.
@@ -84,8 +86,8 @@ type Exchange struct {
 	Detach func(retry time.Duration) error
 	// Watch is set for an exchange that subscribes to changes, and nil for all
 	// others. Method is then MethodListen, MethodSubscribe, or NoteInitialized
-	// for the lists that a session is told of without asking. Who serves it
-	// returns a *Watching, and soon: the connection may not be read meanwhile.
+	// for the lists that a session is told of without asking. A Handler answers
+	// it with a *Watching, and soon: the connection may not be read meanwhile.
 	Watch *Watch
 
 	observer dropObserver
@@ -115,7 +117,10 @@ func (x *Exchange) Drop(reason DropReason, method string, err error) {
 // Peer is who sent an exchange. In the stateless era it comes from the
 // request alone.
 type Peer struct {
-	Revision     Revision
+	// Revision is the revision that the exchange is made in.
+	Revision Revision
+	// Info and Capabilities are what the client says of itself. Nothing should
+	// be permitted because of Info.
 	Info         Implementation
 	Capabilities ClientCapabilities
 	// Principal is who the transport authenticated, or "".
@@ -131,10 +136,10 @@ type Peer struct {
 type Backchannel interface {
 	// Notify sends a notification before the answer, in order. It may block
 	// while the client reads slowly, and fails when the client is gone or the
-	// exchange is over. Params that are a json.RawMessage are taken to come from
-	// another server: the reserved keys of _meta are left out, progress gets this
-	// exchange's token, and nothing is sent, without an error, of progress and
-	// log messages that the client has not asked for.
+	// exchange is over. Params that are a json.RawMessage are taken to come
+	// from another server: the reserved keys of _meta are left out, and
+	// progress gets this exchange's token. Progress and log messages that the
+	// client has not asked for are dropped, which is no error.
 	Notify(ctx context.Context, method string, params any) error
 	// LogEnabled reports whether the client wants log messages of this level
 	// for this exchange.

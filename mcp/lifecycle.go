@@ -4,6 +4,8 @@ package mcp
 //
 // Spec: 2025-11-25 basic/lifecycle#initialization.
 type Implementation struct {
+	// Name and Version are required; Title is what people are shown instead of
+	// Name.
 	Name        string `json:"name"`
 	Title       string `json:"title,omitzero"`
 	Version     string `json:"version"`

@@ -44,7 +44,8 @@ func (m *Meta) Set(key string, v any) error {
 	return nil
 }
 
-// Get decodes the value under key into v and reports whether there was one.
+// Get decodes the value under key into v and reports whether there was one. It
+// fails when the value does not fit v.
 func (m Meta) Get(key string, v any) (bool, error) {
 	raw, ok := m[key]
 	if !ok {
@@ -53,11 +54,11 @@ func (m Meta) Get(key string, v any) (bool, error) {
 	return true, wire.Unmarshal(raw, v)
 }
 
-// ReservedMeta reports whether the core protocol itself says what is under a
-// key of _meta. That is true of one hop: each client and each server says it
-// anew, and who passes a message on must not pass it on with it. Trace context
-// and the keys of extensions, of which some have the protocol's prefix, are
-// not among them.
+// ReservedMeta reports whether a key of _meta is one that the core protocol
+// itself fills in. Its value holds for one hop only: each client and each
+// server sets it anew, and whoever passes a message on must leave it out. Trace
+// context and the keys of extensions, some of which have the protocol's prefix,
+// are not reserved.
 //
 // Spec: 2026-07-28 basic#meta.
 func ReservedMeta(key string) bool {
@@ -68,8 +69,9 @@ func ReservedMeta(key string) bool {
 	return false
 }
 
-// WithoutReserved returns the metadata that may go on to the next hop: that of
-// which ReservedMeta is not true. It is m itself where all of it may.
+// WithoutReserved returns m without the keys that ReservedMeta reports, which
+// is what may be passed on to the next hop. It returns m itself where there are
+// none.
 func (m Meta) WithoutReserved() Meta {
 	for key := range m {
 		if ReservedMeta(key) {
@@ -108,6 +110,7 @@ type Icon struct {
 //
 // Spec: 2026-07-28 server/resources#annotations.
 type Annotations struct {
+	// Audience is whom the content is meant for; nil says nothing.
 	Audience []Role `json:"audience,omitzero"`
 	// Priority is from 0 (optional) to 1 (required); nil says nothing.
 	Priority *float64 `json:"priority,omitzero"`
@@ -124,6 +127,6 @@ const (
 	RoleAssistant Role = "assistant"
 )
 
-// Empty is an object without members: the presence of a pointer to it is what
-// it says.
+// Empty is an object without members. All that a field of type *Empty says is
+// whether it is nil.
 type Empty struct{}

@@ -47,13 +47,14 @@ type Method struct {
 	// FromServer says that servers send it. The others are sent by clients;
 	// notifications of cancellation and progress may come from either side.
 	FromServer bool
-	// Connection says that whoever carries the connection deals with it: it
-	// opens, checks, configures or ends something there. It does not reach a
-	// Handler, unless it Subscribes.
+	// Connection says that it opens, checks, configures or ends something of
+	// the connection, so that whoever carries the connection deals with it. It
+	// does not reach a Handler, unless Subscribes is set.
 	Connection bool
 	// Subscribes says that it opens a subscription; see Exchange.Watch.
 	Subscribes bool
-	// Capability is what a server declares that has the method; "" is nothing.
+	// Capability is what a server has to declare to have the method; "" is
+	// nothing.
 	Capability Capability
 	// Feature is the kind of feature that a request is about, and Subject the
 	// member of params that names it; zero for none.
@@ -73,8 +74,8 @@ type Method struct {
 	//
 	// Spec: 2026-07-28 server/utilities/caching#cacheable-results.
 	Cacheable, List bool
-	// Change is the change that a notification tells of, or, of a cacheable
-	// method, the change after which earlier results are stale; zero is none.
+	// Change is what a notification tells of; for a cacheable method, it is
+	// what makes earlier results stale. Zero is nothing.
 	Change ChangeKind
 
 	params, result func() any

@@ -20,7 +20,8 @@ type ListenParams struct {
 	Notifications SubscriptionFilter `json:"notifications"`
 }
 
-// AcknowledgedParams says which of the wanted changes will be told.
+// AcknowledgedParams says which of the changes that a client asked for it will
+// be told of.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 type AcknowledgedParams struct {
@@ -73,7 +74,7 @@ type Watching struct {
 	Stop func()
 }
 
-// Drop takes back the wish to hear of changes of a kind.
+// Drop removes the changes of a kind from the filter.
 func (f *SubscriptionFilter) Drop(kind ChangeKind) {
 	switch kind {
 	case ToolsChanged:
@@ -87,7 +88,7 @@ func (f *SubscriptionFilter) Drop(kind ChangeKind) {
 	}
 }
 
-// Matches reports whether a filter asks for the change.
+// Matches reports whether the filter asks for a change.
 func (f *SubscriptionFilter) Matches(c Change) bool {
 	switch c.Kind {
 	case ToolsChanged:

@@ -14,7 +14,7 @@ type Tool struct {
 	Name        string `json:"name"`
 	Title       string `json:"title,omitzero"`
 	Description string `json:"description,omitzero"`
-	// InputSchema is a JSON Schema of type object. Typed tools infer it.
+	// InputSchema is a JSON Schema of type object. server.AddTool infers it.
 	InputSchema json.RawMessage `json:"inputSchema"`
 	// OutputSchema is a JSON Schema of the structured result, or nil.
 	OutputSchema json.RawMessage  `json:"outputSchema,omitzero"`
@@ -58,8 +58,8 @@ type CallToolParams struct {
 	Arguments json.RawMessage `json:"arguments,omitzero"`
 }
 
-// CallToolResult is what a call gave. IsError says that the tool ran and
-// failed, in words that a model can act on.
+// CallToolResult is the result of calling a tool. IsError says that the tool
+// ran and failed; Content then says why, in words that a model can act on.
 //
 // Spec: 2026-07-28 server/tools#tool-result.
 type CallToolResult struct {
@@ -74,7 +74,8 @@ type CallToolResult struct {
 	encoded wire.Encoded
 }
 
-// ToolError returns a result that says the tool failed.
+// ToolError returns a result that says that the tool failed, with a formatted
+// reason.
 func ToolError(format string, args ...any) *CallToolResult {
 	return &CallToolResult{Content: Contents{Textf(format, args...)}, IsError: true}
 }

@@ -34,9 +34,9 @@ type Conn interface {
 	Close() error
 }
 
-// Receiver takes what a server sends beside answers. Where a transport knows
-// the call that a message belongs to, as it does when it comes on the stream of
-// that call's answer, the context that it passes has the values of the one that
+// Receiver takes what a server sends beside answers. A transport that knows
+// which call a message belongs to, for example because it came on the stream of
+// that call's answer, passes a context with the values of the one that
 // RoundTrip got.
 type Receiver interface {
 	// Notification takes notifications in order. It must not block for long:

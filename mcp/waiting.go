@@ -6,7 +6,8 @@ import (
 	"github.com/parley-mcp/parley/internal/waiting"
 )
 
-// Waiting says that the call of ctx waits for the user of this side, for
-// example to log in, until end is called: that time does not count as the
-// server's. A transport calls it. Without a call in ctx it does nothing.
+// Waiting says that the call that ctx belongs to waits for the user of this
+// side, for example to log in, until end is called. That time does not count
+// towards the time limits of the call. Transports call it; where ctx belongs to
+// no call, it does nothing.
 func Waiting(ctx context.Context) (end func()) { return waiting.Begin(ctx) }

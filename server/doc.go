@@ -10,6 +10,28 @@
 // asks the user with Elicit, runs a model with Sample, reports with
 // Call.Progress and Call.Log, and never sees which revision is spoken.
 //
+// # Schemas
+//
+// AddTool infers the schemas of arguments and results from Go types. The fields
+// of a struct follow their json tags, and other members are refused. A field is
+// required unless it is a pointer, is tagged omitempty or omitzero, or has a
+// default. Tags with the names of JSON Schema's keywords describe a field and
+// limit its values: title, description, default, enum ("red,green"), minimum,
+// maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength,
+// pattern, format, minItems, maxItems and uniqueItems. On a slice, those that
+// limit values apply to its items, but for the last three. header:"Region"
+// mirrors an argument into the HTTP header Mcp-Param-Region.
+//
+//	type search struct {
+//		Query string `json:"query" description:"What to look for" minLength:"1"`
+//		Limit int    `json:"limit" minimum:"1" maximum:"100" default:"10"`
+//	}
+//
+// A schema that is given is used as it is, in the dialect that its $schema
+// names, or else draft 2020-12. Its references may only point into itself.
+//
+// Spec: 2026-07-28 server/tools#tool.
+//
 // # Ask before acting
 //
 // Where a question cannot be asked in place, Elicit and its siblings return an
@@ -21,9 +43,17 @@
 //
 // An error of a tool's handler becomes a result that the model can read. These
 // become errors of the protocol instead, also when they are wrapped:
-// *jsonrpc.Error, *mcp.InvalidParamsError, *mcp.MethodNotFoundError and
-// *mcp.MissingCapabilityError. From all other handlers an error of an unknown
-// type is logged and answered with "internal error", without its text.
+// *jsonrpc.Error, *mcp.InvalidParamsError, *mcp.MethodNotFoundError,
+// *mcp.MissingCapabilityError, *mcp.HeaderMismatchError and *mcp.ForbiddenError.
+// From all other handlers an error of any other type is logged and answered with
+// "internal error", without its text; mcp.ErrResourceNotFound and a
+// *DeclinedError, which have answers of their own, are not logged.
+//
+// # Panics
+//
+// What New and the functions that add something refuse is a mistake in the
+// program, and they panic. For features that are made at run time, those whose
+// names begin with Try return an error instead.
 //
 // # Concurrency
 //

@@ -19,8 +19,8 @@ import (
 // *mcp.MissingCapabilityError, and an answer that does not fit its question an
 // *mcp.InvalidParamsError.
 
-// ErrDeclined and ErrCancelled say that the user did not answer; the error is
-// a *DeclinedError.
+// ErrDeclined and ErrCancelled say that the user did not answer. The error that
+// a handler gets is a *DeclinedError, which wraps one of them.
 //
 // Spec: 2026-07-28 client/elicitation#response-actions.
 var (
@@ -168,7 +168,8 @@ func RootsQuestion() Question {
 	}}
 }
 
-// Answers are the answers to questions that were asked together.
+// Answers are the answers to questions that were asked together by Call.Ask;
+// the function Answer reads them.
 type Answers struct{ byKey map[string]answer }
 
 type answer struct {

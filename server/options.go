@@ -29,7 +29,8 @@ type Options struct {
 	// error, which is logged, it is not called again for that URI before all
 	// watchers have left. It implies Subscriptions.
 	WatchResource func(uri string) (stop func(), err error)
-	// PageSize is the most entries in one page of a list. 0 means 1000.
+	// PageSize is how many entries one page of a list has at most. 0 means
+	// 1000.
 	PageSize int
 	// Announce declares features before there are any.
 	Announce Features
@@ -44,8 +45,8 @@ type Options struct {
 	// of one exchange. The first and the final one are never held back. 0
 	// means 100 milliseconds; a negative value means no limit.
 	ProgressInterval time.Duration
-	// Hub carries changes from where they happen to those who watch; nil
-	// means within this Server. See Hub.
+	// Hub carries changes from where they happen to those who watch. nil means
+	// NewHub(), and so within this Server.
 	Hub Hub
 	// Extensions declares extensions by identifier, such as
 	// "com.example/search", with settings that encode to a JSON object. A nil
@@ -67,7 +68,7 @@ type Options struct {
 	Visible func(ctx context.Context, x *mcp.Exchange, kind mcp.FeatureKind, name string) bool
 }
 
-// Features names lists of a server.
+// Features selects among the lists that a server can offer.
 type Features struct{ Tools, Resources, Prompts bool }
 
 // PanicPolicy says what becomes of a panic in user code.
@@ -75,10 +76,10 @@ type PanicPolicy int
 
 // The policies.
 const (
-	// RecoverPanics answers the one request with an internal error and logs
-	// the stack.
+	// RecoverPanics answers the request with an internal error and logs the
+	// stack.
 	RecoverPanics PanicPolicy = iota
-	// CrashOnPanic lets the panic go on.
+	// CrashOnPanic lets the panic end the process.
 	CrashOnPanic
 )
 

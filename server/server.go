@@ -27,7 +27,7 @@ type Server struct {
 	extensions, experimental objects
 
 	hub     Hub
-	watches watches
+	watches resourceWatches
 	forms   sync.Map // of *form by reflect.Type
 
 	described atomic.Pointer[described] // the newest description
@@ -51,7 +51,7 @@ func New(info mcp.Implementation, opts *Options) *Server {
 	must(s.opts.check())
 	s.log = s.opts.Logger
 	s.hub = s.opts.Hub
-	s.watches = watches{start: s.startWatch, uris: map[string]*watch{}}
+	s.watches = resourceWatches{start: s.startWatch, uris: map[string]*resourceWatch{}}
 	var err error
 	s.extensions, err = encodeObjects("Options.Extensions", s.opts.Extensions, true)
 	must(err)

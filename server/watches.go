@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// watches keeps Options.WatchResource running for the URIs that somebody
-// watches.
-type watches struct {
+// resourceWatches keeps Options.WatchResource running for the URIs that somebody
+// resourceWatches.
+type resourceWatches struct {
 	// start begins to watch; its errors are its own affair.
 	start func(uri string) (stop func())
 
 	mu   sync.Mutex
-	uris map[string]*watch
+	uris map[string]*resourceWatch
 }
 
-// watch is the state of one URI.
-type watch struct {
+// resourceWatch is the state of one URI.
+type resourceWatch struct {
 	users   int
 	busy    bool // somebody is in step, outside the lock
 	running bool
@@ -28,12 +28,12 @@ type watch struct {
 // brings the watch into line, as often as the number changes meanwhile; all
 // others leave it to them. So starts and stops of one URI never overlap, and
 // none is lost.
-func (t *watches) add(uri string, n int) {
+func (t *resourceWatches) add(uri string, n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := t.uris[uri]
 	if w == nil {
-		w = &watch{}
+		w = &resourceWatch{}
 		t.uris[uri] = w
 	}
 	w.users += n
@@ -52,7 +52,7 @@ func (t *watches) add(uri string, n int) {
 
 // step starts or stops the watch, with the lock released while user code runs.
 // Only who is busy touches stop and running.
-func (t *watches) step(uri string, w *watch) {
+func (t *resourceWatches) step(uri string, w *resourceWatch) {
 	t.mu.Unlock()
 	defer t.mu.Lock()
 	if stop := w.stop; w.running {

@@ -61,7 +61,7 @@ func (c *Client) Status(ctx context.Context) Status {
 	}
 }
 
-// Token returns a token that is good for a while yet, renewed if need be. If
+// Token returns a token that is still good for a while, renewed if need be. If
 // there is none, a grant without a user obtains one; for a user, the error
 // wraps mcp.ErrUnauthorized, and Login helps.
 func (c *Client) Token(ctx context.Context) (Token, error) {
@@ -130,8 +130,8 @@ func (c *Client) probe(ctx context.Context) (*challenge.Challenge, bool, error) 
 }
 
 // Logout revokes the tokens, if the authorization server lets them be revoked
-// (RFC 7009), and forgets them and the registration. What is forgotten is so
-// even if revoking fails, which is the error then.
+// (RFC 7009), and forgets them and the registration. They are forgotten even if
+// revoking them fails, which the error then says.
 func (c *Client) Logout(ctx context.Context) error {
 	t := c.token(ctx)
 	c.use(nil)

@@ -1,8 +1,8 @@
-// Package oauth gets a client in: it answers the challenges of MCP servers over
-// HTTP. A Client is for one server. Its Transport goes beneath any client that
-// takes an http.RoundTripper; it attaches the access token, and when the server
-// demands one it discovers the authorization server, registers, lets the user
-// log in, and repeats the request.
+// Package oauth authorizes a client: it answers the challenges of MCP servers
+// over HTTP. A Client is for one server. Its Transport goes beneath any client
+// that takes an http.RoundTripper; it attaches the access token, and when the
+// server demands one it discovers the authorization server, registers, lets the
+// user log in, and repeats the request.
 //
 //	login, err := oauth.New(&oauth.Options{URL: url})
 //	...

@@ -22,9 +22,9 @@ type Options struct {
 	// Grant is how tokens are obtained. nil means &AuthorizationCode{}: the user
 	// logs in with the browser.
 	Grant Grant
-	// Scopes are asked for in addition to those of a challenge. With a server
-	// that names none in its challenge, they take the place of all those that
-	// it supports.
+	// Scopes are asked for in addition to those of a challenge. Where a
+	// challenge names none, they are asked for instead of all scopes that the
+	// server supports.
 	Scopes []string
 	// PreRegistered are clients that exist already, by the issuer identifier of
 	// the authorization server that knows them. One for AnyIssuer is used where
@@ -35,19 +35,19 @@ type Options struct {
 	ClientMetadataURL string
 	// Metadata says what this program is, where it has to register.
 	Metadata Metadata
-	// DPoP binds tokens to a key (RFC 9449), and takes no others. It is used
-	// without this, too, with servers that demand it.
+	// DPoP has all tokens bound to a key (RFC 9449) and refuses others. Without
+	// it, tokens are bound to a key only for servers that demand it.
 	DPoP bool
 	// HTTP makes the requests of discovery, registration and for tokens, for
 	// example with certificates of a company. nil means a client that does not
-	// let itself be led into private networks; another one has to see to that
-	// itself. Redirects to other origins are refused in any case.
+	// let servers lead it into private networks; a client of your own has to
+	// see to that itself. Redirects to other origins are refused in any case.
 	HTTP *http.Client
 	// AllowPrivate allows authorization servers on this machine and in private
 	// networks, also for MCP servers that are elsewhere.
 	AllowPrivate bool
-	// AllowHTTP allows http without encryption beyond this machine. It gives
-	// everybody on the way the tokens, and is for tests.
+	// AllowHTTP allows http without encryption beyond this machine. Everybody
+	// on the way can read the tokens then: it is for tests.
 	AllowHTTP bool
 	// Logger hears of the steps, never of secrets. nil means slog.Default().
 	Logger *slog.Logger

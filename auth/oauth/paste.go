@@ -11,9 +11,10 @@ import (
 	"sync"
 )
 
-// Paste is the receiver for machines without a browser: it shows the page to
-// open, on whatever machine, and the user copies the address that the browser
-// ends at back. Its fields must not change once it is in use.
+// Paste is the receiver for machines without a browser. It shows the address of
+// a page, which the user opens on any machine, and reads the address that the
+// browser ends at, which the user copies back. Its fields must not change once
+// it is in use.
 type Paste struct {
 	// Out is where the user is told what to do.
 	Out io.Writer

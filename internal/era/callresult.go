@@ -16,7 +16,7 @@ import (
 func (f form) call(r *mcp.CallToolResult) wire.Written {
 	return func(dst []byte) ([]byte, error) {
 		c, meta := f.clearedCall(r)
-		dst = slices.Grow(dst, enough(roomForCall(r)))
+		dst = slices.Grow(dst, withSlack(callSize(r)))
 		if !callByHand {
 			return appendWholeCall(dst, &c, !f.facts.Stateless)
 		}

@@ -38,8 +38,8 @@ type Delivery struct {
 	// Out takes the answer and what precedes it. It may be nil for what is not
 	// answered: notifications and responses.
 	Out Out
-	// Via is who sent the message.
-	Via Via
+	// Sender is who sent the message.
+	Sender Sender
 	// Start runs r.Serve, on a goroutine of the transport if need be, and
 	// reports false when nothing more is served: then it has not run it, and
 	// will not.
@@ -64,15 +64,15 @@ func (c *Conversation) Receive(ctx context.Context, m *jsonrpc.Message, bad erro
 			c.Refuse(ctx, m.ID, bad, d.Out)
 		}
 	case Inline(m):
-		c.front(ctx, m).Receive(ctx, m, d.Out, d.Via)
+		c.front(ctx, m).Receive(ctx, m, d.Out, d.Sender)
 	case m.Kind == jsonrpc.Request:
 		c.request(ctx, m, d)
 	case c.inflight.notice(m, c.seen):
 	case d.Queue == nil:
-		c.front(ctx, m).Receive(ctx, m, nil, d.Via)
+		c.front(ctx, m).Receive(ctx, m, nil, d.Sender)
 	default:
-		via := d.Via
-		d.Queue(func() { c.front(ctx, m).Receive(ctx, m, nil, via) })
+		sender := d.Sender
+		d.Queue(func() { c.front(ctx, m).Receive(ctx, m, nil, sender) })
 	}
 }
 
@@ -138,7 +138,7 @@ func (c *Conversation) encodeRefusal(ctx context.Context, id jsonrpc.ID, rpc *js
 
 // front is what serves the messages of one era.
 type front interface {
-	Receive(context.Context, *jsonrpc.Message, Out, Via)
+	Receive(context.Context, *jsonrpc.Message, Out, Sender)
 }
 
 func (c *Conversation) front(ctx context.Context, m *jsonrpc.Message) front {

@@ -61,8 +61,8 @@ type Waiter interface {
 	Waits()
 }
 
-// Via is what a transport knows about who sent a message.
-type Via struct {
+// Sender is what a transport knows about who sent a message.
+type Sender struct {
 	// Principal is who the transport authenticated, or "".
 	Principal string
 	// Authorization is what is known of the principal, or nil.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/parley-mcp/parley/internal/stack"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -20,10 +19,9 @@ const maxSubscriptions = 10_000
 // of changes, each tagged with the ID of the request that asked.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#opening-a-stream.
-func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *link, desc *mcp.Description) (any, error) {
+func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *returnPath, desc *mcp.Description) (any, error) {
 	opened := make(chan *subscription)
 	go func() { // ends when the subscription is acknowledged, which is waited for
-		stack.Grow()
 		opened <- s.open(ctx, x, link, &desc.Capabilities)
 	}()
 	sub := <-opened
@@ -54,7 +52,7 @@ type subscription struct {
 // open begins a subscription and acknowledges it. It has a goroutine of its own:
 // decoding and encoding take much of a stack, and that of the goroutine which
 // then waits, perhaps for days, stays small.
-func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *link, caps *mcp.ServerCapabilities) (sub *subscription) {
+func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *returnPath, caps *mcp.ServerCapabilities) (sub *subscription) {
 	sub = &subscription{due: time.NewTimer(0), stop: func() {}}
 	sub.queue.conn = link.seen
 	sub.due.Stop()
@@ -107,7 +105,7 @@ func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFil
 }
 
 // tell returns nil when ctx has ended.
-func (s *Stateless) tell(ctx context.Context, link *link, sub *subscription) error {
+func (s *Stateless) tell(ctx context.Context, link *returnPath, sub *subscription) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -136,7 +134,7 @@ func (s *Stateless) tell(ctx context.Context, link *link, sub *subscription) err
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#graceful-closure.
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
-func (s *Stateless) ended(ctx context.Context, link *link, x *mcp.Exchange, meta mcp.Meta, info *mcp.Implementation) (any, error) {
+func (s *Stateless) ended(ctx context.Context, link *returnPath, x *mcp.Exchange, meta mcp.Meta, info *mcp.Implementation) (any, error) {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, ErrShutdown) && !errors.Is(cause, ErrExpired) {
 		return nil, cause

@@ -31,7 +31,7 @@ func TestEndWhileAChangeIsDue(t *testing.T) {
 			sub := &subscription{due: time.NewTimer(time.Hour)}
 			sub.queue.wake = func() { sub.due.Reset(s.opts.ChangeWindow) }
 			out, ended := &slow{}, make(chan error)
-			go func() { ended <- s.tell(ctx, &link{ctx: ctx, out: out}, sub) }() // ends with ctx
+			go func() { ended <- s.tell(ctx, &returnPath{ctx: ctx, out: out}, sub) }() // ends with ctx
 			sub.queue.add(mcp.Change{Kind: mcp.ToolsChanged})
 			<-time.NewTimer(100 * time.Millisecond).C // it is being told
 			sub.queue.add(mcp.Change{Kind: mcp.PromptsChanged})

@@ -25,6 +25,9 @@ func WithDefaults(opts *mcp.ServeOptions) mcp.ServeOptions {
 	setDefault(&d.MaxRounds, 16)
 	setDefault(&d.ChangeWindow, 10*time.Millisecond)
 	setDefault(&d.DrainTimeout, time.Second)
+	if d.Drops == nil {
+		d.Drops = mcp.ProcessDrops()
+	}
 	return d
 }
 

@@ -163,7 +163,7 @@ func relayed(back mcp.Backchannel, method string, params json.RawMessage, token 
 }
 
 // relay is Backchannel.Notify for raw params.
-func (l *link) relay(ctx context.Context, back mcp.Backchannel, method string, params json.RawMessage) error {
+func (l *returnPath) relay(ctx context.Context, back mcp.Backchannel, method string, params json.RawMessage) error {
 	checked, err := wire.Marshal(params)
 	if err != nil {
 		l.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)

@@ -36,9 +36,9 @@ func (c *Conversation) Admit(ctx context.Context, m *jsonrpc.Message, out Out) (
 }
 
 // Serve serves the request, and returns when it is answered, or was cancelled.
-func (r *Request) Serve(via Via) {
+func (r *Request) Serve(sender Sender) {
 	defer r.forget() // it may end without an answer
-	r.of.front(r.ctx, r.m).Receive(r.ctx, r.m, r, via)
+	r.of.front(r.ctx, r.m).Receive(r.ctx, r.m, r, sender)
 }
 
 // Drop gives up a request that is not to be served after all: the connection

@@ -41,14 +41,14 @@ func TestBadResultsFailTheirRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			out := new(keeper)
-			s.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`), out, Via{})
+			s.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`), out, Sender{})
 			refused(t, out)
 
 			session := NewSession(handing{result}, opts, new(keeper), nil)
-			session.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`), new(keeper), Via{})
+			session.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`), new(keeper), Sender{})
 			defer session.Close(jsonrpc.ErrClosed)
 			out = new(keeper)
-			session.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":1,"method":"x/y"}`), out, Via{})
+			session.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":1,"method":"x/y"}`), out, Sender{})
 			refused(t, out)
 		})
 	}
@@ -73,6 +73,6 @@ func TestPanicInWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := new(keeper)
-	s.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`), out, Via{})
+	s.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`), out, Sender{})
 	refused(t, out)
 }

@@ -32,12 +32,12 @@ type Session struct {
 
 	agreed atomic.Pointer[agreement] // nil until initialize
 
-	mu       sync.Mutex
-	ready    bool // notifications/initialized came
-	level    mcp.LoggingLevel
-	watching map[string]*watched // by resource URI; "" is the lists
-	queue    changes
-	telling  sync.WaitGroup
+	mu            sync.Mutex
+	ready         bool // notifications/initialized came
+	level         mcp.LoggingLevel
+	subscriptions map[string]*subscribedTo // by resource URI; "" is the lists
+	queue         changes
+	telling       sync.WaitGroup
 }
 
 // agreement is what initialize has settled. It does not change.
@@ -51,7 +51,7 @@ type agreement struct {
 // messages that belong to no request, and seen is the connection as it is
 // observed.
 func NewSession(h mcp.Handler, opts mcp.ServeOptions, standing Out, seen *tap.Conn) *Session {
-	s := &Session{handler: h, opts: WithDefaults(&opts), standing: standing, seen: seen, level: mcp.LevelInfo, watching: map[string]*watched{}}
+	s := &Session{handler: h, opts: WithDefaults(&opts), standing: standing, seen: seen, level: mcp.LevelInfo, subscriptions: map[string]*subscribedTo{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.queue.wake, s.queue.conn = s.wake, seen
 	return s
@@ -63,8 +63,8 @@ func (s *Session) Close(cause error) {
 	s.calls.Close(cause)
 	s.mu.Lock()
 	s.end(cause)
-	watching := s.watching
-	s.watching = map[string]*watched{}
+	watching := s.subscriptions
+	s.subscriptions = map[string]*subscribedTo{}
 	s.mu.Unlock()
 	for _, w := range watching {
 		w.end()
@@ -89,7 +89,7 @@ func Inline(m *jsonrpc.Message) bool {
 
 // Receive serves one message. ctx ends with the cause ErrCancelled when the
 // client no longer wants the answer.
-func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via Via) {
+func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, sender Sender) {
 	switch m.Kind {
 	case jsonrpc.Response:
 		if !s.calls.Resolve(m) {
@@ -98,22 +98,22 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via 
 		}
 		return
 	case jsonrpc.Notification:
-		s.notice(ctx, m, via)
+		s.notice(ctx, m, sender)
 		return
 	case jsonrpc.Request:
 	}
-	t := &talk{link: link{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger, seen: s.seen}, session: s}
+	t := &sessionBack{returnPath: returnPath{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger, seen: s.seen}, session: s}
 	if t.facts == nil {
 		t.facts = revision.Oldest()
 	}
-	d, err := s.descriptor(ctx, m, via)
+	d, err := s.descriptor(ctx, m, sender)
 	var result any
 	switch {
 	case err != nil:
 	case d != nil && d.Connection:
-		result, err = s.configure(ctx, m, d, t, via)
+		result, err = s.configure(ctx, m, d, t, sender)
 	default:
-		result, err = s.run(ctx, m, t, via)
+		result, err = s.run(ctx, m, t, sender)
 	}
 	t.answer(ctx, m, result, err)
 }
@@ -121,12 +121,12 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via 
 // descriptor returns the descriptor of a request's method, nil for one that the
 // protocol does not define, or why the request cannot be served. Only what opens
 // a session, or looks whether there is anybody, comes before it is open.
-func (s *Session) descriptor(ctx context.Context, m *jsonrpc.Message, via Via) (*mcp.Method, error) {
+func (s *Session) descriptor(ctx context.Context, m *jsonrpc.Message, sender Sender) (*mcp.Method, error) {
 	facts := s.Facts()
 	if facts != nil {
 		return descriptorOf(m, facts)
 	}
-	offered := s.describe(ctx, via).Revisions
+	offered := s.describe(ctx, sender).Revisions
 	if m.Method == mcp.MethodInitialize || m.Method == mcp.MethodPing && len(revision.Session(offered)) > 0 {
 		return descriptorOf(m, revision.Default(nil, false))
 	}
@@ -134,19 +134,19 @@ func (s *Session) descriptor(ctx context.Context, m *jsonrpc.Message, via Via) (
 }
 
 // configure serves a request that opens the session, or changes what it is.
-func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Method, t *talk, via Via) (any, error) {
-	if !s.describe(ctx, via).Capabilities.Has(d.Capability) {
+func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Method, t *sessionBack, sender Sender) (any, error) {
+	if !s.describe(ctx, sender).Capabilities.Has(d.Capability) {
 		return nil, &mcp.MethodNotFoundError{Method: m.Method}
 	}
 	switch m.Method {
 	case mcp.MethodInitialize:
-		return s.initialize(ctx, m, via)
+		return s.initialize(ctx, m, sender)
 	case mcp.MethodPing:
 		return struct{}{}, nil
 	case mcp.MethodSetLevel:
 		return s.setLevel(m)
 	case mcp.MethodSubscribe:
-		return s.subscribe(ctx, m, t, via)
+		return s.subscribe(ctx, m, t, sender)
 	case mcp.MethodUnsubscribe:
 		return s.unsubscribe(m)
 	}
@@ -156,8 +156,8 @@ func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Meth
 var errInitialized = jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is already initialized")
 
 // describe asks what there is for whoever sent a message.
-func (s *Session) describe(ctx context.Context, via Via) *mcp.Description {
-	return s.handler.Describe(ctx, &mcp.Peer{Principal: via.Principal, Authorization: via.Authorization})
+func (s *Session) describe(ctx context.Context, sender Sender) *mcp.Description {
+	return s.handler.Describe(ctx, &mcp.Peer{Principal: sender.Principal, Authorization: sender.Authorization})
 }
 
 // unopened is the error of a request that neither belongs to a session nor
@@ -179,7 +179,7 @@ func (s *Session) unopened(m *jsonrpc.Message, allowed []mcp.Revision) error {
 // initialize agrees on a revision: the one asked for, or else the newest.
 //
 // Spec: 2025-11-25 basic/lifecycle#version-negotiation.
-func (s *Session) initialize(ctx context.Context, m *jsonrpc.Message, via Via) (any, error) {
+func (s *Session) initialize(ctx context.Context, m *jsonrpc.Message, sender Sender) (any, error) {
 	var p mcp.InitializeParams
 	if err := wire.Unmarshal(orEmpty(m.Params), &p); err != nil {
 		return nil, mcp.InvalidParams("params: %v", err)
@@ -187,7 +187,7 @@ func (s *Session) initialize(ctx context.Context, m *jsonrpc.Message, via Via) (
 	if p.ProtocolVersion == "" {
 		return nil, mcp.InvalidParams("params must have a protocolVersion")
 	}
-	desc := s.describe(ctx, via)
+	desc := s.describe(ctx, sender)
 	offered := revision.Session(desc.Revisions)
 	if len(offered) == 0 {
 		return nil, unsupportedVersion(p.ProtocolVersion, desc.Revisions)
@@ -197,7 +197,7 @@ func (s *Session) initialize(ctx context.Context, m *jsonrpc.Message, via Via) (
 		chosen = offered[0]
 	}
 	a := &agreement{facts: revision.Of(chosen), declared: &desc.Capabilities}
-	a.peer = mcp.Peer{Revision: chosen, Info: p.ClientInfo, Capabilities: p.Capabilities, Principal: via.Principal, SessionID: via.SessionID}
+	a.peer = mcp.Peer{Revision: chosen, Info: p.ClientInfo, Capabilities: p.Capabilities, Principal: sender.Principal, SessionID: sender.SessionID}
 	if !s.agreed.CompareAndSwap(nil, a) {
 		return nil, errInitialized
 	}
@@ -217,14 +217,14 @@ func orEmpty(params []byte) []byte {
 }
 
 // notice serves a notification.
-func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
+func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, sender Sender) {
 	if s.Facts() == nil {
 		s.opts.Logger.DebugContext(ctx, "notification before initialize", "method", m.Method)
 		s.seen.Drop(mcp.Received, mcp.DropTooEarly, m.Method, nil)
 		return
 	}
 	x := newExchange(m, s.seen)
-	x.Back, x.Peer = noBack{s.seen}, s.client(via)
+	x.Back, x.Peer = noBack{s.seen}, s.client(sender)
 	if m.Method == mcp.NoteInitialized {
 		s.start(ctx, x)
 		return
@@ -233,17 +233,17 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
 }
 
 // client returns who sent a message. Each may come with credentials of its own.
-func (s *Session) client(via Via) mcp.Peer {
+func (s *Session) client(sender Sender) mcp.Peer {
 	peer := s.agreed.Load().peer
-	peer.Authorization = via.Authorization
+	peer.Authorization = sender.Authorization
 	return peer
 }
 
 // run serves an exchange of the handler. A hand-made InputRequired is
 // answered here: the questions are asked, and the handler runs again.
-func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *talk, via Via) (result any, err error) {
+func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *sessionBack, sender Sender) (result any, err error) {
 	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // shaping a result, too, looks into it
-	x, err := s.exchange(m, t, via)
+	x, err := s.exchange(m, t, sender)
 	if err != nil {
 		return nil, err
 	}
@@ -265,12 +265,12 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *talk, via Via)
 }
 
 // exchange makes the exchange of a request.
-func (s *Session) exchange(m *jsonrpc.Message, t *talk, via Via) (*mcp.Exchange, error) {
+func (s *Session) exchange(m *jsonrpc.Message, t *sessionBack, sender Sender) (*mcp.Exchange, error) {
 	meta, x := readMeta(m), newExchange(m, s.seen)
 	if err := meta.fill(x); err != nil {
 		return nil, err
 	}
-	x.Peer, x.Detach = s.client(via), via.Detach
+	x.Peer, x.Detach = s.client(sender), sender.Detach
 	x.Back, t.peer, t.token = t, &x.Peer, x.ProgressToken
 	return x, nil
 }
@@ -279,7 +279,7 @@ func (s *Session) exchange(m *jsonrpc.Message, t *talk, via Via) (*mcp.Exchange,
 // send the user to a URL as well: the error by which 2025-11-25 can name such
 // visits leaves a client waiting for a notification that no handler is there
 // to send.
-func (s *Session) bridge(ctx context.Context, x *mcp.Exchange, talk *talk, ask *mcp.InputRequired) error {
+func (s *Session) bridge(ctx context.Context, x *mcp.Exchange, talk *sessionBack, ask *mcp.InputRequired) error {
 	answers, err := talk.Input(ctx, ask.Requests...)
 	if err != nil {
 		return err

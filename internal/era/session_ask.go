@@ -13,12 +13,12 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// talk is the Backchannel of an exchange in a session: questions are requests
+// sessionBack is the Backchannel of an exchange in a session: questions are requests
 // to the client, on the stream of the exchange, and are waited for.
 //
 // Spec: 2025-11-25 client/elicitation#creating-elicitation-requests.
-type talk struct {
-	link
+type sessionBack struct {
+	returnPath
 	session *Session
 	peer    *mcp.Peer // of the exchange
 
@@ -27,21 +27,21 @@ type talk struct {
 	visits []string // URL elicitations that the user agreed to
 }
 
-func (t *talk) Notify(ctx context.Context, method string, params any) error {
+func (t *sessionBack) Notify(ctx context.Context, method string, params any) error {
 	if raw, ok := params.(json.RawMessage); ok {
 		return t.relay(ctx, t, method, raw)
 	}
 	return t.notify(ctx, method, params)
 }
 
-func (t *talk) LogEnabled(level mcp.LoggingLevel) bool {
+func (t *sessionBack) LogEnabled(level mcp.LoggingLevel) bool {
 	return t.session.handler.Describe(t.ctx, t.peer).Capabilities.Logging != nil &&
 		level.Severity() >= t.session.logLevel().Severity()
 }
 
 var errNotReady = errors.New("the client cannot be asked before it has sent " + mcp.NoteInitialized)
 
-func (t *talk) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
+func (t *sessionBack) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
 	// Spec: 2025-11-25 basic/lifecycle#initialization.
 	if !t.session.initialized() {
 		return nil, errNotReady
@@ -69,7 +69,7 @@ func (t *talk) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json
 	return answers, errors.Join(errs...)
 }
 
-func (t *talk) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, error) {
+func (t *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) }) //nolint:contextcheck // the request that asks may end first
@@ -113,7 +113,7 @@ func (e *clientError) Error() string { return e.rpc.Error() }
 // withdraw tells the client that an answer is no longer wanted.
 //
 // Spec: 2025-11-25 basic/utilities/cancellation#cancellation-flow.
-func (t *talk) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
+func (t *sessionBack) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
 	m, err := jsonrpc.NewNotification(mcp.NoteCancelled, &mcp.CancelledParams{RequestID: id, Reason: why.Error()})
 	if err != nil {
 		return
@@ -131,7 +131,7 @@ func (t *talk) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
 // returns it.
 //
 // Spec: 2025-11-25 client/elicitation#url-mode-elicitation-requests.
-func (t *talk) visit(q *mcp.InputRequest) string {
+func (t *sessionBack) visit(q *mcp.InputRequest) string {
 	typed, err := decodeQuestion(*q)
 	p, ok := typed.Params.(*mcp.ElicitParams)
 	if err != nil || !ok || p.Mode != mcp.ElicitURL || !t.facts.ElicitationID {
@@ -149,7 +149,7 @@ func (t *talk) visit(q *mcp.InputRequest) string {
 	return p.ElicitationID
 }
 
-func (t *talk) visited(id string) {
+func (t *sessionBack) visited(id string) {
 	if id == "" {
 		return
 	}
@@ -162,7 +162,7 @@ func (t *talk) visited(id string) {
 // handler has come to its result.
 //
 // Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
-func (t *talk) visitsOver(ctx context.Context) {
+func (t *sessionBack) visitsOver(ctx context.Context) {
 	t.mu.Lock()
 	visits := t.visits
 	t.mu.Unlock()
@@ -173,7 +173,7 @@ func (t *talk) visitsOver(ctx context.Context) {
 
 // Once keeps results for the exchange: a hand-made InputRequired makes the
 // handler run again in a session, too.
-func (t *talk) Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+func (t *sessionBack) Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	t.mu.Lock()
 	done, ok := t.done[key]
 	t.mu.Unlock()

@@ -12,16 +12,16 @@ import (
 )
 
 // Spec: 2025-11-25 server/resources#subscriptions.
-func (s *Session) subscribe(ctx context.Context, m *jsonrpc.Message, t *talk, via Via) (any, error) {
+func (s *Session) subscribe(ctx context.Context, m *jsonrpc.Message, t *sessionBack, sender Sender) (any, error) {
 	at, err := subscriptionURI(m)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.exchange(m, t, via)
+	x, err := s.exchange(m, t, sender)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.watch(ctx, at, x, mcp.SubscriptionFilter{ResourceSubscriptions: []string{at}}); err != nil {
+	if err := s.subscribeOnce(ctx, at, x, mcp.SubscriptionFilter{ResourceSubscriptions: []string{at}}); err != nil {
 		return nil, err
 	}
 	return struct{}{}, nil
@@ -33,8 +33,8 @@ func (s *Session) unsubscribe(m *jsonrpc.Message) (any, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	w := s.watching[at]
-	delete(s.watching, at)
+	w := s.subscriptions[at]
+	delete(s.subscriptions, at)
 	s.mu.Unlock()
 	if w != nil {
 		w.end()
@@ -71,7 +71,7 @@ func (s *Session) start(ctx context.Context, x *mcp.Exchange) {
 		return
 	}
 	all := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}
-	if err := s.watch(ctx, "", x, Honoured(all, s.agreed.Load().declared)); err != nil {
+	if err := s.subscribeOnce(ctx, "", x, Honoured(all, s.agreed.Load().declared)); err != nil {
 		s.opts.Logger.WarnContext(ctx, "the client will not be told of changed lists", "error", err)
 	}
 }
@@ -83,29 +83,29 @@ func (s *Session) initialized() bool {
 	return s.ready
 }
 
-// watched is one thing that a session watches; stop is nil until it has begun.
-type watched struct{ stop func() }
+// subscribedTo is one thing that a session watches; stop is nil until it has begun.
+type subscribedTo struct{ stop func() }
 
-func (w *watched) end() {
+func (w *subscribedTo) end() {
 	if w.stop != nil {
 		w.stop()
 	}
 }
 
-// watch subscribes an exchange to what filter asks for, once for each key.
-func (s *Session) watch(ctx context.Context, key string, x *mcp.Exchange, filter mcp.SubscriptionFilter) error {
-	own := new(watched)
+// subscribeOnce subscribes an exchange to what filter asks for, once for each key.
+func (s *Session) subscribeOnce(ctx context.Context, key string, x *mcp.Exchange, filter mcp.SubscriptionFilter) error {
+	own := new(subscribedTo)
 	if begun, err := s.reserve(key, own); begun || err != nil {
 		return err
 	}
 	w, err := s.subscribed(ctx, key, x, filter)
 	s.mu.Lock()
-	wanted := s.watching[key] == own && s.ctx.Err() == nil
+	wanted := s.subscriptions[key] == own && s.ctx.Err() == nil
 	switch {
 	case wanted && err == nil:
 		own.stop = w.Stop
 	case wanted:
-		delete(s.watching, key)
+		delete(s.subscriptions, key)
 	}
 	s.mu.Unlock()
 	if err == nil && !wanted { // unsubscribed meanwhile, or closed
@@ -116,16 +116,16 @@ func (s *Session) watch(ctx context.Context, key string, x *mcp.Exchange, filter
 
 // reserve holds the place of what is watched under a key while user code runs.
 // begun says that it is held already.
-func (s *Session) reserve(key string, own *watched) (begun bool, err error) {
+func (s *Session) reserve(key string, own *subscribedTo) (begun bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, begun = s.watching[key]; begun {
+	if _, begun = s.subscriptions[key]; begun {
 		return true, nil
 	}
-	if key != "" && len(s.watching) >= maxSubscriptions {
+	if key != "" && len(s.subscriptions) >= maxSubscriptions {
 		return false, jsonrpc.Errorf(jsonrpc.CodeInternalError, "too many subscriptions: the limit is %d in a session; unsubscribe from some", maxSubscriptions)
 	}
-	s.watching[key] = own
+	s.subscriptions[key] = own
 	return false, nil
 }
 
@@ -142,11 +142,11 @@ func (s *Session) subscribed(ctx context.Context, key string, x *mcp.Exchange, f
 	return w, err
 }
 
-// watches reports whether the client still wants to hear of a change.
-func (s *Session) watches(c mcp.Change) bool {
+// isSubscribed reports whether the client still wants to hear of a change.
+func (s *Session) isSubscribed(c mcp.Change) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.watching[c.URI]
+	_, ok := s.subscriptions[c.URI]
 	return ok
 }
 
@@ -171,7 +171,7 @@ func (s *Session) tell() {
 		switch {
 		case s.ctx.Err() != nil:
 			s.queue.dropped(c, mcp.DropClosed, context.Cause(s.ctx))
-		case !s.watches(c): // unsubscribed meanwhile
+		case !s.isSubscribed(c): // unsubscribed meanwhile
 			s.queue.dropped(c, mcp.DropUnsubscribed, nil)
 		default:
 			frame := changeFrame(c, nil)

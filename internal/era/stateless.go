@@ -44,20 +44,20 @@ func NewStateless(h mcp.Handler, opts mcp.ServeOptions) (*Stateless, error) {
 
 // Receive serves one request or notification. ctx ends with the cause
 // ErrCancelled when the client no longer wants the answer.
-func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, via Via) {
+func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, sender Sender) {
 	if m.Kind == jsonrpc.Notification {
-		s.notice(ctx, m, via)
+		s.notice(ctx, m, sender)
 		return
 	}
-	r := &round{link: link{ctx: ctx, out: out, facts: s.unknown, log: s.opts.Logger, seen: via.Seen}, method: m.Method}
-	x, desc, err := s.read(ctx, m, r, via)
+	r := &statelessBack{returnPath: returnPath{ctx: ctx, out: out, facts: s.unknown, log: s.opts.Logger, seen: sender.Seen}, method: m.Method}
+	x, desc, err := s.read(ctx, m, r, sender)
 	var result any
 	switch {
 	case err != nil:
 	case m.Method == mcp.MethodDiscover:
 		result = s.discover(desc, r.facts)
 	case m.Method == mcp.MethodListen:
-		result, err = s.listen(ctx, x, &r.link, desc)
+		result, err = s.listen(ctx, x, &r.returnPath, desc)
 	default:
 		result, err = s.run(ctx, m, x, r, desc)
 	}
@@ -67,10 +67,10 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, vi
 // read reads out of a request who asks for what, and in which revision.
 //
 // Spec: 2026-07-28 basic#meta.
-func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, r *round, via Via) (*mcp.Exchange, *mcp.Description, error) {
-	meta, x := readMeta(m), newExchange(m, via.Seen)
-	x.Mirrored, x.Back, r.peer = via.Mirrored, r, &x.Peer
-	x.Peer.Principal, x.Peer.Authorization = via.Principal, via.Authorization
+func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, r *statelessBack, sender Sender) (*mcp.Exchange, *mcp.Description, error) {
+	meta, x := readMeta(m), newExchange(m, sender.Seen)
+	x.Mirrored, x.Back, r.peer = sender.Mirrored, r, &x.Peer
+	x.Peer.Principal, x.Peer.Authorization = sender.Principal, sender.Authorization
 	desc := s.handler.Describe(ctx, &x.Peer)
 	facts, err := meta.facts(desc.Revisions)
 	if err == nil {
@@ -89,7 +89,7 @@ func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, r *round, via 
 }
 
 // fill reads what a request of a known revision says in _meta.
-func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, r *round) (err error) {
+func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, r *statelessBack) (err error) {
 	if err := s.client(meta, &x.Peer); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, r *round) (err erro
 }
 
 // run serves an exchange of the handler: one round of it.
-func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, r *round, desc *mcp.Description) (result any, err error) {
+func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, r *statelessBack, desc *mcp.Description) (result any, err error) {
 	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // completing a result, too, looks into it
 	if err := s.resume(&r.state, m, x.Peer.Principal); err != nil {
 		return nil, err
@@ -130,19 +130,16 @@ func (s *Stateless) client(meta *requestMeta, peer *mcp.Peer) error {
 	if !isObject(meta.capabilities) {
 		return mcp.InvalidParams("params._meta: %q must be an object", mcp.MetaClientCapabilities)
 	}
-	declared, err := s.capabilities.decode(meta.capabilities)
-	if err != nil {
+	var err error
+	if peer.Capabilities, err = s.capabilities.decode(meta.capabilities, cloneCapabilities); err != nil {
 		return badMeta(mcp.MetaClientCapabilities, err)
 	}
-	peer.Capabilities = *declared
 	if meta.info == nil {
 		return nil
 	}
-	info, err := s.infos.decode(meta.info)
-	if err != nil {
+	if peer.Info, err = s.infos.decode(meta.info, cloneImplementation); err != nil {
 		return badMeta(mcp.MetaClientInfo, err)
 	}
-	peer.Info = *info
 	return nil
 }
 
@@ -172,10 +169,10 @@ func (s *Stateless) discover(desc *mcp.Description, f *revision.Facts) any {
 }
 
 // notice serves a notification, which nobody waits for.
-func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, via Via) {
-	x := newExchange(m, via.Seen)
-	x.Back = noBack{via.Seen}
-	x.Peer = mcp.Peer{Principal: via.Principal, Authorization: via.Authorization, Revision: s.unknown.Revision}
+func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, sender Sender) {
+	x := newExchange(m, sender.Seen)
+	x.Back = noBack{sender.Seen}
+	x.Peer = mcp.Peer{Principal: sender.Principal, Authorization: sender.Authorization, Revision: s.unknown.Revision}
 	guard(ctx, s.handler, x, s.opts.Logger)
 }
 

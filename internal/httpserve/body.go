@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"time"
 )
 
 // ErrLong says that a body is over its limit.
@@ -35,18 +36,17 @@ func isJSON(contentType string) bool {
 // Body reads the body of a request, within its bounds of size, in bytes, and
 // time. It fails with ErrLong when it is over the limit, and with another error
 // when it did not arrive whole.
-func Body(w http.ResponseWriter, r *http.Request, limit int64, reads *Watch) ([]byte, error) {
+func Body(w http.ResponseWriter, r *http.Request, limit int64, timeout time.Duration) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, ErrLong
 	}
-	var body []byte
-	err := reads.over(new(watched), w, func() (err error) {
-		body, err = readAll(r.Body, r.ContentLength, limit)
-		return err
-	})
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(timeout)) // a writer without deadlines has none
+	body, err := readAll(r.Body, r.ContentLength, limit)
 	if err != nil {
-		return nil, err
+		return nil, err // the deadline stays: the rest of the body is not waited for
 	}
+	_ = rc.SetReadDeadline(time.Time{}) // past the body, the server reads to learn that the client is gone
 	r.Body = http.NoBody
 	requestOf(w).Body(body)
 	return body, nil

@@ -4,9 +4,54 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http/httptest"
 	"testing"
 	"testing/iotest"
+	"time"
 )
+
+// reading is a response that remembers the deadline of its request.
+type reading struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+}
+
+func (w *reading) SetReadDeadline(d time.Time) error {
+	w.deadline = d
+	return nil
+}
+
+// While a body is read, there is a deadline. It goes with the body's end, or the
+// client would count as gone when it has passed, and stays when the body has not
+// come whole: nobody waits for the rest.
+func TestBodyHasADeadline(t *testing.T) {
+	for name, tt := range map[string]struct {
+		body  io.Reader
+		stays bool
+	}{
+		"whole":     {bytes.NewReader([]byte("{}")), false},
+		"cut short": {io.MultiReader(bytes.NewReader([]byte("{")), iotest.ErrReader(io.ErrUnexpectedEOF)), true},
+		"too long":  {bytes.NewReader(make([]byte, 11)), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &reading{ResponseRecorder: httptest.NewRecorder()}
+			r := httptest.NewRequestWithContext(t.Context(), "POST", "/", readFunc(func(p []byte) (int, error) {
+				if until := time.Until(w.deadline); until <= 0 || until > time.Hour {
+					t.Errorf("while it is read, the deadline is in %v", until)
+				}
+				return tt.body.Read(p)
+			}))
+			_, err := Body(w, r, 10, time.Hour)
+			if (err != nil) != tt.stays || w.deadline.IsZero() == tt.stays {
+				t.Errorf("%v, deadline %v", err, w.deadline)
+			}
+		})
+	}
+}
+
+type readFunc func(p []byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 // A body is read whole, whatever length was announced and however it arrives.
 func TestReadAll(t *testing.T) {

@@ -14,7 +14,7 @@ type seenWriter struct {
 }
 
 // Show shows a request on a connection that somebody looks at, and returns a
-// writer that shows the response. Body, and a Pen on that writer, show what
+// writer that shows the response. Body, and a Response on that writer, show what
 // frames there are.
 func Show(w http.ResponseWriter, r *http.Request, on *tap.Conn) http.ResponseWriter {
 	return &seenWriter{ResponseWriter: w, request: on.Request(r.Method, r.Header, r.Header.Get("Last-Event-ID"))}

@@ -7,14 +7,14 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Sender returns who sent a request: what was verified of it before, and the
+// SenderOf returns who sent a request: what was verified of it before, and the
 // name that principal has for that; nil is Authorization.Principal.
-func Sender(r *http.Request, principal func(*http.Request) string) era.Via {
-	via := era.Via{Authorization: mcp.AuthorizationFrom(r.Context())}
+func SenderOf(r *http.Request, principal func(*http.Request) string) era.Sender {
+	sender := era.Sender{Authorization: mcp.AuthorizationFrom(r.Context())}
 	if principal != nil {
-		via.Principal = principal(r)
+		sender.Principal = principal(r)
 	} else {
-		via.Principal = via.Authorization.Principal()
+		sender.Principal = sender.Authorization.Principal()
 	}
-	return via
+	return sender
 }

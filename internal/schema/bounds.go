@@ -63,8 +63,7 @@ func (b *bounds) walk(v any, depth, pointer int, literal bool) error {
 			if err := b.member(v, name, item, literal); err != nil {
 				return err
 			}
-			quotes := literal || name == "const" || name == "enum" || name == "default" || name == "examples"
-			if err := b.walk(item, depth+1, pointer+1+len(name), quotes); err != nil {
+			if err := b.walk(item, depth+1, pointer+1+len(name), literal || isData(name)); err != nil {
 				return err
 			}
 		}
@@ -102,9 +101,7 @@ func (b *bounds) member(obj map[string]any, name string, item any, literal bool)
 			}
 		}
 	case json.Number:
-		switch name {
-		case "minLength", "maxLength", "minItems", "maxItems", "minProperties",
-			"maxProperties", "minContains", "maxContains":
+		if keywords[name].value == countForm {
 			obj[name] = clampCount(item)
 		}
 	}

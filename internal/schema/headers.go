@@ -18,15 +18,6 @@ const headerKeyword = "x-mcp-header"
 // headerToken is the token of RFC 9110.
 var headerToken = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
-// Keywords whose value maps names to schemas, and keywords whose value is data.
-var (
-	schemaMaps = map[string]bool{
-		"properties": true, "patternProperties": true, "dependentSchemas": true,
-		"$defs": true, "definitions": true, "dependencies": true,
-	}
-	schemaData = map[string]bool{"enum": true, "const": true, "default": true, "examples": true}
-)
-
 // HeaderBinding says that a parameter of a tool is mirrored by a header.
 type HeaderBinding struct {
 	// Path are the names of the properties that lead to the parameter, from
@@ -104,11 +95,11 @@ func (w *headerWalk) object(node map[string]any, p place) error {
 		}
 	}
 	for _, keyword := range slices.Sorted(maps.Keys(node)) {
-		if schemaData[keyword] || keyword == headerKeyword {
+		if isData(keyword) || keyword == headerKeyword {
 			continue
 		}
 		named, ok := node[keyword].(map[string]any)
-		if !ok || !schemaMaps[keyword] {
+		if !ok || keywords[keyword].value != namedForm {
 			if err := w.schema(node[keyword], place{at: p.at + "/" + keyword}); err != nil {
 				return err
 			}

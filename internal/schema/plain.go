@@ -67,61 +67,57 @@ func (p *plain) schema(v any) bool {
 	return false
 }
 
-// intricate are the keywords that plain leaves to the compiler, besides those
-// that begin with "$".
-var intricate = map[string]bool{
-	"id": true, "definitions": true, "dependencies": true, "dependentRequired": true, "dependentSchemas": true,
-	"not": true, "if": true, "then": true, "else": true,
-	"patternProperties": true, "propertyNames": true, "unevaluatedProperties": true,
-	"additionalItems": true, "contains": true, "minContains": true, "maxContains": true, "prefixItems": true, "unevaluatedItems": true,
-	"contentSchema": true,
+// keyword reports whether a keyword has a value that is right beyond doubt.
+func (p *plain) keyword(name string, v any) bool {
+	k := keywordOf(name)
+	if name == "default" {
+		p.fills = true
+	}
+	return !k.intricate && p.fits(k.value, v)
 }
 
-// keyword reports whether a keyword has a value that is right beyond doubt.
-// Names that are no keywords say nothing.
-func (p *plain) keyword(name string, v any) bool {
-	switch name {
-	case "type":
-		return isTypes(v)
-	case "title", "description", "$comment", "format", "contentEncoding", "contentMediaType":
-		return is[string](v)
-	case "readOnly", "writeOnly", "deprecated", "uniqueItems":
-		return is[bool](v)
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		return is[json.Number](v)
-	case "multipleOf":
-		n, ok := v.(json.Number)
-		return ok && rat(n).Sign() > 0
-	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
-		_, ok := count(v)
-		return ok
-	case "pattern":
-		expr, ok := v.(string)
-		return ok && p.patterns.get(expr) != nil
-	case "required":
-		return isNames(v)
-	case "enum": // whether values of other kinds are equal is not for here to say
+// fits reports whether the value of a keyword has the form that it needs.
+func (p *plain) fits(f form, v any) bool {
+	switch f {
+	case anyForm:
+		return true
+	case listForm:
+		return is[[]any](v)
+	case choiceForm: // whether values of other kinds than strings are equal is not for here to say
 		list, _ := v.([]any)
 		return len(list) > 0 && isNames(v)
-	case "examples":
-		return is[[]any](v)
-	case "const":
-		return true
-	case "default":
-		p.fills = true
-		return true
-	case "properties":
-		return p.properties(v)
-	case "items", "additionalProperties":
+	case textForm:
+		return is[string](v)
+	case flagForm:
+		return is[bool](v)
+	case numberForm:
+		return is[json.Number](v)
+	case positiveForm:
+		n, ok := v.(json.Number)
+		return ok && rat(n).Sign() > 0
+	case countForm:
+		_, ok := count(v)
+		return ok
+	case patternForm:
+		expr, ok := v.(string)
+		return ok && p.patterns.get(expr) != nil
+	case typesForm:
+		return isTypes(v)
+	case namesForm:
+		return isNames(v)
+	case schemaForm:
 		return p.schema(v)
-	case "allOf", "anyOf", "oneOf":
+	case schemasForm:
 		list, ok := v.([]any)
 		return ok && len(list) > 0 && !slices.ContainsFunc(list, func(sub any) bool { return !p.schema(sub) })
+	case namedForm:
+		return p.named(v)
+	case intricateForm:
 	}
-	return !intricate[name] && !strings.HasPrefix(name, "$")
+	return false
 }
 
-func (p *plain) properties(v any) bool {
+func (p *plain) named(v any) bool {
 	obj, ok := v.(map[string]any)
 	for _, sub := range obj {
 		if !p.schema(sub) {

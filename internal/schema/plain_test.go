@@ -4,19 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 )
 
 // Every keyword of the dialects, and some names that are none.
-var anyKeyword = []string{
-	"type", "title", "description", "$comment", "format", "contentEncoding", "contentMediaType", "contentSchema", "readOnly", "writeOnly",
-	"deprecated", "uniqueItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
-	"minItems", "maxItems", "minProperties", "maxProperties", "pattern", "required", "enum", "examples", "const", "default", "properties",
-	"items", "additionalProperties", "allOf", "anyOf", "oneOf", "id", "$id", "$ref", "$defs", "definitions", "$anchor", "$dynamicAnchor",
-	"$recursiveAnchor", "$vocabulary", "dependencies", "dependentRequired", "dependentSchemas", "not", "if", "then", "else",
-	"patternProperties", "propertyNames", "unevaluatedProperties", "additionalItems", "contains", "minContains", "maxContains",
-	"prefixItems", "unevaluatedItems", "x-other", "Type",
-}
+var anyKeyword = append(slices.Sorted(maps.Keys(keywords)), "x-other", "Type", "$other")
 
 var anyValue = []string{
 	`null`, `true`, `false`, `0`, `1`, `-1`, `1.5`, `2.0`, `1e2`, `99999999999999999999`, `""`, `"a"`, `"object"`, `"("`, `"^a$"`, `"regex"`,

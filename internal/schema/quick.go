@@ -67,15 +67,7 @@ func (m *quickMaker) make(doc any) *quick {
 	return q
 }
 
-// demanding are the keywords that quick leaves to the evaluator, besides the
-// intricate ones and those that begin with "$".
-var demanding = map[string]bool{
-	"exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true, "uniqueItems": true,
-	"minProperties": true, "maxProperties": true, "const": true, "allOf": true, "anyOf": true, "oneOf": true,
-}
-
-// keyword adds a keyword to q and reports whether quick knows it. What is no
-// keyword says nothing about validity.
+// keyword adds a keyword to q and reports whether quick knows it.
 func (m *quickMaker) keyword(q *quick, name string, v any) bool {
 	ok := true
 	text, _ := v.(string)
@@ -111,9 +103,9 @@ func (m *quickMaker) keyword(q *quick, name string, v any) bool {
 	case "items":
 		q.items = m.make(v)
 		return q.items != nil
-	case "$schema", "$id", "$comment":
+	case "required": // see require
 	default:
-		return !demanding[name] && !intricate[name] && !strings.HasPrefix(name, "$")
+		return keywordOf(name).silent
 	}
 	return ok
 }

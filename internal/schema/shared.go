@@ -12,6 +12,13 @@ import (
 // shared has the schemas that are in use, by the digest of their text: tools
 // with the same schema have one between them. A schema that nobody uses any
 // more goes.
+//
+// With every schema compiled anew, a server with 1,000 tools of one type needs 52 ms
+// to its first answer instead of 12, and 17.0 MiB instead of 12.2. Without inferred
+// (below), which does for types what shared does for texts, it is 42 ms and 14.4 MiB
+// (measured 2026-11-22, docs/decisions/0008-hot-path.md). Tools of different types
+// gain nothing. When it is wrong, arguments are checked against the schema of
+// another tool, or the memory of schemas that are gone stays.
 var shared sync.Map // of weak.Pointer[Schema] by [sha256.Size]byte
 
 // Compile parses and checks a schema. The dialect is the one "$schema" names,

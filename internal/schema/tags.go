@@ -12,18 +12,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// keyword is a field tag that becomes a schema keyword.
-type keyword struct {
+// constraint is a field tag that becomes a schema keyword of its name.
+type constraint struct {
 	name  string
 	types []string // the JSON types it fits
 	onto  bool     // on a slice, it is about the slice and not its items
 	parse func(n *node, text string) (any, error)
 }
 
-// keywords returns the constraint tags in the order they are written.
-func keywords() []keyword {
+// constraints returns the constraint tags in the order they are written.
+func constraints() []constraint {
 	str, num, arr := []string{"string"}, []string{"integer", "number"}, []string{"array"}
-	return []keyword{
+	return []constraint{
 		{"enum", []string{"string", "integer", "number"}, false, parseEnum},
 		{"minimum", num, false, parseLimit},
 		{"maximum", num, false, parseLimit},
@@ -45,7 +45,7 @@ func (in *inferrer) applyTags(f field, n *node) error {
 	if err := describeField(f, n); err != nil {
 		return err
 	}
-	for _, k := range keywords() {
+	for _, k := range constraints() {
 		text, ok := f.tag.Lookup(k.name)
 		if !ok {
 			continue

@@ -17,7 +17,7 @@ func (s *server) start(r *era.Request) bool {
 	go func() { // ends with the request; finish waits for it
 		defer s.requests.Done()
 		began := time.Now()
-		r.Serve(s.delivery.Via)
+		r.Serve(s.delivery.Sender)
 		s.lead.took(time.Since(began))
 	}()
 	return true
@@ -26,7 +26,7 @@ func (s *server) start(r *era.Request) bool {
 // serve serves a request on the goroutine that reads, and reports whether that
 // still has the lead.
 func (s *server) serve(ctx context.Context, m *jsonrpc.Message) bool {
-	out := &turn{server: s}
+	out := &inlineRequest{server: s}
 	r, err := s.conversation.Admit(ctx, m, out)
 	if err != nil {
 		s.conversation.Refuse(ctx, m.ID, err, out)
@@ -39,8 +39,8 @@ func (s *server) serve(ctx context.Context, m *jsonrpc.Message) bool {
 	defer s.requests.Done()
 	out.more = s.frames.ready()
 	out.number, out.kept = s.lead.begin()
-	defer s.lead.relieve(out.number) // if the handler ends the goroutine
-	r.Serve(s.delivery.Via)          //nolint:contextcheck // it has had ctx since it was admitted
+	defer s.lead.handOver(out.number) // if the handler ends the goroutine
+	r.Serve(s.delivery.Sender)        //nolint:contextcheck // it has had ctx since it was admitted
 	if s.lead.end(out.number, out.kept) {
 		return true
 	}
@@ -50,8 +50,8 @@ func (s *server) serve(ctx context.Context, m *jsonrpc.Message) bool {
 	return false
 }
 
-// turn is the Out of a request that the reader serves.
-type turn struct {
+// inlineRequest is the Out of a request that the reader serves.
+type inlineRequest struct {
 	*server
 	number uint64
 	more   bool // the next frame is here already: its answer can go out with this one
@@ -59,7 +59,7 @@ type turn struct {
 }
 
 // Answer implements era.Out.
-func (t *turn) Answer(_ context.Context, frame []byte, _ *era.Failure) error {
+func (t *inlineRequest) Answer(_ context.Context, frame []byte, _ *era.Failure) error {
 	t.kept = t.more
 	if t.more {
 		return t.frames.keep(frame)
@@ -68,4 +68,4 @@ func (t *turn) Answer(_ context.Context, frame []byte, _ *era.Failure) error {
 }
 
 // Waits implements era.Waiter: the client's answer has to be read.
-func (t *turn) Waits() { t.lead.relieve(t.number) }
+func (t *inlineRequest) Waits() { t.lead.handOver(t.number) }

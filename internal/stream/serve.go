@@ -14,40 +14,40 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Serve is ServeVia for a client of whom nothing is known.
+// Serve is ServeFor for a client of whom nothing is known.
 func Serve(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOptions) error {
-	return ServeVia(ctx, h, frames, opts, era.Via{})
+	return ServeFor(ctx, h, frames, opts, era.Sender{})
 }
 
-// ServeVia serves one client of both eras until it closes the connection, ctx
+// ServeFor serves one client of both eras until it closes the connection, ctx
 // ends, or the client's authorization does. Every goroutine it starts has ended
 // when it returns, and the connection is closed: one that reads and serves, one
 // for each request that takes long, and one for notifications while there are
 // some. It returns nil when the client closed the connection in good order.
-func ServeVia(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOptions, via era.Via) error {
+func ServeFor(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOptions, sender era.Sender) error {
 	opts = era.WithDefaults(&opts)
 	stateless, err := era.NewStateless(h, opts)
 	if err != nil {
 		_ = frames.Close() // there is nothing to lose
 		return err
 	}
-	ctx, stop := era.UntilExpiry(ctx, via.Authorization)
+	ctx, stop := era.UntilExpiry(ctx, sender.Authorization)
 	defer stop()
-	via.Seen = tap.Serving(opts)
-	s := &server{opts: opts, frames: watched(keeping(frames), via.Seen), seen: via.Seen, ended: make(chan error, 1)}
-	s.conversation = era.NewConversation(h, opts, stateless, s, via.Seen)
-	s.delivery = era.Delivery{Out: s, Via: via, Start: s.start, Queue: s.notices.Add}
+	sender.Seen = tap.Serving(opts)
+	s := &server{opts: opts, frames: watched(asBuffered(frames), sender.Seen), seen: sender.Seen, ended: make(chan error, 1)}
+	s.conversation = era.NewConversation(h, opts, stateless, s, sender.Seen)
+	s.delivery = era.Delivery{Out: s, Sender: sender, Start: s.start, Queue: s.notices.Add}
 	return s.run(ctx)
 }
 
 // server is one connection.
 type server struct {
 	opts         mcp.ServeOptions
-	frames       keeper
+	frames       buffered
 	seen         *tap.Conn
 	conversation *era.Conversation
 	delivery     era.Delivery // of everything but what the reader serves itself
-	lead         lead
+	lead         leadership
 	notices      serial.Queue
 	end          func(cause error) // cancels all that is being served
 	ended        chan error        // why nothing more is read
@@ -64,7 +64,7 @@ func (s *server) run(ctx context.Context) error {
 		s.conversation.Cancel(cause)
 		cancel(cause)
 	}
-	s.lead.pass = func() {
+	s.lead.promote = func() {
 		go s.takeOver(requests) // ends with the connection, or loses the lead to the next one
 	}
 	defer s.lead.stop()

@@ -12,8 +12,8 @@ type Frames interface {
 	Close() error
 }
 
-// keeper is Frames that can keep frames back, so that several go out at once.
-type keeper interface {
+// buffered is Frames that can keep frames back, so that several go out at once.
+type buffered interface {
 	Frames
 	// ready reports whether Read would return at once. Only who reads asks.
 	ready() bool
@@ -23,17 +23,17 @@ type keeper interface {
 	flush() error
 }
 
-// keeping returns frames as a keeper, which may keep nothing.
-func keeping(frames Frames) keeper {
-	if k, ok := frames.(keeper); ok {
+// asBuffered returns frames as a keeper, which may keep nothing.
+func asBuffered(frames Frames) buffered {
+	if k, ok := frames.(buffered); ok {
 		return k
 	}
-	return prompt{frames}
+	return unbuffered{frames}
 }
 
-// prompt keeps nothing.
-type prompt struct{ Frames }
+// unbuffered keeps nothing.
+type unbuffered struct{ Frames }
 
-func (prompt) ready() bool               { return false }
-func (p prompt) keep(frame []byte) error { return p.Write(frame) }
-func (prompt) flush() error              { return nil }
+func (unbuffered) ready() bool               { return false }
+func (p unbuffered) keep(frame []byte) error { return p.Write(frame) }
+func (unbuffered) flush() error              { return nil }

@@ -9,25 +9,25 @@ import (
 
 // watched returns frames that somebody looks at, if somebody does. What is lost
 // on them is counted in any case.
-func watched(frames keeper, seen *tap.Conn) keeper {
+func watched(frames buffered, seen *tap.Conn) buffered {
 	if l, ok := frames.(*lines); ok {
 		l.out.lost = func(n uint64) { seen.DropMany(mcp.Sent, mcp.DropUndelivered, n, nil) }
 	}
 	if !seen.Watched() {
 		return frames
 	}
-	return &seenFrames{keeper: frames, seen: seen}
+	return &seenFrames{buffered: frames, seen: seen}
 }
 
 // seenFrames shows the frames of a connection as they come and go.
 type seenFrames struct {
-	keeper
+	buffered
 	seen  *tap.Conn
 	order sync.Mutex // held over writing, so that frames are seen in the order in which they go out
 }
 
 func (f *seenFrames) Read() ([]byte, error) {
-	frame, err := f.keeper.Read()
+	frame, err := f.buffered.Read()
 	if err == nil {
 		f.seen.Frame(mcp.Received, frame)
 	}
@@ -38,12 +38,12 @@ func (f *seenFrames) Write(frame []byte) error {
 	f.order.Lock()
 	defer f.order.Unlock()
 	f.seen.Frame(mcp.Sent, frame)
-	return f.keeper.Write(frame)
+	return f.buffered.Write(frame)
 }
 
 func (f *seenFrames) keep(frame []byte) error {
 	f.order.Lock()
 	defer f.order.Unlock()
 	f.seen.Frame(mcp.Sent, frame)
-	return f.keeper.keep(frame)
+	return f.buffered.keep(frame)
 }

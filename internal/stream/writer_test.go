@@ -20,7 +20,7 @@ func TestFramesThatAreLostWithAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		drops := new(mcp.Drops)
 		stuck := stuckWriter{make(chan error)}
-		frames := watched(keeping(Lines(nil, stuck, 1<<20, nil)), tap.New(nil, drops, mcp.ServerSide))
+		frames := watched(asBuffered(Lines(nil, stuck, 1<<20, nil)), tap.New(nil, drops, mcp.ServerSide))
 		first := make(chan error)
 		go func() { first <- frames.Write([]byte("{}")) }() // ends when the writer is released
 		synctest.Wait()

@@ -60,15 +60,15 @@ type Options struct {
 	Authorization *mcp.Authorization
 }
 
-func (o *Options) via() era.Via {
+func (o *Options) sender() era.Sender {
 	if o == nil {
-		return era.Via{}
+		return era.Sender{}
 	}
-	via := era.Via{Principal: o.Principal, Authorization: o.Authorization}
-	if via.Principal == "" {
-		via.Principal = o.Authorization.Principal()
+	sender := era.Sender{Principal: o.Principal, Authorization: o.Authorization}
+	if sender.Principal == "" {
+		sender.Principal = o.Authorization.Principal()
 	}
-	return via
+	return sender
 }
 
 func (o *Options) serve() mcp.ServeOptions {
@@ -87,7 +87,7 @@ func (o *Options) serve() mcp.ServeOptions {
 //
 // Messages over MaxMessageBytes are refused, and the connection goes on.
 func Serve(ctx context.Context, h mcp.Handler, conn Conn, opts *Options) error {
-	return stream.ServeVia(ctx, h, conn, opts.serve(), opts.via())
+	return stream.ServeFor(ctx, h, conn, opts.serve(), opts.sender())
 }
 
 // Lines returns a Conn over two streams of bytes, one message to a line, as

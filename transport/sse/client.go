@@ -85,18 +85,18 @@ func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, 
 		return nil, err
 	}
 	explain := func(err error) error { return fmt.Errorf("the event stream of %q ended: %w", d.Name(), err) }
-	return &conn{Link: stream.Dial(f, receiver, d.MaxMessageBytes, explain, f.seen), frames: f}, nil //nolint:contextcheck // the connection outlives this call
+	return &conn{Conn: stream.Dial(f, receiver, d.MaxMessageBytes, explain, f.seen), frames: f}, nil //nolint:contextcheck // the connection outlives this call
 }
 
 // conn is a link that knows the revision of its session.
 type conn struct {
-	*stream.Link
+	*stream.Conn
 	frames *frames
 }
 
 // RoundTrip implements mcp.Conn.
 func (c *conn) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrpc.Message, error) {
-	response, err := c.Link.RoundTrip(ctx, request)
+	response, err := c.Conn.RoundTrip(ctx, request)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ type frames struct {
 	version  atomic.Pointer[string] // of the session, once it is agreed on
 }
 
-var _ stream.Poster = (*frames)(nil)
+var _ stream.Unordered = (*frames)(nil)
 
 func newFrames(c *Client, seen *tap.Conn) *frames {
 	f := &frames{client: c, seen: seen, own: c.HTTP == nil}
@@ -172,8 +172,8 @@ func (f *frames) Write(frame []byte) error {
 	return nil
 }
 
-// Apart implements stream.Poster: each message is a POST of its own.
-func (f *frames) Apart() {}
+// WriteInAnyOrder implements stream.Poster: each message is a POST of its own.
+func (f *frames) WriteInAnyOrder() {}
 
 // Close implements stream.Frames.
 func (f *frames) Close() error {

@@ -23,7 +23,7 @@ type connection struct {
 	id           string
 	principal    string
 	seen         *tap.Conn
-	pen          *httpserve.Pen
+	response     *httpserve.Response
 	conversation *era.Conversation
 	ctx          context.Context //nolint:containedctx // the stream's life: ended with it
 	end          context.CancelCauseFunc
@@ -39,7 +39,7 @@ var _ era.Out = (*connection)(nil)
 
 // Message writes a notification or a request.
 func (c *connection) Message(_ context.Context, frame []byte) error {
-	return c.pen.Event(sse.Event{Name: "message", Data: frame})
+	return c.response.Event(sse.Event{Name: "message", Data: frame})
 }
 
 // Answer writes a response.
@@ -48,20 +48,20 @@ func (c *connection) Answer(ctx context.Context, frame []byte, _ *era.Failure) e
 }
 
 // open serves a stream until its client leaves.
-func (h *Handler) open(w http.ResponseWriter, r *http.Request, via era.Via) {
-	c := h.begin(r, via.Principal, httpserve.ConnOf(w, h.seen))
+func (h *Handler) open(w http.ResponseWriter, r *http.Request, sender era.Sender) {
+	c := h.begin(r, sender.Principal, httpserve.ConnOf(w, h.seen))
 	if c == nil {
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "no more streams can be opened now", http.StatusServiceUnavailable)
 		return
 	}
 	defer h.finish(c)
-	c.pen = httpserve.NewPen(w, h.writes, h.opts.KeepAlive, func(error) { c.end(era.ErrCancelled) })
-	defer c.pen.Close()
+	c.response = httpserve.NewResponse(w, h.opts.WriteTimeout, h.opts.KeepAlive, func(error) { c.end(era.ErrCancelled) })
+	defer c.response.Close()
 	c.conversation = era.NewConversation(h.handler, h.opts.ServeOptions, nil, c, c.seen)
-	c.renew(via.Authorization)
+	c.renew(sender.Authorization)
 	h.publish(c)
-	if c.pen.Event(sse.Event{Name: "endpoint", Data: []byte(c.endpoint(r.URL))}) == nil {
+	if c.response.Event(sse.Event{Name: "endpoint", Data: []byte(c.endpoint(r.URL))}) == nil {
 		<-c.ctx.Done()
 	}
 	c.drain()

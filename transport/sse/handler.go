@@ -69,8 +69,6 @@ type Handler struct {
 	opts    Options
 	guard   *httpserve.Guard
 	limits  *httpserve.Limits
-	reads   *httpserve.Watch
-	writes  *httpserve.Watch
 	seen    *tap.Conn // of what is on no connection of its own
 
 	mu      sync.Mutex
@@ -91,7 +89,6 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	return &Handler{
 		handler: h, opts: o, guard: guard,
 		limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), streams: map[string]*connection{},
-		reads: httpserve.WatchReads(o.ReadTimeout), writes: httpserve.WatchWrites(o.WriteTimeout),
 		seen: tap.Serving(o.ServeOptions),
 	}, nil
 }
@@ -129,8 +126,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return
 	}
-	via := httpserve.Sender(r, h.opts.Principal)
-	client, retry := h.limits.Enter(r, via.Principal)
+	sender := httpserve.SenderOf(r, h.opts.Principal)
+	client, retry := h.limits.Enter(r, sender.Principal)
 	if client == nil {
 		w.Header().Set("Retry-After", retry)
 		http.Error(w, "too many requests", http.StatusTooManyRequests)
@@ -139,9 +136,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.limits.Leave(client)
 	switch r.Method {
 	case http.MethodGet:
-		h.open(w, r, via)
+		h.open(w, r, sender)
 	case http.MethodPost:
-		h.post(w, r, via) //nolint:contextcheck // a message belongs to its stream, not to the POST that brings it
+		h.post(w, r, sender) //nolint:contextcheck // a message belongs to its stream, not to the POST that brings it
 	default:
 		w.Header().Set("Allow", "GET, POST")
 		http.Error(w, "the endpoint takes GET and POST", http.StatusMethodNotAllowed)

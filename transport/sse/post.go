@@ -15,13 +15,13 @@ import (
 var errEnded = errors.New("the stream has ended")
 
 // post takes what a client sends; the answers come on the stream.
-func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
-	c := h.find(r, via.Principal)
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender) {
+	c := h.find(r, sender.Principal)
 	if c == nil {
 		http.Error(w, "no such stream; open one with GET", http.StatusNotFound)
 		return
 	}
-	c.renew(via.Authorization)
+	c.renew(sender.Authorization)
 	if err := httpserve.CheckType(r); err != nil {
 		http.Error(w, err.Error(), http.StatusUnsupportedMediaType)
 		return
@@ -31,8 +31,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
-	via.SessionID = c.id
-	switch err := c.take(body, via); {
+	sender.SessionID = c.id
+	switch err := c.take(body, sender); {
 	case errors.Is(err, errEnded):
 		http.Error(w, err.Error(), http.StatusNotFound)
 	case err != nil:
@@ -62,7 +62,7 @@ func (h *Handler) find(r *http.Request, principal string) *connection {
 // connOf returns the connection that a request is shown on: the one it names,
 // or one of its own, which the stream that it opens takes over.
 func (h *Handler) connOf(r *http.Request) *tap.Conn {
-	if c := h.find(r, httpserve.Sender(r, h.opts.Principal).Principal); c != nil {
+	if c := h.find(r, httpserve.SenderOf(r, h.opts.Principal).Principal); c != nil {
 		return c.seen
 	}
 	return h.seen.Another()
@@ -70,7 +70,7 @@ func (h *Handler) connOf(r *http.Request) *tap.Conn {
 
 // body reads the request's body, within its bounds of size and time.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
-	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.reads)
+	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
 	case errors.Is(err, httpserve.ErrLong):
 		return nil, http.StatusRequestEntityTooLarge
@@ -83,9 +83,9 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
 // take serves what a body says. Its error says why the body is refused as a
 // whole. Requests run on a goroutine of their own, which ends with the stream
 // at the latest.
-func (c *connection) take(body []byte, via era.Via) error {
-	d := &era.Delivery{Out: c, Via: via, Start: func(r *era.Request) bool {
-		c.requests.Go(func() { r.Serve(via) }) // drain cancels it and waits
+func (c *connection) take(body []byte, sender era.Sender) error {
+	d := &era.Delivery{Out: c, Sender: sender, Start: func(r *era.Request) bool {
+		c.requests.Go(func() { r.Serve(sender) }) // drain cancels it and waits
 		return true
 	}}
 	if jsonrpc.IsBatch(body) {

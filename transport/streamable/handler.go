@@ -31,8 +31,6 @@ type Handler struct {
 	stateless *era.Stateless
 	guard     *httpserve.Guard
 	limits    *httpserve.Limits
-	reads     *httpserve.Watch
-	writes    *httpserve.Watch
 	sessions  *sessions
 	seen      *tap.Conn // of what is on no connection of its own
 
@@ -59,7 +57,6 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst)}
 	s.ctx, s.down = context.WithCancelCause(context.Background())
 	s.requests = map[*era.Context]struct{}{}
-	s.reads, s.writes = httpserve.WatchReads(o.ReadTimeout), httpserve.WatchWrites(o.WriteTimeout)
 	s.sessions, s.seen = newSessions(s), tap.Serving(o.ServeOptions)
 	return s, nil
 }
@@ -92,8 +89,8 @@ func (h *Handler) Close(ctx context.Context) error {
 // Sessions returns how many sessions there are.
 func (h *Handler) Sessions() int { return h.sessions.len() }
 
-func (h *Handler) pen(w http.ResponseWriter, broken func(error)) *httpserve.Pen {
-	return httpserve.NewPen(w, h.writes, h.opts.KeepAlive, broken)
+func (h *Handler) response(w http.ResponseWriter, broken func(error)) *httpserve.Response {
+	return httpserve.NewResponse(w, h.opts.WriteTimeout, h.opts.KeepAlive, broken)
 }
 
 func (h *Handler) enter() bool {
@@ -117,43 +114,43 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.busy.Done()
-	via, client := h.admit(w, r)
+	sender, client := h.admit(w, r)
 	if client == nil {
 		return
 	}
 	defer h.limits.Leave(client)
 	if r.Method == http.MethodPost {
-		h.post(w, r, via) //nolint:contextcheck // what a session serves outlives the request that brings it
+		h.post(w, r, sender) //nolint:contextcheck // what a session serves outlives the request that brings it
 		return
 	}
-	h.visit(w, r, via)
+	h.visit(w, r, sender)
 }
 
 // admit says who sends a request, and counts it in. It returns nil, and has
 // answered the request, if that may not be.
-func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (era.Via, *httpserve.Client) {
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (era.Sender, *httpserve.Client) {
 	if err := h.guard.Check(r); err != nil {
 		h.opts.Logger.WarnContext(r.Context(), "request refused", "reason", err, "remote", r.RemoteAddr)
 		h.refuse(w, http.StatusForbidden, jsonrpc.CodeInvalidRequest, err.Error())
-		return era.Via{}, nil
+		return era.Sender{}, nil
 	}
-	via := httpserve.Sender(r, h.opts.Principal)
-	client, retry := h.limits.Enter(r, via.Principal)
+	sender := httpserve.SenderOf(r, h.opts.Principal)
+	client, retry := h.limits.Enter(r, sender.Principal)
 	if client == nil {
 		w.Header().Set("Retry-After", retry)
 		h.refuse(w, http.StatusTooManyRequests, jsonrpc.CodeInternalError, "too many requests; come back after "+retry+" s")
 	}
-	return via, client
+	return sender, client
 }
 
 // visit serves what brings no message: it is about a session.
-func (h *Handler) visit(w http.ResponseWriter, r *http.Request, via era.Via) {
+func (h *Handler) visit(w http.ResponseWriter, r *http.Request, sender era.Sender) {
 	hasSessions := len(revision.Session(h.handler.Describe(r.Context(), nil).Revisions)) > 0
 	switch {
 	case r.Method == http.MethodGet && hasSessions:
-		h.sessions.get(w, r, via)
+		h.sessions.get(w, r, sender)
 	case r.Method == http.MethodDelete && hasSessions:
-		h.sessions.delete(w, r, via)
+		h.sessions.delete(w, r, sender)
 	default:
 		// Spec: 2026-07-28 basic/transports/streamable-http#earlier-streamable-http-revisions.
 		allow := "POST"
@@ -165,7 +162,7 @@ func (h *Handler) visit(w http.ResponseWriter, r *http.Request, via era.Via) {
 	}
 }
 
-func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender) {
 	if status, err := acceptable(r); err != nil {
 		h.refuse(w, status, jsonrpc.CodeInvalidRequest, err.Error())
 		return
@@ -176,21 +173,21 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, via era.Via) {
 		return
 	}
 	if jsonrpc.IsBatch(body) {
-		h.sessions.batch(w, r, body, via)
+		h.sessions.batch(w, r, body, sender)
 		return
 	}
 	m, err := h.decoder.Decode(body)
 	if err != nil {
-		h.sessions.malformed(w, r, m, err, via)
+		h.sessions.malformed(w, r, m, err, sender)
 		h.refuseMessage(w, http.StatusBadRequest, answerable(m), err)
 		return
 	}
 	version := era.VersionOf(m)
 	if version != nil || ofNoSession(r) {
-		h.serveStateless(w, r, m, version, via)
+		h.serveStateless(w, r, m, version, sender)
 		return
 	}
-	h.sessions.post(w, r, m, via)
+	h.sessions.post(w, r, m, sender)
 }
 
 // answerable returns the ID under which a message that could not be read may be
@@ -230,7 +227,7 @@ func acceptable(r *http.Request) (int, error) {
 
 // body reads the request's body, within its bounds of size and time.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, error) {
-	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.reads)
+	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
 	case errors.Is(err, httpserve.ErrLong):
 		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the body is over the limit of %d bytes", h.opts.MaxMessageBytes)

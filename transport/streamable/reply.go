@@ -12,7 +12,7 @@ import (
 )
 
 // reply is the Out of a stateless request.
-type reply struct{ *httpserve.Pen }
+type reply struct{ *httpserve.Response }
 
 var _ era.Out = reply{}
 

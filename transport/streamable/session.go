@@ -11,7 +11,6 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
-	"github.com/parley-mcp/parley/internal/stack"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -246,7 +245,7 @@ func (s *session) polling() bool {
 // request where the response can be cut off.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
-func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, via era.Via) {
+func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, sender era.Sender) {
 	st, ok := s.begin()
 	if !ok {
 		s.owner.gone(w, m.ID)
@@ -258,28 +257,27 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 		s.owner.h.refuseMessage(w, http.StatusOK, m.ID, err)
 		return
 	}
-	p := s.owner.h.pen(w, func(error) {})
+	p := s.owner.h.response(w, func(error) {})
 	defer p.Close()
 	if s.polling() {
-		via.Detach = st.detach
+		sender.Detach = st.detach
 	}
 	if httpserve.Cuttable(w, r) {
 		defer s.settle(st)
 		st.hold(p)
-		req.Serve(via)
+		req.Serve(sender)
 		return
 	}
 	left := st.attach(p)
 	go func() { // ends with the request, which close cancels and waits for
 		defer s.settle(st)
-		stack.Grow()
-		req.Serve(via)
+		req.Serve(sender)
 	}()
 	s.carry(r, st, p, left)
 }
 
 // carry returns when p carries the stream no longer.
-func (s *session) carry(r *http.Request, st *stream, p *httpserve.Pen, left <-chan struct{}) {
+func (s *session) carry(r *http.Request, st *stream, p *httpserve.Response, left <-chan struct{}) {
 	select {
 	case <-left:
 	case <-r.Context().Done():

@@ -38,7 +38,7 @@ func (ss *sessions) len() int {
 // connOf returns the connection that a request is shown on: its session's, or
 // one of its own, which the session that it opens takes over.
 func (ss *sessions) connOf(r *http.Request) *tap.Conn {
-	sender := httpserve.Sender(r, ss.h.opts.Principal)
+	sender := httpserve.SenderOf(r, ss.h.opts.Principal)
 	if s := ss.lookup(fieldSession.get(r.Header), sender.Principal); s != nil {
 		return s.seen
 	}
@@ -94,14 +94,14 @@ func (ss *sessions) close() {
 // request: a session is known only to the principal that opened it.
 //
 // Spec: 2025-11-25 basic/transports#session-management (2), (3).
-func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, via era.Via) *session {
+func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, sender era.Sender) *session {
 	values := fieldSession.values(r.Header)
 	if len(values) != 1 {
 		ss.h.refuseMessage(w, http.StatusBadRequest, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest,
 			"%s must be sent once; it comes with the answer to initialize", fieldSession))
 		return nil
 	}
-	s := ss.lookup(values[0], via.Principal)
+	s := ss.lookup(values[0], sender.Principal)
 	if s == nil || !s.use(r.Context()) {
 		ss.gone(w, id)
 		return nil
@@ -124,41 +124,41 @@ func (ss *sessions) gone(w http.ResponseWriter, id jsonrpc.ID) {
 }
 
 // post serves one message of a session.
-func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, via era.Via) {
+func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, sender era.Sender) {
 	if m.Kind == jsonrpc.Request && m.Method == mcp.MethodInitialize && fieldSession.get(r.Header) == "" {
-		ss.initialize(w, r, m, via)
+		ss.initialize(w, r, m, sender)
 		return
 	}
 	if !ss.versionOK(w, r, m.ID) {
 		ss.h.dropped(w, m, nil)
 		return
 	}
-	s := ss.find(w, r, m.ID, via)
+	s := ss.find(w, r, m.ID, sender)
 	if s == nil {
 		ss.h.dropped(w, m, nil)
 		return
 	}
 	defer s.release(r.Context())
-	via.SessionID = s.id
+	sender.SessionID = s.id
 	if err := checkMirrors(r, m); err != nil {
 		ss.h.refuseMessage(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
 	if m.Kind == jsonrpc.Request {
-		s.serve(w, r, m, via) //nolint:contextcheck // what a session serves outlives the request that brings it
+		s.serve(w, r, m, sender) //nolint:contextcheck // what a session serves outlives the request that brings it
 		return
 	}
-	s.conversation.Receive(s.ctx, m, nil, &era.Delivery{Via: via}) //nolint:contextcheck // as above
+	s.conversation.Receive(s.ctx, m, nil, &era.Delivery{Sender: sender}) //nolint:contextcheck // as above
 	w.WriteHeader(http.StatusAccepted)
 }
 
 // malformed deals with a message that could not be read: the question that it
 // answers, if it does, fails.
-func (ss *sessions) malformed(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, bad error, via era.Via) {
+func (ss *sessions) malformed(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, bad error, sender era.Sender) {
 	if m.Kind == jsonrpc.Request {
 		return
 	}
-	if s := ss.lookup(fieldSession.get(r.Header), via.Principal); s != nil {
+	if s := ss.lookup(fieldSession.get(r.Header), sender.Principal); s != nil {
 		s.conversation.Malformed(r.Context(), m, bad)
 		return
 	}
@@ -205,19 +205,19 @@ func checkMirrors(r *http.Request, m *jsonrpc.Message) error {
 // codeDraftMismatch is what drafts had before -32020.
 const codeDraftMismatch = -32001
 
-func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, via era.Via) {
-	s := ss.open(via.Principal, httpserve.ConnOf(w, ss.h.seen))
+func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, sender era.Sender) {
+	s := ss.open(sender.Principal, httpserve.ConnOf(w, ss.h.seen))
 	if s == nil || !s.use(r.Context()) {
 		w.Header().Set("Retry-After", "5")
 		ss.h.refuseMessage(w, http.StatusServiceUnavailable, m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the server has too many sessions; come back later"))
 		return
 	}
 	defer s.release(r.Context())
-	via.SessionID = s.id
+	sender.SessionID = s.id
 	fieldSession.set(w.Header(), s.id)
-	out := &opening{w: w, session: s, pen: ss.h.pen(w, func(error) {})}
-	defer out.pen.Close()
-	s.conversation.Receive(r.Context(), m, nil, &era.Delivery{Out: out, Via: via})
+	out := &opening{w: w, session: s, response: ss.h.response(w, func(error) {})}
+	defer out.response.Close()
+	s.conversation.Receive(r.Context(), m, nil, &era.Delivery{Out: out, Sender: sender})
 	if s.conversation.Facts() == nil {
 		ss.end(s, era.ErrShutdown)
 	}
@@ -226,9 +226,9 @@ func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrp
 // opening is the Out of initialize: a session that is refused has no
 // identifier.
 type opening struct {
-	w       http.ResponseWriter
-	session *session
-	pen     *httpserve.Pen
+	w        http.ResponseWriter
+	session  *session
+	response *httpserve.Response
 }
 
 func (o *opening) Message(context.Context, []byte) error { return httpserve.ErrGone }
@@ -239,7 +239,7 @@ func (o *opening) Answer(_ context.Context, frame []byte, failed *era.Failure) e
 	} else {
 		o.session.seen.SetSession(o.session.id)
 	}
-	_, err := o.pen.Object(sessionStatus(failed), frame)
+	_, err := o.response.Object(sessionStatus(failed), frame)
 	return err
 }
 
@@ -259,7 +259,7 @@ func sessionStatus(failed *era.Failure) int {
 // was lost.
 //
 // Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
-func (ss *sessions) get(w http.ResponseWriter, r *http.Request, via era.Via) {
+func (ss *sessions) get(w http.ResponseWriter, r *http.Request, sender era.Sender) {
 	if _, events := accepted(r.Header); !events {
 		ss.h.refuse(w, http.StatusNotAcceptable, jsonrpc.CodeInvalidRequest, "Accept must list text/event-stream")
 		return
@@ -267,12 +267,12 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, via era.Via) {
 	if !ss.versionOK(w, r, jsonrpc.ID{}) {
 		return
 	}
-	s := ss.find(w, r, jsonrpc.ID{}, via)
+	s := ss.find(w, r, jsonrpc.ID{}, sender)
 	if s == nil {
 		return
 	}
 	defer s.release(r.Context())
-	p := ss.h.pen(w, func(error) {})
+	p := ss.h.response(w, func(error) {})
 	defer p.Close()
 	st, left, err := s.resume(r, p)
 	switch {
@@ -281,14 +281,14 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, via era.Via) {
 	case err != nil:
 		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, err.Error())
 	default:
-		ctx, stop := era.UntilExpiry(r.Context(), via.Authorization)
+		ctx, stop := era.UntilExpiry(r.Context(), sender.Authorization)
 		defer stop()
 		s.carry(r.WithContext(ctx), st, p, left)
 	}
 }
 
 // resume lets p carry the stream that a GET is for.
-func (s *session) resume(r *http.Request, p *httpserve.Pen) (*stream, <-chan struct{}, error) {
+func (s *session) resume(r *http.Request, p *httpserve.Response) (*stream, <-chan struct{}, error) {
 	last := fieldLast.get(r.Header)
 	if last == "" {
 		left, err := s.standing.listen(p)
@@ -309,8 +309,8 @@ func (s *session) resume(r *http.Request, p *httpserve.Pen) (*stream, <-chan str
 // delete ends a session at its client's wish.
 //
 // Spec: 2025-11-25 basic/transports#session-management (5).
-func (ss *sessions) delete(w http.ResponseWriter, r *http.Request, via era.Via) {
-	s := ss.find(w, r, jsonrpc.ID{}, via)
+func (ss *sessions) delete(w http.ResponseWriter, r *http.Request, sender era.Sender) {
+	s := ss.find(w, r, jsonrpc.ID{}, sender)
 	if s == nil {
 		return
 	}
@@ -323,11 +323,11 @@ func (ss *sessions) delete(w http.ResponseWriter, r *http.Request, via era.Via) 
 // answer, one array of answers otherwise.
 //
 // Spec: 2025-03-26 basic/transports#sending-messages-to-the-server (4).
-func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, via era.Via) {
+func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, sender era.Sender) {
 	if !ss.versionOK(w, r, jsonrpc.ID{}) {
 		return
 	}
-	s := ss.find(w, r, jsonrpc.ID{}, via)
+	s := ss.find(w, r, jsonrpc.ID{}, sender)
 	if s == nil {
 		return
 	}
@@ -337,36 +337,36 @@ func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, v
 		ss.h.refuseMessage(w, http.StatusBadRequest, jsonrpc.ID{}, err)
 		return
 	}
-	via.SessionID = s.id
-	s.serveBatch(w, r, b, via) //nolint:contextcheck // as above
+	sender.SessionID = s.id
+	s.serveBatch(w, r, b, sender) //nolint:contextcheck // as above
 }
 
-func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batch, via era.Via) {
+func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batch, sender era.Sender) {
 	st, ok := s.begin()
 	if !ok {
 		s.owner.gone(w, jsonrpc.ID{})
 		return
 	}
 	if b.Quiet() {
-		s.runBatch(b, st, via)
+		s.runBatch(b, st, sender)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	p := s.owner.h.pen(w, func(error) {})
+	p := s.owner.h.response(w, func(error) {})
 	defer p.Close()
 	left := st.attach(p)
-	go s.runBatch(b, st, via) // ends with the batch, which close cancels and waits for
+	go s.runBatch(b, st, sender) // ends with the batch, which close cancels and waits for
 	s.carry(r, st, p, left)
 }
 
 // runBatch serves the messages of a batch, its requests side by side, and
 // returns when all are served.
-func (s *session) runBatch(b *era.Batch, st *stream, via era.Via) {
+func (s *session) runBatch(b *era.Batch, st *stream, sender era.Sender) {
 	defer s.settle(st)
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	b.Serve(s.ctx, &era.Delivery{Out: requestOut{st}, Via: via, Start: func(r *era.Request) bool {
-		wg.Go(func() { r.Serve(via) })
+	b.Serve(s.ctx, &era.Delivery{Out: requestOut{st}, Sender: sender, Start: func(r *era.Request) bool {
+		wg.Go(func() { r.Serve(sender) })
 		return true
 	}})
 }

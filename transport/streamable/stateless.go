@@ -14,7 +14,7 @@ import (
 // serveStateless serves one request that stands alone, on the goroutine of
 // its HTTP request: nothing of it is left when it returns. version is the one
 // that the message names, if it does.
-func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, version json.RawMessage, via era.Via) {
+func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, version json.RawMessage, sender era.Sender) {
 	if m.Kind == jsonrpc.Response {
 		httpserve.ConnOf(w, h.seen).Drop(mcp.Received, mcp.DropUnasked, "", nil)
 		h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "a client sends no responses in this revision")
@@ -25,24 +25,24 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		h.refuseMessage(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
-	via.Mirrored, via.Seen = mirrored(r), httpserve.ConnOf(w, h.seen)
+	sender.Mirrored, sender.Seen = mirrored(r), httpserve.ConnOf(w, h.seen)
 	own := h.begin(r)
 	defer h.end(own)
 	ctx := context.Context(own)
 	if m.Kind == jsonrpc.Notification {
 		// Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (5).
-		h.stateless.Receive(ctx, m, nil, via)
+		h.stateless.Receive(ctx, m, nil, sender)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	if m.Method == mcp.MethodListen {
 		var stop context.CancelFunc
-		ctx, stop = era.UntilExpiry(ctx, via.Authorization)
+		ctx, stop = era.UntilExpiry(ctx, sender.Authorization)
 		defer stop()
 	}
-	p := h.pen(w, own.End)
+	p := h.response(w, own.End)
 	defer p.Close()
-	h.stateless.Receive(ctx, m, reply{p}, via)
+	h.stateless.Receive(ctx, m, reply{p}, sender)
 }
 
 // begin makes the context of a request, which ends with the handler, too.

@@ -25,15 +25,15 @@ import (
 type stream struct {
 	session *session
 
-	mu     sync.Mutex
-	id     string         // its name, or "" while there is no event to come back for
-	primed bool           // whether it begins with an event that says how to come back
-	seq    uint64         // of the last event
-	told   uint64         // of the last event that went out
-	pen    *httpserve.Pen // nil while nobody listens
-	left   chan struct{}  // closed when pen carries the stream no longer
-	held   bool           // pen is of the goroutine that serves the request
-	done   bool           // the answer was sent: nothing follows
+	mu       sync.Mutex
+	id       string              // its name, or "" while there is no event to come back for
+	primed   bool                // whether it begins with an event that says how to come back
+	seq      uint64              // of the last event
+	told     uint64              // of the last event that went out
+	response *httpserve.Response // nil while nobody listens
+	left     chan struct{}       // closed when response carries the stream no longer
+	held     bool                // response is of the goroutine that serves the request
+	done     bool                // the answer was sent: nothing follows
 
 	// For those who cannot wait for mu.
 	ended  atomic.Bool   // done
@@ -56,30 +56,30 @@ func parseEventID(id string) (stream string, seq uint64, err error) {
 
 // attach lets p carry the stream. It returns a channel that is closed when p
 // does so no longer.
-func (st *stream) attach(p *httpserve.Pen) <-chan struct{} {
+func (st *stream) attach(p *httpserve.Response) <-chan struct{} {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.attachLocked(p)
 }
 
-func (st *stream) attachLocked(p *httpserve.Pen) <-chan struct{} {
+func (st *stream) attachLocked(p *httpserve.Response) <-chan struct{} {
 	_ = st.endLocked() // whoever lost the old response does not miss it
-	st.pen, st.left = p, make(chan struct{})
+	st.response, st.left = p, make(chan struct{})
 	return st.left
 }
 
 // hold lets p carry the stream, which is of the response of the goroutine that
 // serves the request: it ends with the request, and has to be cut off before.
-func (st *stream) hold(p *httpserve.Pen) {
+func (st *stream) hold(p *httpserve.Response) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.pen, st.held = p, true
+	st.response, st.held = p, true
 }
 
 // endLocked ends the response that carries the stream, while the stream goes
 // on.
 func (st *stream) endLocked() error {
-	p, held := st.pen, st.held
+	p, held := st.response, st.held
 	st.leaveLocked()
 	if held {
 		return p.Cut()
@@ -88,10 +88,10 @@ func (st *stream) endLocked() error {
 }
 
 // leave takes the stream away from p, if p still carries it.
-func (st *stream) leave(p *httpserve.Pen) {
+func (st *stream) leave(p *httpserve.Response) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.pen == p {
+	if st.response == p {
 		st.leaveLocked()
 	}
 }
@@ -100,12 +100,12 @@ func (st *stream) leaveLocked() {
 	if st.left != nil {
 		close(st.left)
 	}
-	st.pen, st.left, st.held = nil, nil, false
+	st.response, st.left, st.held = nil, nil, false
 }
 
 // resume lets p carry the stream from after event seq on: first what it
 // missed, then what comes.
-func (st *stream) resume(p *httpserve.Pen, seq uint64) (<-chan struct{}, error) {
+func (st *stream) resume(p *httpserve.Response, seq uint64) (<-chan struct{}, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	left, err := st.resumeLocked(p, seq)
@@ -117,7 +117,7 @@ func (st *stream) resume(p *httpserve.Pen, seq uint64) (<-chan struct{}, error) 
 
 // listen lets p carry the stream from the first event on that never went out.
 // What is not kept until then is lost: nobody came for it.
-func (st *stream) listen(p *httpserve.Pen) (<-chan struct{}, error) {
+func (st *stream) listen(p *httpserve.Response) (<-chan struct{}, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	left, err := st.resumeLocked(p, st.told)
@@ -128,7 +128,7 @@ func (st *stream) listen(p *httpserve.Pen) (<-chan struct{}, error) {
 	return left, err
 }
 
-func (st *stream) resumeLocked(p *httpserve.Pen, seq uint64) (<-chan struct{}, error) {
+func (st *stream) resumeLocked(p *httpserve.Response, seq uint64) (<-chan struct{}, error) {
 	missed, err := st.missedLocked(seq)
 	if err != nil {
 		return nil, err
@@ -227,10 +227,10 @@ func (st *stream) nameLocked() {
 // writeLocked writes an event to whoever listens, and reports whether it went
 // out.
 func (st *stream) writeLocked(seq uint64, data []byte) bool {
-	if st.pen == nil {
+	if st.response == nil {
 		return false
 	}
-	if st.pen.Event(sse.Event{ID: st.eventID(seq), Data: data}) != nil {
+	if st.response.Event(sse.Event{ID: st.eventID(seq), Data: data}) != nil {
 		st.leaveLocked()
 		return false
 	}
@@ -243,11 +243,11 @@ func (st *stream) writeLocked(seq uint64, data []byte) bool {
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (st *stream) primeLocked() {
-	if st.primed || st.pen == nil || !st.session.polling() {
+	if st.primed || st.response == nil || !st.session.polling() {
 		return
 	}
 	st.primed = true
-	if st.pen.Event(sse.Event{ID: st.eventID(st.seq - 1), Retry: st.session.owner.h.opts.Retry}) != nil {
+	if st.response.Event(sse.Event{ID: st.eventID(st.seq - 1), Retry: st.session.owner.h.opts.Retry}) != nil {
 		st.leaveLocked()
 	}
 }
@@ -262,11 +262,11 @@ func (st *stream) answer(frame []byte, failed *era.Failure) error {
 	}
 	st.done = true
 	defer st.ended.Store(true)
-	if st.pen != nil && failed != nil {
-		st.pen.Challenge(failed.Challenge)
+	if st.response != nil && failed != nil {
+		st.response.Challenge(failed.Challenge)
 	}
-	if st.seq == 0 && !st.primed && st.pen != nil {
-		if ok, err := st.pen.Object(sessionStatus(failed), frame); ok {
+	if st.seq == 0 && !st.primed && st.response != nil {
+		if ok, err := st.response.Object(sessionStatus(failed), frame); ok {
 			st.leaveLocked()
 			return err
 		}
@@ -287,8 +287,8 @@ func (st *stream) drop() {
 		st.done = true
 		st.ended.Store(true)
 	}
-	if st.pen != nil {
-		_ = st.pen.Start() // a client that is gone does not matter
+	if st.response != nil {
+		_ = st.response.Start() // a client that is gone does not matter
 	}
 	st.leaveLocked()
 }
@@ -299,7 +299,7 @@ func (st *stream) drop() {
 func (st *stream) detach(retry time.Duration) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.done || st.pen == nil {
+	if st.done || st.response == nil {
 		return nil
 	}
 	if retry <= 0 {
@@ -307,7 +307,7 @@ func (st *stream) detach(retry time.Duration) error {
 	}
 	st.nameLocked()
 	st.primed = true
-	err := st.pen.Event(sse.Event{ID: st.eventID(st.seq), Retry: retry})
+	err := st.response.Event(sse.Event{ID: st.eventID(st.seq), Retry: retry})
 	return errors.Join(err, st.endLocked())
 }
 

@@ -45,8 +45,8 @@ func (d *dying) Write(b []byte) (int, error) {
 	return d.ResponseRecorder.Write(b)
 }
 
-func penOf(w http.ResponseWriter) *httpserve.Pen {
-	return httpserve.NewPen(w, httpserve.WatchWrites(time.Second), -1, func(error) {})
+func penOf(w http.ResponseWriter) *httpserve.Response {
+	return httpserve.NewResponse(w, time.Second, -1, func(error) {})
 }
 
 func sent(t *testing.T, st *stream, messages ...string) {

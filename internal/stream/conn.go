@@ -16,8 +16,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Link is the client's end of a connection of frames.
-type Link struct {
+// Conn is the client's end of a connection of frames.
+type Conn struct {
 	frames    Frames
 	seen      *tap.Conn
 	inbound   era.Inbound
@@ -36,19 +36,19 @@ type Link struct {
 	closing bool
 }
 
-var _ mcp.Conn = (*Link)(nil)
+var _ mcp.Conn = (*Conn)(nil)
 
 // Dial starts reading frames. The goroutine it starts, and those that answer
 // requests of the server, have ended when Close returns. explain, which may
 // be nil, adds to the error of a connection that ended by itself what its
-// owner knows of it. seen is the connection as it is observed; a Poster shows
-// its frames itself.
-func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) error, seen *tap.Conn) *Link {
+// owner knows of it. seen is the connection as it is observed; Unordered frames
+// are shown by whoever made them.
+func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) error, seen *tap.Conn) *Conn {
 	ctx, end := context.WithCancelCause(context.Background())
-	if _, apart := frames.(Poster); !apart {
-		frames = watched(keeping(frames), seen)
+	if _, apart := frames.(Unordered); !apart {
+		frames = watched(asBuffered(frames), seen)
 	}
-	l := &Link{frames: frames, seen: seen, ctx: ctx, end: end, done: make(chan struct{})}
+	l := &Conn{frames: frames, seen: seen, ctx: ctx, end: end, done: make(chan struct{})}
 	l.inbound = era.Inbound{
 		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: limit}, Seen: seen,
 		Reply:  frames.Write,
@@ -60,7 +60,7 @@ func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) e
 	return l
 }
 
-func (l *Link) run(explain func(error) error) {
+func (l *Conn) run(explain func(error) error) {
 	defer l.work.Done()
 	err := l.read()
 	if errors.Is(err, io.EOF) {
@@ -80,7 +80,7 @@ func (l *Link) run(explain func(error) error) {
 	l.calls.Close(err)
 }
 
-func (l *Link) read() error {
+func (l *Conn) read() error {
 	for {
 		frame, err := l.frames.Read()
 		if err != nil {
@@ -96,7 +96,7 @@ func (l *Link) read() error {
 }
 
 // pending are the calls of a link.
-type pending struct{ *Link }
+type pending struct{ *Conn }
 
 var _ era.Pending = pending{}
 
@@ -127,7 +127,7 @@ func (p pending) Context() context.Context { return p.ctx }
 
 // fail ends a call with an error of this side, and reports whether there is
 // such a call.
-func (l *Link) fail(id jsonrpc.ID, err error) bool {
+func (l *Conn) fail(id jsonrpc.ID, err error) bool {
 	l.bad.Store(id, err)
 	if !l.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: id}) {
 		l.bad.Delete(id)
@@ -136,7 +136,7 @@ func (l *Link) fail(id jsonrpc.ID, err error) bool {
 	return true
 }
 
-func (l *Link) write(m *jsonrpc.Message) {
+func (l *Conn) write(m *jsonrpc.Message) {
 	frame, err := jsonrpc.Append(nil, m)
 	if err == nil {
 		err = l.frames.Write(frame)
@@ -149,7 +149,7 @@ func (l *Link) write(m *jsonrpc.Message) {
 // RoundTrip implements mcp.Conn.
 //
 // Spec: 2026-07-28 basic/transports/stdio#cancellation.
-func (l *Link) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrpc.Message, error) {
+func (l *Conn) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrpc.Message, error) {
 	call, err := l.calls.Start(request.ID)
 	if err != nil {
 		return nil, err
@@ -181,8 +181,8 @@ func (l *Link) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrp
 }
 
 // writeCall writes a request.
-func (l *Link) writeCall(ctx context.Context, id jsonrpc.ID, frame []byte) error {
-	if l.apart() {
+func (l *Conn) writeCall(ctx context.Context, id jsonrpc.ID, frame []byte) error {
+	if l.unordered() {
 		return l.postCall(id, frame)
 	}
 	if err := l.writeWithin(ctx, frame); err != nil {
@@ -194,7 +194,7 @@ func (l *Link) writeCall(ctx context.Context, id jsonrpc.ID, frame []byte) error
 // writeWithin writes a frame for a caller who does not wait for ever. A server
 // that has stopped reading, for so long that nothing more can be written, is
 // given up: a part of a frame may be out already, and nothing can follow it.
-func (l *Link) writeWithin(ctx context.Context, frame []byte) error {
+func (l *Conn) writeWithin(ctx context.Context, frame []byte) error {
 	written := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { // ends with the write, which it ends
 		timer := time.NewTimer(farewell)
@@ -214,7 +214,7 @@ func (l *Link) writeWithin(ctx context.Context, frame []byte) error {
 // broken prefers what ended the connection to what a write says of it. A peer
 // that ended is noticed by a write first: what it said last, and how it ended,
 // is known a moment later.
-func (l *Link) broken(err error) error {
+func (l *Conn) broken(err error) error {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	select {
@@ -229,7 +229,7 @@ func (l *Link) broken(err error) error {
 
 // withdraw tells the server that an answer is no longer wanted. It does not
 // hold up the caller: the server may have stopped reading.
-func (l *Link) withdraw(request *jsonrpc.Message, why error) {
+func (l *Conn) withdraw(request *jsonrpc.Message, why error) {
 	m, err := jsonrpc.NewNotification(mcp.NoteCancelled, &mcp.CancelledParams{RequestID: request.ID, Reason: why.Error()})
 	if err != nil {
 		return
@@ -253,12 +253,12 @@ func (l *Link) withdraw(request *jsonrpc.Message, why error) {
 const farewell = 500 * time.Millisecond
 
 // Send implements mcp.Conn.
-func (l *Link) Send(ctx context.Context, notification *jsonrpc.Message) error {
+func (l *Conn) Send(ctx context.Context, notification *jsonrpc.Message) error {
 	frame, err := jsonrpc.Append(nil, notification)
 	if err != nil {
 		return err
 	}
-	if l.apart() {
+	if l.unordered() {
 		return l.postWithin(ctx, frame)
 	}
 	if err := l.writeWithin(ctx, frame); err != nil {
@@ -268,10 +268,10 @@ func (l *Link) Send(ctx context.Context, notification *jsonrpc.Message) error {
 }
 
 // Done implements mcp.Conn.
-func (l *Link) Done() <-chan struct{} { return l.done }
+func (l *Conn) Done() <-chan struct{} { return l.done }
 
 // Err implements mcp.Conn.
-func (l *Link) Err() error {
+func (l *Conn) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closing {
@@ -281,7 +281,7 @@ func (l *Link) Err() error {
 }
 
 // Close implements mcp.Conn.
-func (l *Link) Close() error {
+func (l *Conn) Close() error {
 	l.mu.Lock()
 	l.closing = true
 	l.mu.Unlock()

@@ -29,7 +29,7 @@ func (k *keeper) Answer(_ context.Context, frame []byte, _ *Failure) error {
 // The room of a frame that was not delivered is not used for another one.
 func TestUndeliveredFrameIsNotReused(t *testing.T) {
 	answer := func(out Out, text string) {
-		l := &link{ctx: t.Context(), out: out, facts: revision.Of(mcp.Revision20260728), log: slog.New(slog.DiscardHandler)}
+		l := &returnPath{ctx: t.Context(), out: out, facts: revision.Of(mcp.Revision20260728), log: slog.New(slog.DiscardHandler)}
 		l.answer(t.Context(), &jsonrpc.Message{ID: jsonrpc.IntID(1)}, map[string]string{"text": text}, nil)
 	}
 	failed := &keeper{err: errors.New("the client is gone")}

@@ -19,9 +19,9 @@ import (
 
 var errAnswered = tap.Because(mcp.DropAnswered, errors.New("the exchange is over: its answer was sent"))
 
-// link is the way from one exchange to its client, of either era. It keeps
+// returnPath is the way from one exchange to its client, of either era. It keeps
 // the order: what precedes the answer is sent before it, and nothing after.
-type link struct {
+type returnPath struct {
 	ctx   context.Context //nolint:containedctx // the request's own; it ends with the link
 	out   Out
 	facts *revision.Facts
@@ -37,7 +37,7 @@ type link struct {
 }
 
 // message sends a notification or a request that precedes the answer.
-func (l *link) message(ctx context.Context, m *jsonrpc.Message) error {
+func (l *returnPath) message(ctx context.Context, m *jsonrpc.Message) error {
 	frame, err := jsonrpc.Append(nil, m)
 	if err != nil {
 		l.seen.Drop(mcp.Sent, mcp.DropNoForm, m.Method, err)
@@ -47,7 +47,7 @@ func (l *link) message(ctx context.Context, m *jsonrpc.Message) error {
 }
 
 // send sends a frame that precedes the answer.
-func (l *link) send(ctx context.Context, frame []byte) error {
+func (l *returnPath) send(ctx context.Context, frame []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	err := error(nil)
@@ -76,7 +76,7 @@ func over(cause error) error {
 // answer sends the response, unless the client has cancelled.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements.
-func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err error) {
+func (l *returnPath) answer(ctx context.Context, m *jsonrpc.Message, result any, err error) {
 	switch cause := context.Cause(l.ctx); { //nolint:contextcheck // the reason for which the request ended
 	case cause == nil:
 	case errors.Is(cause, ErrCancelRequest):
@@ -109,7 +109,7 @@ func (l *link) answer(ctx context.Context, m *jsonrpc.Message, result any, err e
 }
 
 // encode appends the response to dst.
-func (l *link) encode(ctx context.Context, dst []byte, m *jsonrpc.Message, result any, err error) ([]byte, *Failure) {
+func (l *returnPath) encode(ctx context.Context, dst []byte, m *jsonrpc.Message, result any, err error) ([]byte, *Failure) {
 	if err == nil {
 		if result == nil {
 			result = struct{}{}
@@ -136,10 +136,10 @@ func appendResult(dst []byte, id jsonrpc.ID, result any) (frame []byte, err erro
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return jsonrpc.AppendResult(slices.Grow(dst, roomFor(result)), id, result)
+	return jsonrpc.AppendResult(slices.Grow(dst, resultSize(result)), id, result)
 }
 
-func (l *link) encodeError(dst []byte, id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *Failure) {
+func (l *returnPath) encodeError(dst []byte, id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *Failure) {
 	frame, err := jsonrpc.Append(dst, jsonrpc.NewError(id, failed))
 	if err != nil { // the data was not JSON
 		failed = jsonrpc.Errorf(failed.Code, "%s", failed.Message)
@@ -148,7 +148,7 @@ func (l *link) encodeError(dst []byte, id jsonrpc.ID, failed *jsonrpc.Error) ([]
 	return frame, &Failure{Error: failed, Malformed: l.malformed}
 }
 
-func (l *link) drop() {
+func (l *returnPath) drop() {
 	l.mu.Lock()
 	l.done = true
 	l.mu.Unlock()
@@ -158,7 +158,7 @@ func (l *link) drop() {
 }
 
 // notify shapes a notification for the revision and sends it.
-func (l *link) notify(ctx context.Context, method string, params any) error {
+func (l *returnPath) notify(ctx context.Context, method string, params any) error {
 	m, err := jsonrpc.NewNotification(method, shapeParams(params, l.facts))
 	if err != nil {
 		l.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
@@ -167,10 +167,10 @@ func (l *link) notify(ctx context.Context, method string, params any) error {
 	return l.message(ctx, m)
 }
 
-// round is the Backchannel of a stateless exchange: it answers questions out
+// statelessBack is the Backchannel of a stateless exchange: it answers questions out
 // of what the request brought along, and remembers the ones that are open.
-type round struct {
-	link
+type statelessBack struct {
+	returnPath
 	state  state
 	peer   *mcp.Peer
 	method string
@@ -180,7 +180,7 @@ type round struct {
 	asked *mcp.InputRequired
 }
 
-func (r *round) Notify(ctx context.Context, method string, params any) error {
+func (r *statelessBack) Notify(ctx context.Context, method string, params any) error {
 	if raw, ok := params.(json.RawMessage); ok {
 		return r.relay(ctx, r, method, raw)
 	}
@@ -190,11 +190,11 @@ func (r *round) Notify(ctx context.Context, method string, params any) error {
 // LogEnabled is false unless the request asked for log messages.
 //
 // Spec: 2026-07-28 server/utilities/logging#per-request-log-level.
-func (r *round) LogEnabled(level mcp.LoggingLevel) bool {
+func (r *statelessBack) LogEnabled(level mcp.LoggingLevel) bool {
 	return r.level != "" && level.Severity() >= r.level.Severity()
 }
 
-func (r *round) Input(_ context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
+func (r *statelessBack) Input(_ context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
 	if !mayAsk(r.method) {
 		return nil, fmt.Errorf("%s cannot ask the client for input", r.method)
 	}
@@ -221,7 +221,7 @@ func (r *round) Input(_ context.Context, questions ...mcp.InputRequest) ([]json.
 	return nil, open
 }
 
-func (r *round) Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+func (r *statelessBack) Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	r.mu.Lock()
 	done, ok := r.state.Done[key]
 	r.mu.Unlock()

@@ -23,9 +23,9 @@ func TestRoomFitsLargeResults(t *testing.T) {
 		result any
 		room   int
 	}{
-		"call":            {stateless().call(call), enough(roomForCall(call))},
-		"call in session": {form{facts: revision.Of(mcp.Revision20251125)}.call(call), enough(roomForCall(call))},
-		"resource":        {read, roomFor(read)},
+		"call":            {stateless().call(call), withSlack(callSize(call))},
+		"call in session": {form{facts: revision.Of(mcp.Revision20251125)}.call(call), withSlack(callSize(call))},
+		"resource":        {read, resultSize(read)},
 	} {
 		room := make([]byte, 0, tt.room)
 		frame, err := jsonrpc.AppendResult(room, jsonrpc.IntID(1), tt.result)
@@ -36,7 +36,7 @@ func TestRoomFitsLargeResults(t *testing.T) {
 			t.Errorf("%s: a frame of %d bytes has room of %d, and %d were reserved", name, len(frame), cap(frame), tt.room)
 		}
 	}
-	if n := roomFor(&mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{nil}}) + roomFor(nil); n != 0 {
+	if n := resultSize(&mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{nil}}) + resultSize(nil); n != 0 {
 		t.Errorf("room of %d bytes for nothing", n)
 	}
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // newLead returns a lead, and a count of how often it was taken.
-func newLead() (l *lead, taken *atomic.Int32) {
+func newLead() (l *leadership, taken *atomic.Int32) {
 	taken = new(atomic.Int32)
-	return &lead{pass: func() { taken.Add(1) }}, taken
+	return &leadership{promote: func() { taken.Add(1) }}, taken
 }
 
 func TestLeadIsTakenFromOneWhoIsAwayForLong(t *testing.T) {

@@ -12,38 +12,37 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// ErrGone says that the client of a Pen is gone.
+// ErrGone says that the client of a Response is gone.
 var ErrGone = errors.New("the client is gone")
 
-// Pen writes the response of one HTTP request: a JSON object, or a stream of
+// Response writes the response of one HTTP request: a JSON object, or a stream of
 // events from the first event on. A client that does not take a message in
 // time is cut off.
-type Pen struct {
-	w      http.ResponseWriter
-	rc     http.ResponseController
-	writes *Watch
-	alive  time.Duration // between comments; not positive for none
-	broken func(error)   // is told once that writing failed
-	seen   *tap.Request  // nil where nobody looks
+type Response struct {
+	w       http.ResponseWriter
+	rc      http.ResponseController
+	timeout time.Duration // of a write
+	alive   time.Duration // between comments; not positive for none
+	broken  func(error)   // is told once that writing failed
+	seen    *tap.Request  // nil where nobody looks
 
 	mu      sync.Mutex
 	stream  bool
 	closed  bool
 	ticking *time.Timer
-	writing watched
 }
 
-// NewPen returns a Pen. writes says how long the client may take to accept a
-// message, and watches over that; alive is the time between the comments of a quiet stream, not
+// NewResponse returns a Response. timeout is how long the client may take to accept a
+// message; alive is the time between the comments of a quiet stream, not
 // positive for none. broken is told once that writing failed.
-func NewPen(w http.ResponseWriter, writes *Watch, alive time.Duration, broken func(error)) *Pen {
-	return &Pen{w: w, rc: *http.NewResponseController(w), writes: writes, alive: alive, broken: broken, seen: requestOf(w)}
+func NewResponse(w http.ResponseWriter, timeout, alive time.Duration, broken func(error)) *Response {
+	return &Response{w: w, rc: *http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken, seen: requestOf(w)}
 }
 
 // open begins an event stream.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#receiving-messages.
-func (p *Pen) open() {
+func (p *Response) open() {
 	h := p.w.Header()
 	h.Set("Content-Type", sse.ContentType)
 	h.Set("Cache-Control", "no-cache, no-transform")
@@ -57,7 +56,7 @@ func (p *Pen) open() {
 }
 
 // Event writes an event, opening the stream if it is the first.
-func (p *Pen) Event(e sse.Event) error {
+func (p *Response) Event(e sse.Event) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -77,7 +76,7 @@ func (p *Pen) Event(e sse.Event) error {
 }
 
 // Start opens the stream before there is an event.
-func (p *Pen) Start() error {
+func (p *Response) Start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.stream {
@@ -88,7 +87,7 @@ func (p *Pen) Start() error {
 }
 
 // comment keeps a quiet stream open.
-func (p *Pen) comment() {
+func (p *Response) comment() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -99,29 +98,32 @@ func (p *Pen) comment() {
 	}
 }
 
-func (p *Pen) write(b []byte) error {
-	err := p.writes.over(&p.writing, p.w, func() error {
-		if _, err := p.w.Write(b); err != nil {
-			return err
-		}
-		return p.rc.Flush()
-	})
+func (p *Response) write(b []byte) error {
+	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout)) // a writer without deadlines has none
+	_, err := p.w.Write(b)
+	if err == nil {
+		err = p.rc.Flush()
+	}
 	if err != nil {
 		p.closed = true
 		p.broken(err)
+		return err
 	}
-	return err
+	// On HTTP/2 a deadline that passes ends the stream, even when nothing is
+	// being written.
+	_ = p.rc.SetWriteDeadline(time.Time{})
+	return nil
 }
 
 // last bounds what the server has yet to send when its handler has returned:
 // what it buffers, and the end of a stream. After that it takes the deadline
 // back itself.
-func (p *Pen) last() {
-	_ = p.rc.SetWriteDeadline(time.Now().Add(p.writes.timeout)) // a writer without deadlines has none
+func (p *Response) last() {
+	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout)) // a writer without deadlines has none
 }
 
 // Challenge sets WWW-Authenticate for the Object to come; "" sets nothing.
-func (p *Pen) Challenge(value string) {
+func (p *Response) Challenge(value string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if value != "" && !p.stream && !p.closed {
@@ -135,7 +137,7 @@ const countedBytes = 2 << 10
 
 // Object writes the one JSON object of the response. It reports false when a
 // stream has begun, or the client is gone; err is that of writing.
-func (p *Pen) Object(status int, frame []byte) (ok bool, err error) {
+func (p *Response) Object(status int, frame []byte) (ok bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stream || p.closed {
@@ -163,9 +165,18 @@ func Cuttable(w http.ResponseWriter, r *http.Request) bool {
 	return ok && r.ProtoMajor == 1 && r.ProtoMinor > 0
 }
 
-// Cut ends a stream whose handler goes on, and the connection with it. A client
-// sees the stream end in good order.
-func (p *Pen) Cut() error {
+// Cut ends a stream whose handler goes on, and the connection with it: it takes
+// the connection from net/http and writes the last chunk by hand. A client sees the
+// stream end in good order.
+//
+// So a request of a session can be served on the goroutine of net/http, though its
+// stream may have to end before it. With a goroutine for each, a small call in a
+// session over HTTP takes 5 to 9 % more processor time, 1.27 to 1.32 times the
+// floor where 1.25 is the budget (measured 2026-11-22,
+// docs/decisions/0008-hot-path.md). When it is wrong, the client sees its stream
+// break off, and takes what it has for half of an answer: each event must have
+// been flushed before, and the response must be one in chunks, as Cuttable says.
+func (p *Response) Cut() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || !p.stream {
@@ -176,14 +187,14 @@ func (p *Pen) Cut() error {
 	if err != nil {
 		return err
 	}
-	_ = conn.SetWriteDeadline(time.Now().Add(p.writes.timeout)) // without a deadline, closing does not wait either
-	_, err = conn.Write([]byte("0\r\n\r\n"))                    // the last chunk
+	_ = conn.SetWriteDeadline(time.Now().Add(p.timeout)) // without a deadline, closing does not wait either
+	_, err = conn.Write([]byte("0\r\n\r\n"))             // the last chunk
 	return errors.Join(err, conn.Close())
 }
 
 // Close ends the use of the response writer, which must not outlive the
 // request. What was written stays.
-func (p *Pen) Close() {
+func (p *Response) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ticking != nil {

@@ -7,25 +7,25 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// roomFor returns room for the JSON form of a result, in bytes. Too little only
+// resultSize returns room for the JSON form of a result, in bytes. Too little only
 // means that the frame is moved while it is written. The result of a tool makes
 // room itself.
-func roomFor(result any) int {
+func resultSize(result any) int {
 	n := 0
 	if r, ok := result.(*mcp.ReadResourceResult); ok {
 		for _, c := range r.Contents {
-			n += roomForContents(c)
+			n += contentsSize(c)
 		}
 	}
-	return enough(n)
+	return withSlack(n)
 }
 
-// enough is room for large parts of n bytes: a third more for escapes, and
+// withSlack is room for large parts of n bytes: a third more for escapes, and
 // because the encoder wants to have some left.
-func enough(n int) int { return n + n/3 }
+func withSlack(n int) int { return n + n/3 }
 
-// roomForCall counts the large parts that the result of a tool may have.
-func roomForCall(r *mcp.CallToolResult) int {
+// callSize counts the large parts that the result of a tool may have.
+func callSize(r *mcp.CallToolResult) int {
 	n := len(r.StructuredContent)
 	for _, block := range r.Content {
 		if absent(block) {
@@ -39,13 +39,13 @@ func roomForCall(r *mcp.CallToolResult) int {
 		case *mcp.AudioContent:
 			n += base64.StdEncoding.EncodedLen(len(b.Data))
 		case *mcp.EmbeddedResource:
-			n += roomForContents(b.Resource)
+			n += contentsSize(b.Resource)
 		}
 	}
 	return n
 }
 
-func roomForContents(c *mcp.ResourceContents) int {
+func contentsSize(c *mcp.ResourceContents) int {
 	switch {
 	case c == nil:
 		return 0

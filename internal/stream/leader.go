@@ -18,17 +18,25 @@ const (
 	wariness = 64
 )
 
-// lead is the reading of a connection, which one goroutine does at a time. It
+// leadership is the reading of a connection, which one goroutine does at a time. It
 // also serves what it reads, as long as requests are short: then no goroutine
 // has to be woken for one. When a request takes longer, or waits for its
-// client, another goroutine takes the lead over and reads on, and this one
+// client, another goroutine takes the leadership over and reads on, and this one
 // ends with its request.
 //
 // Nothing runs while the connection is idle: a request starts the timer,
 // unless it is running, and the timer starts itself again only while one is
 // being served.
-type lead struct {
-	pass func() // starts the goroutine that takes over
+//
+// With a goroutine for each request instead, a small call over stdio takes 1.7
+// times as much processor time in the stateless era, and 2.3 times in a session;
+// answers that are kept back save a sixth of it with 16 calls in flight (measured
+// 2026-11-22, docs/decisions/0008-hot-path.md). When the leadership is wrong, two
+// goroutines read one connection and tear its frames, or none does: then neither
+// a cancellation nor the client's answer to a question arrives, and an answer that
+// was kept back never goes out.
+type leadership struct {
+	promote func() // starts the goroutine that takes over
 
 	mu    sync.Mutex
 	turn  uint64    // counts the turns; a new one ends all before
@@ -37,13 +45,13 @@ type lead struct {
 	began time.Time // when that turn began
 	wary  int       // how many requests must be short before the reader serves one
 	kept  bool      // answers are kept back
-	watch *time.Timer
+	timer *time.Timer
 	armed bool
 }
 
 // begin opens a turn: until its end, the lead can be taken from the caller,
 // who has it now. kept says that answers are kept back.
-func (l *lead) begin() (turn uint64, kept bool) {
+func (l *leadership) begin() (turn uint64, kept bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turn++
@@ -59,7 +67,7 @@ func (l *lead) begin() (turn uint64, kept bool) {
 
 // end closes a turn, and reports whether the caller still has the lead. kept
 // says that answers are kept back now.
-func (l *lead) end(turn uint64, kept bool) bool {
+func (l *leadership) end(turn uint64, kept bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.away || l.turn != turn {
@@ -70,8 +78,8 @@ func (l *lead) end(turn uint64, kept bool) bool {
 	return true
 }
 
-// relieve lets another goroutine take over, if the turn is still on.
-func (l *lead) relieve(turn uint64) {
+// handOver lets another goroutine take over, if the turn is still on.
+func (l *leadership) handOver(turn uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.turn == turn {
@@ -79,16 +87,16 @@ func (l *lead) relieve(turn uint64) {
 	}
 }
 
-func (l *lead) takeOver() {
+func (l *leadership) takeOver() {
 	if l.away {
 		l.away, l.kept = false, false
 		l.learn(patience)
-		l.pass()
+		l.promote()
 	}
 }
 
 // took says how long a request took that had a goroutine of its own.
-func (l *lead) took(d time.Duration) {
+func (l *leadership) took(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learn(d)
@@ -96,7 +104,7 @@ func (l *lead) took(d time.Duration) {
 
 // learn makes a request that was not short cost the ones that follow a
 // goroutine each, so that more of its kind are served side by side.
-func (l *lead) learn(took time.Duration) {
+func (l *leadership) learn(took time.Duration) {
 	switch {
 	case took >= patience:
 		l.wary = wariness
@@ -108,21 +116,21 @@ func (l *lead) learn(took time.Duration) {
 }
 
 // trusts reports whether the next request is likely to be short.
-func (l *lead) trusts() bool {
+func (l *leadership) trusts() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.wary == 0
 }
 
 // keeping reports whether answers are kept back, and whether for long enough.
-func (l *lead) keeping() (kept, due bool) {
+func (l *leadership) keeping() (kept, due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.kept, l.kept && time.Since(l.since) > gathering
 }
 
 // release reports whether answers were kept back, which is over.
-func (l *lead) release() (kept bool) {
+func (l *leadership) release() (kept bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	kept, l.kept = l.kept, false
@@ -130,17 +138,17 @@ func (l *lead) release() (kept bool) {
 }
 
 // arm has look called after d. It is called with the lock held.
-func (l *lead) arm(d time.Duration) {
+func (l *leadership) arm(d time.Duration) {
 	l.armed = true
-	if l.watch == nil {
-		l.watch = time.AfterFunc(d, l.look) // does not block; stop stops it
+	if l.timer == nil {
+		l.timer = time.AfterFunc(d, l.check) // does not block; stop stops it
 		return
 	}
-	l.watch.Reset(d)
+	l.timer.Reset(d)
 }
 
-// look takes the lead from a reader who has been away for too long.
-func (l *lead) look() {
+// check takes the lead from a reader who has been away for too long.
+func (l *leadership) check() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.armed = false
@@ -155,10 +163,10 @@ func (l *lead) look() {
 }
 
 // stop stops the timer, when there will be no more turns.
-func (l *lead) stop() {
+func (l *leadership) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.watch != nil {
-		l.watch.Stop()
+	if l.timer != nil {
+		l.timer.Stop()
 	}
 }

@@ -27,7 +27,7 @@ func (w *timed) SetWriteDeadline(d time.Time) error {
 // would let a client that does not read hold the server.
 func TestDeadlines(t *testing.T) {
 	w := &timed{ResponseRecorder: httptest.NewRecorder(), deadline: time.Now()} // as http.Server.WriteTimeout sets it
-	p := NewPen(w, WatchWrites(time.Hour), -1, func(error) {})
+	p := NewResponse(w, time.Hour, -1, func(error) {})
 	if err := p.Event(sse.Event{Data: []byte("x")}); err != nil || !w.deadline.IsZero() {
 		t.Errorf("after an event: %v, deadline %v", err, w.deadline)
 	}
@@ -36,7 +36,7 @@ func TestDeadlines(t *testing.T) {
 		t.Error("the end of the stream may take for ever")
 	}
 	w = &timed{ResponseRecorder: httptest.NewRecorder()}
-	p = NewPen(w, WatchWrites(time.Hour), -1, func(error) {})
+	p = NewResponse(w, time.Hour, -1, func(error) {})
 	if ok, _ := p.Object(200, []byte("{}")); !ok || w.deadline.IsZero() {
 		t.Error("an object may take for ever")
 	}
@@ -50,7 +50,7 @@ func TestDeadlines(t *testing.T) {
 func TestNoCommentAfterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := httptest.NewRecorder()
-		p := NewPen(w, WatchWrites(time.Hour), time.Second, func(error) {})
+		p := NewResponse(w, time.Hour, time.Second, func(error) {})
 		if err := p.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestCut(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
 	w := &cutting{&timed{ResponseRecorder: httptest.NewRecorder()}, far}
-	p := NewPen(w, WatchWrites(time.Hour), -1, func(error) {})
+	p := NewResponse(w, time.Hour, -1, func(error) {})
 	if err := p.Cut(); err != nil || w.Body.Len() > 0 {
 		t.Errorf("before the stream began: %v, %q", err, w.Body)
 	}

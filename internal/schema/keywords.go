@@ -1,0 +1,130 @@
+package schema
+
+import "strings"
+
+// keyword is what this package knows of a keyword of JSON Schema before the
+// compiler has seen it. What a keyword means stands where it is applied:
+// quick.go for the simple ones, validate.go for all. It means the same in every
+// dialect that plain and quick deal with.
+type keyword struct {
+	value form
+	// intricate keywords are left to the compiler: whether a schema with one
+	// compiles is not told by its value alone.
+	intricate bool
+	// silent keywords say nothing about which documents are valid.
+	silent bool
+}
+
+// form is what the value of a keyword has to be.
+type form int
+
+const (
+	intricateForm form = iota // not for here to say
+	anyForm                   // a value that the schema quotes
+	listForm                  // a list of such values
+	choiceForm                // such a list with something in it
+	textForm
+	flagForm
+	numberForm
+	positiveForm // a number above zero
+	countForm    // of things: zero or a natural number
+	patternForm
+	typesForm // the name of a type, or several
+	namesForm // a list of strings, each another one
+	schemaForm
+	schemasForm // a list of schemas with something in it
+	namedForm   // schemas by name
+)
+
+// keywords are those of all dialects, as their meta-schemas have them. A name
+// that is not here is none, unless it begins with "$".
+var keywords = map[string]keyword{
+	// Names, and places for what is used elsewhere.
+	"$schema":          {intricate: true, silent: true}, // but at the root: see plain.root
+	"$id":              {intricate: true, silent: true},
+	"id":               {intricate: true},
+	"$anchor":          {intricate: true},
+	"$dynamicAnchor":   {intricate: true},
+	"$recursiveAnchor": {intricate: true},
+	"$vocabulary":      {intricate: true},
+	"$comment":         {value: textForm, silent: true},
+	"$defs":            {value: namedForm, intricate: true},
+	"definitions":      {value: namedForm, intricate: true},
+
+	// Applicators.
+	"$ref":                  {intricate: true},
+	"$dynamicRef":           {intricate: true},
+	"$recursiveRef":         {intricate: true},
+	"allOf":                 {value: schemasForm},
+	"anyOf":                 {value: schemasForm},
+	"oneOf":                 {value: schemasForm},
+	"not":                   {value: schemaForm, intricate: true},
+	"if":                    {value: schemaForm, intricate: true},
+	"then":                  {value: schemaForm, intricate: true},
+	"else":                  {value: schemaForm, intricate: true},
+	"dependentSchemas":      {value: namedForm, intricate: true},
+	"dependencies":          {value: namedForm, intricate: true},
+	"properties":            {value: namedForm},
+	"patternProperties":     {value: namedForm, intricate: true},
+	"additionalProperties":  {value: schemaForm},
+	"propertyNames":         {value: schemaForm, intricate: true},
+	"unevaluatedProperties": {value: schemaForm, intricate: true},
+	"items":                 {value: schemaForm},
+	"prefixItems":           {value: schemasForm, intricate: true},
+	"additionalItems":       {value: schemaForm, intricate: true},
+	"contains":              {value: schemaForm, intricate: true},
+	"unevaluatedItems":      {value: schemaForm, intricate: true},
+
+	// Assertions.
+	"type":              {value: typesForm},
+	"enum":              {value: choiceForm},
+	"const":             {value: anyForm},
+	"minimum":           {value: numberForm},
+	"maximum":           {value: numberForm},
+	"exclusiveMinimum":  {value: numberForm},
+	"exclusiveMaximum":  {value: numberForm},
+	"multipleOf":        {value: positiveForm},
+	"minLength":         {value: countForm},
+	"maxLength":         {value: countForm},
+	"pattern":           {value: patternForm},
+	"format":            {value: textForm},
+	"minItems":          {value: countForm},
+	"maxItems":          {value: countForm},
+	"uniqueItems":       {value: flagForm},
+	"minContains":       {value: countForm, intricate: true},
+	"maxContains":       {value: countForm, intricate: true},
+	"minProperties":     {value: countForm},
+	"maxProperties":     {value: countForm},
+	"required":          {value: namesForm},
+	"dependentRequired": {intricate: true},
+
+	// Annotations.
+	"title":            {value: textForm, silent: true},
+	"description":      {value: textForm, silent: true},
+	"default":          {value: anyForm, silent: true},
+	"examples":         {value: listForm, silent: true},
+	"deprecated":       {value: flagForm, silent: true},
+	"readOnly":         {value: flagForm, silent: true},
+	"writeOnly":        {value: flagForm, silent: true},
+	"contentEncoding":  {value: textForm, silent: true},
+	"contentMediaType": {value: textForm, silent: true},
+	"contentSchema":    {value: schemaForm, intricate: true},
+}
+
+// keywordOf returns what there is to know of a name in a schema.
+func keywordOf(name string) keyword {
+	if k, ok := keywords[name]; ok {
+		return k
+	}
+	if strings.HasPrefix(name, "$") {
+		return keyword{intricate: true}
+	}
+	return keyword{value: anyForm, silent: true}
+}
+
+// isData reports whether the value of a keyword is data, or has data in it,
+// which the schema quotes: nothing in there is a keyword.
+func isData(name string) bool {
+	f := keywords[name].value
+	return f == anyForm || f == listForm || f == choiceForm
+}
