@@ -35,8 +35,8 @@ const (
 	// DropRefused is a notification or a response whose HTTP request was
 	// refused: the status says why.
 	DropRefused
-	// DropGivenUp is the response to a request whose sender no longer waits for
-	// it.
+	// DropGivenUp is the response to a request that was given up: it did not
+	// come, or nobody waits for it any longer.
 	DropGivenUp
 )
 
@@ -97,7 +97,7 @@ var dropWords = [dropReasons]struct{ name, words string }{
 	DropNoSubscription: {"no-subscription", "it belongs to a subscription that has ended or never existed"},
 	DropNoTaker:        {"no-taker", "no handler is set for it"},
 	DropRefused:        {"refused", "the HTTP request that brought it was refused; the status says why"},
-	DropGivenUp:        {"given-up", "its sender no longer waits for the response"},
+	DropGivenUp:        {"given-up", "the request was given up: its response did not come, or nobody waits for it any longer"},
 	DropNotWanted:      {"not-wanted", "the client has not asked for it: progress without a token, or a log message without a level or below it"},
 	DropThrottled:      {"throttled", "it followed the previous progress too soon; see server.Options.ProgressInterval"},
 	DropNotIncreasing:  {"not-increasing", "progress must exceed the previous one"},

@@ -41,8 +41,8 @@ var _ mcp.Conn = (*Conn)(nil)
 // Dial starts reading frames. The goroutine it starts, and those that answer
 // requests of the server, have ended when Close returns. explain, which may
 // be nil, adds to the error of a connection that ended by itself what its
-// owner knows of it. seen is the connection as it is observed; an Unordered one shows
-// its frames itself.
+// owner knows of it. seen is the connection as it is observed; Unordered frames
+// are shown by whoever made them.
 func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) error, seen *tap.Conn) *Conn {
 	ctx, end := context.WithCancelCause(context.Background())
 	if _, unordered := frames.(Unordered); !unordered {
