@@ -51,11 +51,12 @@ func TestDoPassesOnWhatItIsGiven(t *testing.T) {
 		result  = `"z":1.0,"a":[1e400,12345678901234567890,-0.0],"s":"\u00e9\/\u0041"`
 		foreign = `"inputResponses":{"q":{}},"requestState":"of another server"`
 	)
-	meta := `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"},"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"`
+	var meta strings.Builder
+	meta.WriteString(`"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"},"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"`)
 	for _, reserved := range []string{
 		mcp.MetaProtocolVersion, mcp.MetaClientInfo, mcp.MetaClientCapabilities, mcp.MetaLogLevel, mcp.MetaServerInfo, mcp.MetaSubscriptionID, mcp.MetaProgressToken,
 	} {
-		meta += `,"` + reserved + `":"of another hop"`
+		meta.WriteString(`,"` + reserved + `":"of another hop"`)
 	}
 	overHops(t, func(t *testing.T, h hop) {
 		var got mcp.Exchange
@@ -65,7 +66,7 @@ func TestDoPassesOnWhatItIsGiven(t *testing.T) {
 			return raw(`{%s,"_meta":{"com.example/k":1.0,%q:"of another hop",%q:5}}`, result, mcp.MetaServerInfo, mcp.MetaSubscriptionID), nil
 		})
 		c := connect(t, s, h, nil)
-		answer, err := c.Do(t.Context(), mcp.MethodCallTool, raw("{%s,%s,%s}}", content, foreign, meta))
+		answer, err := c.Do(t.Context(), mcp.MethodCallTool, raw("{%s,%s,%s}}", content, foreign, meta.String()))
 		if err != nil {
 			t.Fatal(err)
 		}

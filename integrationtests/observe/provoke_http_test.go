@@ -114,7 +114,7 @@ func forgetfulEventStore(t *testing.T, o observers) {
 // last.
 func tooManyRequests(t *testing.T, o observers) {
 	const most = 256
-	asking := make(chan struct{})
+	first, rest := make(chan struct{}), make(chan struct{})
 	release := make(chan struct{})
 	web := mcptest.NewSite(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -127,8 +127,12 @@ func tooManyRequests(t *testing.T, o observers) {
 		case r.Method == http.MethodGet:
 			w.Header().Set("Content-Type", "text/event-stream")
 			_ = http.NewResponseController(w).Flush() // the client's reading tells
-			<-asking
+			<-first
 			for i := range 2*most + 2 {
+				if i == most+1 { // the first refusal must be stuck before the others come
+					_ = http.NewResponseController(w).Flush() // likewise
+					<-rest
+				}
 				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"sampling/createMessage\",\"params\":{\"messages\":[],\"maxTokens\":1}}\n\n", i)
 			}
 			_ = http.NewResponseController(w).Flush() // likewise
@@ -154,6 +158,8 @@ func tooManyRequests(t *testing.T, o observers) {
 		_ = c.Close() // its server is stuck
 		web.Close()
 	})
-	close(asking)
+	close(first)
+	synctest.Wait()
+	close(rest)
 	synctest.Wait()
 }
