@@ -42,12 +42,12 @@ func (o *older) serve(p *posted) {
 		http.Error(p.w, "Cannot POST", o.status)
 	default:
 		p.w.WriteHeader(202)
+		o.got <- p // before the answer, which lets the client send its next message
 		if p.Method == mcp.MethodInitialize {
 			o.out <- p.answer(initResult)
 		} else if p.ID != nil && p.Method != "" {
 			o.out <- p.answer(`{"to":` + fmt.Sprintf("%q", p.URL.RequestURI()) + `}`)
 		}
-		o.got <- p
 	}
 }
 
