@@ -47,7 +47,7 @@ func TestImportWall(t *testing.T) {
 				t.Fatal(err)
 			}
 			if files == 0 {
-				t.Errorf("no Go files in %s: the wall stands around nothing", dir)
+				t.Errorf("no Go files in %s: the rule checks nothing", dir)
 			}
 		})
 	}

@@ -12,15 +12,17 @@ import (
 	"testing"
 )
 
-// maxModules is how many modules a server or a client may take in besides this
-// one: all that code which is no test imports. See docs/decisions/0004.
+// maxModules is how many modules, besides this one, a server or a client may
+// depend on: those imported by code that is not a test. See
+// docs/decisions/0004.
 const maxModules = 10
 
-// TestModules holds the SDK's module to what its own go.mod requires. The
-// compiler does not: go.work lets it find what only the program requires.
+// TestModules checks that the SDK imports only what its own go.mod requires.
+// The compiler does not: with go.work, it also finds what only the program
+// requires.
 func TestModules(t *testing.T) {
 	required := requirements(t)
-	used := map[string]string{} // by code that is no test: module to file
+	used := map[string]string{} // imported outside of tests: module to file
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -54,14 +56,14 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// Where a package comes from that no required module has.
+// The origins of packages that belong to none of the required modules.
 const (
 	standard = "the standard library"
 	own      = "this module"
 )
 
-// origin says which of the required modules has a package; it is empty when
-// none has.
+// origin says which of the required modules has a package; it is empty if none
+// of them does.
 func origin(pkg string, required []string) string {
 	first, _, _ := strings.Cut(pkg, "/")
 	if !strings.Contains(first, ".") {
@@ -92,7 +94,8 @@ func otherModule(dir string) bool {
 	return false
 }
 
-// skipFolder leaves out what go does: other modules, and folders by their name.
+// skipFolder skips what the go command skips: other modules, and folders by
+// name.
 func skipFolder(path, name string) error {
 	if path == "." {
 		return nil
@@ -103,7 +106,7 @@ func skipFolder(path, name string) error {
 	return nil
 }
 
-// requirements returns the modules that go.mod names as imported from here.
+// requirements returns the modules that go.mod requires directly.
 func requirements(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json", "go.mod").Output()

@@ -10,12 +10,13 @@ import (
 	"testing"
 )
 
-// Revisions are rows: only the table of what each is like, and the names that
-// users pin one by, know a single one. Everything else asks for a property.
+// Revisions are rows: only the table of their properties, and the names by
+// which users pin a revision, may name a single one. All other code asks for a
+// property.
 func TestNobodyNamesARevision(t *testing.T) {
 	allowed := []string{
 		"mcp/revision.go",            // the names
-		"auth/oauth/discover_old.go", // the discovery of one revision, whose request says so
+		"auth/oauth/discover_old.go", // one revision's discovery, which sends its name
 		"internal/revision/",         // the rows
 		"conformance/",               // runs a suite that has its own list
 		"interop/", "examples/",      // are not the SDK

@@ -16,13 +16,13 @@ import (
 	"testing"
 )
 
-// private are the folders of this module whose packages nobody outside of it
-// imports: programs, and tests that drive everything.
+// private are the folders whose packages nobody outside of this module imports:
+// programs, and tests that drive everything.
 var private = []string{"cmd", "conformance", "examples", "integrationtests", "interop", "internal"}
 
-// TestNothingInternalInPublic holds the public packages to types that their
-// users can name: no exported function, method, field, constant or variable
-// may mention a type of a package below internal.
+// TestNothingInternalInPublic checks that public packages only use types that
+// their users can name: no exported function, method, field, constant or
+// variable may mention a type of a package below internal.
 func TestNothingInternalInPublic(t *testing.T) {
 	for _, pkg := range publicPackages(t) {
 		for _, leak := range leaks(pkg) {
@@ -31,8 +31,8 @@ func TestNothingInternalInPublic(t *testing.T) {
 	}
 }
 
-// TestOptionsArePointers holds functions to taking their options in one way:
-// by a pointer, of which nil means the defaults.
+// TestOptionsArePointers checks that all functions take their options in one
+// way: by pointer, where nil means the defaults.
 func TestOptionsArePointers(t *testing.T) {
 	found := 0
 	for _, pkg := range publicPackages(t) {
@@ -167,7 +167,7 @@ func publicPackages(t *testing.T) []*types.Package {
 	return public
 }
 
-// exportData says in which files the export data of packages is.
+// exportData returns the files that hold the export data of packages.
 func exportData(t *testing.T) map[string]string {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -185,7 +185,7 @@ func exportData(t *testing.T) map[string]string {
 	return exports
 }
 
-// isPublic reports whether a package is one that users of the module import.
+// isPublic reports whether users of the module import a package.
 func isPublic(path string) bool {
 	folder, ok := strings.CutPrefix(path, module)
 	return ok && !isInternal(path) && !slices.ContainsFunc(private, func(p string) bool { return covers(p, folder) })
@@ -193,8 +193,8 @@ func isPublic(path string) bool {
 
 func isInternal(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
 
-// leaks says which exported names of a package mention a type of an internal
-// one, sorted.
+// leaks returns the exported names of a package that mention a type of an
+// internal package, sorted.
 func leaks(pkg *types.Package) []string {
 	s := surface{pkg: pkg, walked: map[types.Type]bool{}}
 	for _, name := range pkg.Scope().Names() {
@@ -270,8 +270,8 @@ func (s *surface) parameters(where string, list *types.TypeParamList) {
 	}
 }
 
-// mention looks at a type that stands in a declaration. Types that have a name
-// in the package count as seen through: an unexported one by what it lets
+// mention looks at a type that is used in a declaration. A named type of the
+// package itself counts as seen through: an unexported one by what it lets
 // users reach.
 func (s *surface) mention(where string, typ types.Type) {
 	switch typ := typ.(type) {
@@ -315,8 +315,8 @@ func (s *surface) named(where string, typ *types.Named) {
 	}
 }
 
-// isStandard reports whether a package is the standard library's, which lets
-// its users reach internal types by names of its own.
+// isStandard reports whether a package belongs to the standard library, which
+// lets its users reach internal types by public names.
 func isStandard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")

@@ -11,12 +11,13 @@ import (
 	"testing"
 )
 
-// The walks of ARCHITECTURE.md say in how many files something new is written.
-// What travels by itself is tested where it travels (TestEveryMemberTravels in
-// internal/era, integrationtests/nextrevision); these tests count.
+// ARCHITECTURE.md says how many files change when something is added ("the
+// walks"). That new members travel without further code is tested elsewhere
+// (TestEveryMemberTravels in internal/era, integrationtests/nextrevision);
+// these tests count files.
 
-// sources returns the Go files of the SDK that are not tests, examples or what
-// runs the suites of others.
+// sources returns the Go files of the SDK, without tests, examples, and the
+// programs that run the suites of others.
 func sources(t *testing.T) []string {
 	t.Helper()
 	var paths []string

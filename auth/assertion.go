@@ -12,13 +12,14 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// assertion is how this server shows an issuer who it is (RFC 7523, section 3).
+// assertion is how this server authenticates to an issuer (RFC 7523, section
+// 3).
 type assertion struct {
 	signer           jose.Signer
 	client, audience string
 }
 
-// assertionLife is how long an assertion is good.
+// assertionLife is how long an assertion is valid.
 const assertionLife = time.Minute
 
 func newAssertion(key crypto.Signer, id, client, issuer string) (*assertion, error) {

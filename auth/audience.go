@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// normalAudience returns what two names of one audience have in common. Scheme
-// and host of URLs may be written in upper case, default ports may be there,
-// and one slash at the end does not count: clients write the canonical URI with
-// it and without.
+// normalAudience returns the form that all names of one audience have in
+// common. URLs may have scheme and host in upper case and a default port, and
+// one slash at the end makes no difference: clients write the canonical URI
+// with and without it.
 //
 // Spec: 2026-07-28 basic/authorization#canonical-server-uri.
 func normalAudience(s string) string {

@@ -8,8 +8,8 @@ import (
 	"github.com/parley-mcp/parley/internal/dpop"
 )
 
-// checkBinding checks that whoever sends a token may use it: a token that is
-// bound to a key is good with a proof of that key only, and must not pass as a
+// checkBinding checks that the sender of a token may use it: a token that is
+// bound to a key is only valid with a proof of that key, and must not pass as a
 // bearer token (RFC 9449, section 7).
 func (g *Guard) checkBinding(r *http.Request, c *credentials, t *Token) *refusal {
 	switch {
@@ -35,8 +35,9 @@ func (g *Guard) checkBinding(r *http.Request, c *credentials, t *Token) *refusal
 	return nil
 }
 
-// url returns the URL that a client sent a request to. Host is not asked: what
-// the Guard keeps has one origin, and proxies put their own names there.
+// url returns the URL that a client sent a request to. The Host header is not
+// used: the Guard's resource has one origin, and proxies put their own names
+// into the header.
 func (g *Guard) url(r *http.Request) string {
 	if g.opts.URL != nil {
 		return g.opts.URL(r)

@@ -130,8 +130,8 @@ func TestDPoPNonces(t *testing.T) {
 	}
 }
 
-// When there are more proofs than can be remembered, that is no fault of the
-// client: a 401 would send its user to log in.
+// If there are more proofs than can be remembered, the client is not at fault:
+// a 401 would send its user to log in.
 func TestTooManyProofs(t *testing.T) {
 	i := newIssuer(t)
 	k := proofKey(t)
@@ -146,7 +146,8 @@ func TestTooManyProofs(t *testing.T) {
 	}
 }
 
-// Where a prefix is stripped on the way, the URL that proofs are about is told.
+// If a prefix is stripped on the way, Options.URL supplies the URL that proofs
+// must name.
 func TestURLOfAProof(t *testing.T) {
 	i := newIssuer(t)
 	k := proofKey(t)

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// badAge is how long a token that is not good is remembered. It may have been
-// used a moment too early.
+// badAge is how long a rejected token is remembered. It is short because the
+// token may have been used a moment before it became valid.
 const badAge = 5 * time.Second
 
-// tokenKey stands for a token: what is kept of one must not be of use to
-// anybody.
+// tokenKey stands for a token, so that what is kept is of no use to anybody who
+// gets hold of it.
 type tokenKey [sha256.Size]byte
 
 func keyOf(token string) tokenKey { return sha256.Sum256([]byte(token)) }
 
-// cache keeps answers about tokens for a while.
+// cache keeps the results of verifying tokens for a while.
 type cache struct {
-	age time.Duration // not positive for none
+	age time.Duration // not positive: nothing is kept
 	max int
 
 	mu      sync.Mutex
@@ -50,7 +50,7 @@ func (c *cache) get(k tokenKey, now time.Time) (entry, bool) {
 	return e, ok && now.Before(e.until)
 }
 
-// put keeps an answer. That there was none is not kept.
+// put keeps a result. An error that is not about the token is not kept.
 func (c *cache) put(k tokenKey, t *Token, err error, now time.Time) {
 	age := c.age
 	if err != nil {
@@ -72,8 +72,8 @@ func (c *cache) put(k tokenKey, t *Token, err error, now time.Time) {
 	c.entries[k] = entry{t, err, until}
 }
 
-// room makes place for one entry: those that are past go first, and then any.
-// It looks for them once in a while only, so that a flood of tokens does not
+// room makes room for one entry: expired entries go first, then any. It only
+// looks for expired ones once in a while, so that a flood of tokens does not
 // make each of them expensive.
 func (c *cache) room(now time.Time) {
 	if len(c.entries) < c.max {

@@ -13,8 +13,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// claims are what is read of a JWT (RFC 9068) or of the answer to an
-// introspection (RFC 7662).
+// claims are what is read from a JWT (RFC 9068) or from the response to an
+// introspection request (RFC 7662).
 type claims struct {
 	Active   bool          `json:"active"`
 	Issuer   string        `json:"iss"`
@@ -30,15 +30,15 @@ type claims struct {
 	Confirm  *confirmation `json:"cnf"`
 }
 
-// confirmation says how a sender shows that a token is its own (RFC 7800).
+// confirmation says how a sender proves that a token is its own (RFC 7800).
 type confirmation struct {
 	KeyThumbprint string `json:"jkt"`
 }
 
-// date is a NumericDate: seconds since 1970, with a fraction if need be.
+// date is a NumericDate: seconds since 1970, possibly with a fraction.
 type date float64
 
-// maxDate keeps dates where time.Time has them.
+// maxDate keeps dates within the range of time.Time.
 const maxDate = 1 << 40
 
 func (d *date) time() time.Time {
@@ -46,7 +46,7 @@ func (d *date) time() time.Time {
 	return time.Unix(int64(whole), int64(part*1e9))
 }
 
-// UnmarshalJSON takes a number.
+// UnmarshalJSON accepts a number.
 func (d *date) UnmarshalJSON(b []byte) error {
 	var f float64
 	if err := wire.Unmarshal(b, &f); err != nil {
@@ -62,7 +62,7 @@ func (d *date) UnmarshalJSON(b []byte) error {
 // oneOrMore is a string or an array of strings.
 type oneOrMore []string
 
-// UnmarshalJSON takes either form.
+// UnmarshalJSON accepts either form.
 func (o *oneOrMore) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		var s string
@@ -73,10 +73,10 @@ func (o *oneOrMore) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*[]string)(o))
 }
 
-// words are a string with spaces between them, or an array of strings.
+// words is a string of words separated by spaces, or an array of strings.
 type words []string
 
-// UnmarshalJSON takes either form.
+// UnmarshalJSON accepts either form.
 func (w *words) UnmarshalJSON(b []byte) error {
 	var list oneOrMore
 	if err := list.UnmarshalJSON(b); err != nil {
@@ -88,8 +88,8 @@ func (w *words) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// checkTimes checks when a token is good. One that does not say when it ends is
-// not (RFC 9068, section 2.2).
+// checkTimes checks that now is within the token's validity. A token that does
+// not say when it expires is invalid (RFC 9068, section 2.2).
 func (c *claims) checkTimes(now time.Time, leeway time.Duration) error {
 	switch {
 	case c.Expires == nil:
@@ -109,7 +109,7 @@ func (c *claims) checkBegin(now time.Time, leeway time.Duration) error {
 	return nil
 }
 
-// token returns what the claims, which are those in payload, say.
+// token returns the token that the claims describe. payload is their JSON.
 func (c *claims) token(payload []byte, leeway time.Duration) (*Token, error) {
 	t := &Token{
 		Audience: c.Audience,
@@ -119,7 +119,7 @@ func (c *claims) token(payload []byte, leeway time.Duration) (*Token, error) {
 		},
 	}
 	// A client that acts for itself has its own identifier as the subject. It
-	// must not pass as a user of that name (RFC 9068, section 5).
+	// must not pass as the user of that name (RFC 9068, section 5).
 	if t.Subject == t.ClientID {
 		t.Subject = ""
 	}

@@ -9,9 +9,9 @@ import (
 // maxToken bounds a token, in bytes.
 const maxToken = 16 << 10
 
-// credentials are what a request carries to show who sent it.
+// credentials are what a request carries to authenticate its sender.
 type credentials struct {
-	dpop  bool // by the scheme DPoP; else by Bearer
+	dpop  bool // with the scheme DPoP; otherwise Bearer
 	token string
 	proof string
 }
@@ -35,7 +35,7 @@ func readCredentials(r *http.Request, dpop bool) (*credentials, *refusal) {
 	c := &credentials{dpop: strings.EqualFold(scheme, "DPoP"), token: strings.TrimLeft(token, " ")}
 	switch {
 	case c.dpop && !dpop, !c.dpop && !strings.EqualFold(scheme, "Bearer"):
-		return nil, nil // of another scheme
+		return nil, nil // another scheme
 	case len(c.token) > maxToken:
 		return nil, malformed("the access token is longer than 16 KiB")
 	case !isToken68(c.token):
@@ -52,8 +52,8 @@ func readCredentials(r *http.Request, dpop bool) (*credentials, *refusal) {
 	return c, nil
 }
 
-// tokenInQuery reports whether a query has a parameter access_token, also where
-// a laxer parser than net/url's would find one.
+// tokenInQuery reports whether a query has a parameter access_token, even if
+// only a laxer parser than net/url's would find it.
 //
 // Spec: 2026-07-28 basic/authorization#token-requirements.
 func tokenInQuery(query string) bool {
@@ -69,7 +69,7 @@ func tokenInQuery(query string) bool {
 	return false
 }
 
-// isToken68 reports whether s is what RFC 6750 allows as a token.
+// isToken68 reports whether RFC 6750 allows s as a token.
 func isToken68(s string) bool {
 	s = strings.TrimRight(s, "=")
 	for _, b := range []byte(s) {

@@ -9,16 +9,16 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// serverMetadata is what a resource server wants to know of an authorization
-// server (RFC 8414, section 2).
+// serverMetadata is what a resource server needs of an authorization server's
+// metadata (RFC 8414, section 2).
 type serverMetadata struct {
 	Issuer        string `json:"issuer"`
 	Keys          string `json:"jwks_uri"`
 	Introspection string `json:"introspection_endpoint"`
 }
 
-// discover finds the metadata of an issuer. A document of another issuer does
-// not count.
+// discover finds the metadata of an issuer. A document of another issuer is
+// rejected.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
 func (f *fetcher) discover(ctx context.Context, issuer string) (*serverMetadata, error) {
@@ -51,7 +51,7 @@ func (f *fetcher) metadata(ctx context.Context, at, issuer string) (*serverMetad
 	return m, nil
 }
 
-// cut bounds text of others in an error.
+// cut bounds foreign text in an error.
 func cut(s string) string {
 	if len(s) > 200 {
 		return s[:200] + "..."

@@ -1,6 +1,6 @@
-// Package auth makes an http.Handler an OAuth 2.1 resource server as MCP wants
-// it: it verifies access tokens, says in challenges and metadata how to get
-// them, and holds each operation to its scopes.
+// Package auth makes an http.Handler an OAuth 2.1 resource server as MCP
+// requires: it verifies access tokens, says in challenges and metadata how to
+// get them, and enforces the scopes of each operation.
 //
 //	tokens, err := auth.NewJWT(&auth.JWTOptions{Issuer: "https://login.example.com"})
 //	...
@@ -16,9 +16,9 @@
 //	mux.Handle("/mcp", guard.Protect(handler))
 //	guard.Mount(mux)
 //
-// A handler finds who asks in Call.Peer().Authorization. The token itself is
-// nowhere behind Protect: it is for this server, and a server that calls others
-// needs tokens of its own.
+// A handler finds the sender's identity in Call.Peer().Authorization. The token
+// itself does not get past Protect: it is for this server only, and a server
+// that calls others needs tokens of its own.
 //
 // Spec: 2026-07-28 basic/authorization#roles.
 // Spec: 2026-07-28 basic/authorization/security-considerations#access-token-privilege-restriction.

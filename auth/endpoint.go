@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// endpoint is where an issuer is asked about tokens.
+// endpoint is the URL at which an issuer is asked about tokens.
 type endpoint struct {
 	fetch  *fetcher
 	issuer string
@@ -22,8 +22,8 @@ type endpoint struct {
 	failed error
 }
 
-// get returns the URL. What discovery finds is kept; what it does not find is
-// looked for again after a while.
+// get returns the URL. A URL that discovery finds is kept; if it finds none, it
+// is tried again after a while.
 func (e *endpoint) get(ctx context.Context) (string, error) {
 	e.mu.Lock()
 	at, failed, again := e.url, e.failed, time.Since(e.tried) >= pauseFirst
@@ -34,7 +34,7 @@ func (e *endpoint) get(ctx context.Context) (string, error) {
 	case failed != nil && !again:
 		return "", failed
 	}
-	// ctx is not of one client's request, so one may look for all.
+	// ctx does not belong to one client's request, so one lookup may serve all.
 	found, err, _ := e.flight.Do("", func() (any, error) {
 		at, err := e.discover(ctx)
 		e.mu.Lock()

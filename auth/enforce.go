@@ -9,13 +9,14 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Enforce is middleware that holds each exchange to Options.Rules; give it to
-// server.Server.Use. An exchange that lacks a scope fails with a
-// *mcp.ForbiddenError: over HTTP that is a 403 with a challenge that names all
-// scopes the operation needs. From a subscription, what the client may not list
-// or read is left out. Exchanges that did not come through Protect are refused:
-// where nobody is authenticated, such as over standard streams, serve another
-// server.Server that does not have it.
+// Enforce is middleware that applies Options.Rules to each exchange; give it to
+// server.Server.Use. An exchange that lacks scopes fails with a
+// *mcp.ForbiddenError: over HTTP a 403 with a challenge of all scopes that the
+// operation needs. A subscription to several things is narrowed to those that
+// the client may list or read. Enforce refuses exchanges that did not come
+// through Protect: if the features are also served where nobody is
+// authenticated, such as over standard streams, serve them there with another
+// Server that does not use it.
 //
 // Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
 func (g *Guard) Enforce(next mcp.ServeFunc) mcp.ServeFunc {
@@ -34,11 +35,11 @@ func (g *Guard) Enforce(next mcp.ServeFunc) mcp.ServeFunc {
 	}
 }
 
-// Require returns nil when whoever sent x was granted the scopes, and those
-// that every request needs, by name or by a broader scope. Otherwise it returns
-// a *mcp.ForbiddenError for the handler to return. It is for scopes that depend
-// on the arguments of a call. Give it all of them at once: each refusal can
-// send the user to the authorization server.
+// Require returns nil if the sender of x was granted scopes, and those that
+// every request needs, by name or by a broader scope. Otherwise it returns a
+// *mcp.ForbiddenError for the handler to return. Use it where the scopes that a
+// call needs depend on its arguments, and require all of them in one call,
+// because each refusal can send the user to the authorization server.
 //
 // Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
 func (g *Guard) Require(x *mcp.Exchange, scopes ...string) error {
@@ -58,9 +59,9 @@ func (g *Guard) Require(x *mcp.Exchange, scopes ...string) error {
 }
 
 // Visible shows a client only what Options.Rules let it use: it is for
-// server.Options.Visible, together with Enforce. Leave Visible out where
-// clients are to see operations that they have no scopes for yet, so that they
-// can ask for these when they try one.
+// server.Options.Visible, together with Enforce. Leave it out if clients should
+// see operations that they lack the scopes for, and ask for those scopes when
+// they try.
 //
 // Spec: 2026-07-28 server/tools#capabilities.
 func (g *Guard) Visible(_ context.Context, x *mcp.Exchange, kind mcp.FeatureKind, name string) bool {
@@ -86,7 +87,7 @@ func (r *rules) named(kind mcp.FeatureKind, name string) []string {
 	return nil
 }
 
-// usedBy are the methods by which features are used.
+// usedBy holds the method by which each kind of feature is used.
 var usedBy = func() map[mcp.FeatureKind]string {
 	uses := map[mcp.FeatureKind]string{}
 	for _, m := range mcp.Methods() {
@@ -98,9 +99,9 @@ var usedBy = func() map[mcp.FeatureKind]string {
 	return uses
 }()
 
-// exchange returns the scopes that an exchange needs. Params that are not what
-// the method wants are refused here: two parsers that disagree on which member
-// counts are a way around.
+// exchange returns the scopes that an exchange needs. Params that do not decode
+// are refused here: if two parsers disagreed about them, that would be a way
+// around the rules.
 func (r *rules) exchange(x *mcp.Exchange) ([]string, error) {
 	needed := r.methods[x.Method]
 	m := mcp.MethodNamed(x.Method)
@@ -117,7 +118,7 @@ func (r *rules) exchange(x *mcp.Exchange) ([]string, error) {
 	return scope.Union(needed, r.feature(m.Feature, m.SubjectOf(x.Params))), nil
 }
 
-// narrow leaves out of a subscription what the client of an exchange may not
+// narrow removes from a subscription what the client of an exchange may not
 // list or read.
 func (g *Guard) narrow(x *mcp.Exchange) {
 	f := &x.Watch.Filter

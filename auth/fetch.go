@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// fetchTimeout bounds a request to an authorization server: what waits for
-	// it is a request of a client.
+	// fetchTimeout bounds a request to an authorization server, because a
+	// client's request waits for it.
 	fetchTimeout = 10 * time.Second
-	// maxDocument bounds what an authorization server answers, in bytes.
+	// maxDocument bounds the response of an authorization server, in bytes.
 	maxDocument = 512 << 10
 )
 
 // fetcher makes requests to an authorization server.
 type fetcher struct {
 	http *http.Client
-	// issuer is who is asked; what it names has to be https, too, or be on the
-	// loopback with it.
+	// issuer is the server that is asked; URLs that it names must be https, or,
+	// like itself, on the loopback.
 	issuer *url.URL
-	own    bool // whether nobody else uses http
+	own    bool // whether http is used here only
 }
 
-// newFetcher returns a fetcher with a client of the user's, or one that goes
-// only to the issuer and to public addresses.
+// newFetcher returns a fetcher that uses c, or, if c is nil, a client that
+// reaches only the issuer and public addresses.
 func newFetcher(c *http.Client, issuer *url.URL) *fetcher {
 	if c == nil {
 		return &fetcher{safehttp.New(safehttp.Options{NamedBy: issuer, MaxBytes: maxDocument, Timeout: fetchTimeout}), issuer, true}
@@ -44,14 +44,14 @@ func newFetcher(c *http.Client, issuer *url.URL) *fetcher {
 	return &fetcher{&own, issuer, false}
 }
 
-// rest lets go of connections that will not be used for a while.
+// rest closes idle connections.
 func (f *fetcher) rest() {
 	if f.own {
 		f.http.CloseIdleConnections()
 	}
 }
 
-// checkURL refuses URLs that would send requests, and trust, through the clear.
+// checkURL refuses URLs over which requests and keys would travel unencrypted.
 func (f *fetcher) checkURL(s string) error {
 	u, err := httpsURL(s)
 	if err == nil && u.Scheme == "http" && !safehttp.IsLoopback(f.issuer) {
@@ -60,7 +60,7 @@ func (f *fetcher) checkURL(s string) error {
 	return err
 }
 
-// httpsURL reads the URL of an endpoint: https, or on the loopback.
+// httpsURL parses the URL of an endpoint: https, or on the loopback.
 func httpsURL(s string) (*url.URL, error) {
 	u, err := httpcall.ParseURL(s)
 	switch {
@@ -72,21 +72,21 @@ func httpsURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// answer is what a server said.
+// answer is the response of a server.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// do makes a request and reads the whole answer.
+// do makes a request and reads the whole response.
 func (f *fetcher) do(req *http.Request) (*answer, error) {
 	req.Header.Set("Accept", "application/json")
 	resp, err := f.http.Do(req) //nolint:gosec,nolintlint // the client is for URLs of others; gosec does not always see this
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = resp.Body.Close() }() // it was read, or is not wanted
+	defer func() { _ = resp.Body.Close() }() // it was read, or is not needed
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: the answer did not arrive whole: %w", req.URL.Redacted(), err)

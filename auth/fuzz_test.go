@@ -10,8 +10,8 @@ import (
 	"github.com/parley-mcp/parley/auth"
 )
 
-// Whatever the headers and the query hold, nobody gets in without the token,
-// and the token is in no answer.
+// Whatever the headers and the query hold, no request gets in without the
+// token, and no response contains it.
 func FuzzProtect(f *testing.F) {
 	i := newIssuer(f)
 	g, log := i.guard(f, func(o *auth.Options) { o.DPoP = auth.DPoPAccepted })

@@ -25,7 +25,7 @@ type Guard struct {
 	scopes      hierarchy
 	rules       *rules
 	proofs      *dpop.Verifier
-	nonces      *dpop.Nonces // nil if proofs need none
+	nonces      *dpop.Nonces // nil if proofs need no nonce
 	log         *slog.Logger
 }
 
@@ -55,20 +55,20 @@ func New(opts *Options) (*Guard, error) {
 	return g, err
 }
 
-// String keeps out of logs what the Verifier may have of secrets.
+// String keeps secrets that the Verifier may hold out of logs.
 func (g *Guard) String() string { return "guard of " + g.opts.Resource }
 
 // GoString implements fmt.GoStringer.
 func (g *Guard) GoString() string { return g.String() }
 
-// Protect passes requests that have a good access token on to next, and answers
-// all others itself: 401 with a challenge, 400 when the credentials are
-// malformed, 403 when the token lacks a scope of Options.Scopes, 503 when
-// tokens cannot be verified. Then mcp.AuthorizationFrom of the request's
-// context says who sent it, and the headers Authorization and DPoP are gone.
+// Protect passes requests with a good access token on to next, and answers all
+// others: 401 with a challenge, 400 when the credentials are malformed, 403 when
+// the token lacks a scope of Options.Scopes, 503 when tokens cannot be verified
+// at the moment. In a request that is passed on, mcp.AuthorizationFrom of the
+// context says who sent it, and the headers Authorization and DPoP are removed.
 //
-// It makes no exception for OPTIONS. CORS is the business of a middleware
-// around it, which answers preflights itself and lets pages read the header
+// It makes no exception for OPTIONS. CORS is left to middleware around it,
+// which answers preflights itself and lets pages read the header
 // WWW-Authenticate of refusals.
 //
 // Spec: 2026-07-28 basic/authorization#token-handling.
@@ -86,8 +86,8 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// without returns the request as it is passed on: whatever is behind the Guard
-// cannot pass the token on to anybody else.
+// without returns the request as it is passed on: nothing behind the Guard can
+// pass the token on to anybody else.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#access-token-privilege-restriction.
 func without(r *http.Request, a *mcp.Authorization) *http.Request {
@@ -98,7 +98,7 @@ func without(r *http.Request, a *mcp.Authorization) *http.Request {
 	return in
 }
 
-// admit returns who sent a request, or why it is refused.
+// admit returns the sender of a request, or why it is refused.
 func (g *Guard) admit(r *http.Request) (*mcp.Authorization, *refusal) {
 	c, no := readCredentials(r, g.opts.DPoP != DPoPOff)
 	switch {
@@ -132,7 +132,7 @@ func (g *Guard) verify(r *http.Request, c *credentials) (*mcp.Authorization, *re
 	return &t.Authorization, nil
 }
 
-// ask lets the Verifier look at a token.
+// ask has the Verifier look at a token.
 func (g *Guard) ask(ctx context.Context, token string) (*Token, *refusal) {
 	t, err := g.opts.Verifier.Verify(ctx, token)
 	if bad, ok := errors.AsType[*TokenError](err); ok {
@@ -152,7 +152,7 @@ func (g *Guard) ask(ctx context.Context, token string) (*Token, *refusal) {
 	return &own, nil
 }
 
-// unfit returns why a genuine token is not good here, or "".
+// unfit returns why a genuine token is not acceptable here, or "".
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#token-audience-binding-and-validation.
 func (g *Guard) unfit(t *Token) string {

@@ -200,7 +200,8 @@ func TestScopesOfEveryRequest(t *testing.T) {
 	}
 }
 
-// What is no fault of the token is no challenge, and its reason stays here.
+// A failure that is not the token's fault causes no challenge, and its reason
+// is not sent.
 func TestVerifierInTrouble(t *testing.T) {
 	i := newIssuer(t)
 	for name, f := range map[string]auth.VerifierFunc{
@@ -233,7 +234,7 @@ func TestAnyOf(t *testing.T) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
-	// The same claims with the key of the other one.
+	// The same claims, signed with the other issuer's key.
 	i.key = other.key
 	if w, _ := try(t, g, "/mcp", "Authorization", "Bearer "+i.token(t, nil)); w.Code != 401 {
 		t.Errorf("mixed up: %d", w.Code)
@@ -263,7 +264,7 @@ func TestOptions(t *testing.T) {
 		"no servers":         {func(o *auth.Options) { o.AuthorizationServers = nil }, "AuthorizationServers"},
 		"server, clear text": {func(o *auth.Options) { o.AuthorizationServers = []string{"http://login.example.com"} }, "must be https"},
 		"no verifier":        {func(o *auth.Options) { o.Verifier = nil }, "Verifier"},
-		"scope":              {func(o *auth.Options) { o.Scopes = []string{"a b"} }, `"a b" is no scope`},
+		"scope":              {func(o *auth.Options) { o.Scopes = []string{"a b"} }, `"a b" is not a scope`},
 		"offline_access":     {func(o *auth.Options) { o.ScopesSupported = []string{"offline_access"} }, "a resource does not ask"},
 		"implied scope":      {func(o *auth.Options) { o.Implies = map[string][]string{"a": {""}} }, "Implies"},
 		"policy":             {func(o *auth.Options) { o.DPoP = 9 }, "DPoP is 9"},

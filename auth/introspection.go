@@ -20,17 +20,17 @@ import (
 type IntrospectionOptions struct {
 	// Issuer is the authorization server that is asked. Required.
 	Issuer string
-	// Endpoint is where it is asked. "" means that the issuer's metadata says
-	// it (introspection_endpoint).
+	// Endpoint is the URL at which it is asked. "" means the
+	// introspection_endpoint of the issuer's metadata.
 	Endpoint string
 	// ClientID is this server's name at the issuer. Required.
 	ClientID string
-	// ClientSecret shows that it is this server: by HTTP Basic, or in the body
-	// if SecretInBody is set.
+	// ClientSecret authenticates this server: by HTTP Basic, or in the body if
+	// SecretInBody is set.
 	ClientSecret string `json:"-"`
 	SecretInBody bool
-	// Key shows it instead, by a signed assertion (private_key_jwt): an RSA,
-	// ECDSA or Ed25519 key, whose public half the issuer knows as KeyID.
+	// Key authenticates it instead, by a signed assertion (private_key_jwt): an
+	// RSA, ECDSA or Ed25519 key, whose public half the issuer knows as KeyID.
 	Key   crypto.Signer `json:"-"`
 	KeyID string
 	// DefaultAudience is the audience of tokens for which the issuer names
@@ -42,9 +42,9 @@ type IntrospectionOptions struct {
 	// that the issuer is asked about each request. A bad token is remembered
 	// for 5 seconds.
 	MaxAge time.Duration
-	// MaxTokens bounds the answers that are kept. 0 means 10,000.
+	// MaxTokens bounds the number of responses that are kept. 0 means 10,000.
 	MaxTokens int
-	// HTTP asks the issuer. nil means what it means in JWTOptions.
+	// HTTP sends the requests to the issuer. nil is as in JWTOptions.
 	HTTP *http.Client
 }
 
@@ -57,9 +57,9 @@ func (o IntrospectionOptions) String() string {
 func (o IntrospectionOptions) GoString() string { return o.String() }
 
 // Introspection verifies tokens of any form by asking their issuer (RFC 7662).
-// Requests with the same token wait for one answer. It keeps hashes of tokens,
-// not the tokens. Connections to the issuer are closed after 30 seconds without
-// use.
+// Concurrent requests with the same token wait for one response. It keeps
+// hashes of tokens, not the tokens. Connections to the issuer are closed after
+// 30 seconds without use.
 type Introspection struct {
 	opts   IntrospectionOptions
 	fetch  *fetcher
@@ -108,7 +108,7 @@ func NewIntrospection(opts *IntrospectionOptions) (*Introspection, error) {
 	return v, nil
 }
 
-// Verify returns what the issuer says of a token.
+// Verify returns what the issuer says about a token.
 func (v *Introspection) Verify(ctx context.Context, token string) (*Token, error) {
 	if len(token) > maxToken {
 		return nil, Invalid("the token is longer than %d bytes", maxToken)
@@ -118,7 +118,7 @@ func (v *Introspection) Verify(ctx context.Context, token string) (*Token, error
 		return known.token, known.err
 	}
 	done := v.flight.DoChan(string(key[:]), func() (any, error) { // ends after fetchTimeout at the latest
-		// Somebody may have had the answer since this call has looked.
+		// Another call may have got the response since this call looked.
 		if known, ok := v.cache.get(key, time.Now()); ok {
 			return known.token, known.err
 		}
@@ -157,7 +157,7 @@ func (v *Introspection) ask(ctx context.Context, token string) (*Token, error) {
 	return v.read(&c, a.body)
 }
 
-// request returns the question about a token.
+// request returns the request that asks about a token.
 func (v *Introspection) request(ctx context.Context, token string) (*http.Request, error) {
 	at, err := v.found.get(ctx)
 	if err != nil {
@@ -179,7 +179,7 @@ func (v *Introspection) request(ctx context.Context, token string) (*http.Reques
 	return req, nil
 }
 
-// identify puts into a form who asks, unless a header says it.
+// identify adds this server's credentials to a form, unless a header has them.
 func (v *Introspection) identify(form url.Values) error {
 	switch {
 	case v.proof != nil:
@@ -197,7 +197,7 @@ func (v *Introspection) identify(form url.Values) error {
 	return nil
 }
 
-// read returns what an answer says. Most of it is optional.
+// read returns what a response says. Most members are optional.
 func (v *Introspection) read(c *claims, body []byte) (*Token, error) {
 	now := time.Now()
 	switch {
@@ -209,7 +209,7 @@ func (v *Introspection) read(c *claims, body []byte) (*Token, error) {
 		return nil, Invalid("the token has expired")
 	}
 	// The issuer's clock is the one that counts; small differences are not
-	// ours to judge.
+	// judged here.
 	if err := c.checkBegin(now, time.Minute); err != nil {
 		return nil, err
 	}

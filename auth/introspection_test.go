@@ -23,14 +23,14 @@ import (
 
 const introspectURL = issuerURL + "/introspect"
 
-// asked is a question to an issuer.
+// asked is a request to an issuer.
 type asked struct {
 	form       url.Values
 	user, pass string
 }
 
-// introspects makes the issuer answer about tokens, and returns the last
-// question.
+// introspects makes the issuer answer about tokens, and returns a function that
+// returns the last request.
 func (i *issuer) introspects(t testing.TB, answer func(form url.Values) (int, string)) func() asked {
 	t.Helper()
 	var (
@@ -71,7 +71,7 @@ func (i *issuer) introspection(t testing.TB, change func(*auth.IntrospectionOpti
 	return v
 }
 
-// active returns an answer about a good token with more members.
+// active returns a response about a good token, with further members.
 func active(more string) func(url.Values) (int, string) {
 	return func(url.Values) (int, string) {
 		return 200, `{"active":true,"sub":"ann","aud":"` + resource + `","scope":"mcp a"` + more + `}`
@@ -244,7 +244,7 @@ func TestIntrospectionIsCached(t *testing.T) {
 	})
 }
 
-// Many tokens at once do not make many look for the endpoint.
+// Concurrent tokens do not cause concurrent lookups of the endpoint.
 func TestIntrospectionEndpointIsFoundOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const metadata = issuerURL + "/.well-known/oauth-authorization-server"
@@ -273,7 +273,7 @@ func TestIntrospectionEndpointIsFoundOnce(t *testing.T) {
 	})
 }
 
-// A revoked token is good for no longer than answers are kept.
+// A revoked token is accepted for no longer than responses are kept.
 func TestRevoked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newIssuer(t)
@@ -296,8 +296,8 @@ func TestRevoked(t *testing.T) {
 	})
 }
 
-// Trouble is not remembered as if the token were at fault, and the number of
-// tokens that are kept is bounded.
+// Failures that are not the token's fault are not remembered as if they were,
+// and the number of tokens that are kept is bounded.
 func TestIntrospectionBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newIssuer(t)
@@ -351,7 +351,8 @@ func TestIntrospectionOptions(t *testing.T) {
 	}
 }
 
-// What shows this server to the issuer does not show itself.
+// The credentials with which this server authenticates to the issuer are never
+// shown.
 func TestIntrospectionSecretsDoNotShow(t *testing.T) {
 	o := auth.IntrospectionOptions{Issuer: issuerURL, ClientID: "mcp server", ClientSecret: "secret-x"}
 	v, err := auth.NewIntrospection(&o)

@@ -27,8 +27,9 @@ const (
 	resource  = "https://mcp.example.com/mcp"
 )
 
-// issuer is an authorization server as far as its keys go, and the network to
-// it. It is an http.RoundTripper, so that it works in a bubble of synctest.
+// issuer is an authorization server, as far as its keys are concerned, and the
+// network to it. It is an http.RoundTripper, so that it works in a bubble of
+// synctest.
 type issuer struct {
 	url string
 	key *ecdsa.PrivateKey
@@ -110,7 +111,7 @@ func (i *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (i *issuer) client() *http.Client { return &http.Client{Transport: i} }
 
-// claims returns good claims, with changes; nil takes one away.
+// claims returns good claims, with changes; a nil value removes a claim.
 func (i *issuer) claims(changes map[string]any) map[string]any {
 	now := time.Now()
 	c := map[string]any{
@@ -209,7 +210,7 @@ func (j *journal) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// guard returns a Guard of tokens of the issuer, and its log.
+// guard returns a Guard that accepts the issuer's tokens, and its log.
 func (i *issuer) guard(t testing.TB, change func(*auth.Options)) (*auth.Guard, *journal) {
 	t.Helper()
 	log := new(journal)
@@ -227,7 +228,7 @@ func (i *issuer) guard(t testing.TB, change func(*auth.Options)) (*auth.Guard, *
 	return g, log
 }
 
-// seen is what a handler behind a Guard gets to see.
+// seen is what a handler behind a Guard sees.
 type seen struct {
 	calls  int
 	header http.Header

@@ -17,35 +17,36 @@ import (
 
 // JWTOptions configure a JWT.
 type JWTOptions struct {
-	// Issuer is who issues the tokens; their claim iss must be the same, letter
-	// by letter. Required.
+	// Issuer is the issuer of the tokens; their iss claim must match it
+	// exactly. Required.
 	Issuer string
-	// KeysURL is where the issuer's keys are, as a JWK set. "" means that the
-	// issuer's metadata says it, which is asked for as RFC 8414 and OpenID
-	// Connect Discovery have it.
+	// KeysURL is the URL of the issuer's JWK set. "" means the URL in the
+	// issuer's metadata, which is looked for as in RFC 8414 and OpenID Connect
+	// Discovery.
 	KeysURL string
-	// Keys are the issuer's keys, as a JWK set, instead of any at a URL.
+	// Keys are the issuer's keys, as a JWK set, instead of those at a URL.
 	Keys []byte
-	// Algorithms are what tokens may be signed with, such as "RS256". nil means
-	// all that are possible: RS, PS and ES, each with 256, 384 and 512, and
-	// EdDSA.
+	// Algorithms are the accepted signature algorithms, such as "RS256". nil
+	// means all of RS, PS and ES, with 256, 384 and 512, and EdDSA. No others
+	// can be used.
 	Algorithms []string
 	// Leeway is how much the clocks of issuer and server may differ: a token is
-	// good for so long after its exp. 0 means 30 seconds; negative means none.
+	// accepted for this long after its exp. 0 means 30 seconds; negative means
+	// none.
 	Leeway time.Duration
 	// HTTP fetches metadata and keys. nil means a client that reaches the
 	// origin of the issuer, or of KeysURL, and public addresses over https.
-	// Redirects to other origins are not followed with any client.
+	// Redirects to other origins are never followed.
 	HTTP *http.Client
 }
 
-// JWT verifies tokens that are JWTs signed by their issuer (RFC 9068, and what
-// others do). Keys are fetched when they are first needed and kept as long as
-// the issuer says, between a minute and a day. A token with a key that is not
-// among them has them fetched again, at most once in 30 seconds. While the
-// issuer cannot be reached, the keys at hand are used for up to a day.
+// JWT verifies tokens that are JWTs signed by their issuer (RFC 9068, and
+// common variants of it). Keys are fetched when they are first needed and kept
+// as long as the issuer says, between a minute and a day. A token signed with
+// an unknown key causes them to be fetched again, at most once in 30 seconds.
+// While the issuer cannot be reached, known keys are used for up to a day.
 //
-// The Expires of the tokens that it returns includes the leeway.
+// The Expires of the tokens it returns includes the leeway.
 type JWT struct {
 	issuer     string
 	keys       keySource
@@ -98,9 +99,9 @@ func (o *JWTOptions) keySource(issuer *url.URL) (keySource, error) {
 	return &remoteKeys{fetch: newFetcher(o.HTTP, issuer), issuer: o.Issuer, url: o.KeysURL}, nil
 }
 
-// Verify returns what a token says that the issuer has signed. Of the header of
-// a token only the identifier of one of the issuer's keys counts: jku, x5u, jwk
-// and x5c are not looked at.
+// Verify returns what a token signed by the issuer says. Of a token's header,
+// only the identifier of a key that the issuer has selects a key: jku, x5u, jwk
+// and x5c are ignored.
 func (v *JWT) Verify(ctx context.Context, token string) (*Token, error) {
 	if len(token) > maxToken {
 		return nil, Invalid("the token is longer than %d bytes", maxToken)
@@ -112,7 +113,7 @@ func (v *JWT) Verify(ctx context.Context, token string) (*Token, error) {
 	if err := checkType(&signed.Signatures[0].Protected); err != nil {
 		return nil, err
 	}
-	// Tokens of others are turned away before anything is fetched for them.
+	// Tokens of other issuers are rejected before anything is fetched for them.
 	var c claims
 	if err := wire.Unmarshal(signed.UnsafePayloadWithoutVerification(), &c); err != nil {
 		return nil, Invalid("the claims of the token are malformed")
@@ -130,7 +131,7 @@ func (v *JWT) Verify(ctx context.Context, token string) (*Token, error) {
 	return c.token(payload, v.leeway)
 }
 
-// open returns the payload of a token whose signature is the issuer's.
+// open returns the payload of a token after checking the issuer's signature.
 func (v *JWT) open(ctx context.Context, signed *jose.JSONWebSignature) ([]byte, error) {
 	header := signed.Signatures[0].Protected
 	keys, err := v.keys.find(ctx, header.KeyID, jose.SignatureAlgorithm(header.Algorithm))
@@ -148,8 +149,8 @@ func (v *JWT) open(ctx context.Context, signed *jose.JSONWebSignature) ([]byte, 
 	return nil, Invalid("the signature of the token is wrong")
 }
 
-// checkType refuses what is signed for another purpose, such as a proof or a
-// logout token (RFC 8725, section 3.11). Many issuers give no type.
+// checkType refuses JWTs that were signed for another purpose, such as a proof
+// or a logout token (RFC 8725, section 3.11). Many issuers set no type.
 func checkType(h *jose.Header) error {
 	t, found := h.ExtraHeaders[jose.HeaderType]
 	kind, _ := t.(string)

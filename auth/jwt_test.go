@@ -98,7 +98,7 @@ func TestClaims(t *testing.T) {
 	refused(t, v, "no object", sign(t, jose.ES256, i.key, []string{issuerURL}, map[string]any{"kid": "k1"}), "malformed")
 }
 
-// A client that has a token for itself is not the user of its name.
+// A client that has a token for itself is not the user of that name.
 func TestClientIsNoUser(t *testing.T) {
 	i := newIssuer(t)
 	v := i.jwt(t, nil)
@@ -207,7 +207,7 @@ func TestAlgorithms(t *testing.T) {
 	refused(t, only, "another one", i.token(t, nil), "algorithm")
 	for _, bad := range [][]string{{"none"}, {"HS256"}, {"RS256", "HS512"}, {"A128KW"}, {""}, {}} {
 		if _, err := auth.NewJWT(&auth.JWTOptions{Issuer: issuerURL, Algorithms: bad}); err == nil {
-			t.Errorf("%q was taken", bad)
+			t.Errorf("%q was accepted", bad)
 		}
 	}
 	weak, err := rsa.GenerateKey(rand.Reader, 1024)
@@ -215,14 +215,14 @@ func TestAlgorithms(t *testing.T) {
 		t.Skip("weak keys cannot even be made:", err)
 	}
 	if _, err := auth.NewJWT(&auth.JWTOptions{Issuer: issuerURL, Keys: keySet(t, jose.JSONWebKey{Key: weak.Public()})}); err == nil {
-		t.Error("an RSA key of 1024 bits was taken")
+		t.Error("an RSA key of 1024 bits was accepted")
 	}
 }
 
 func TestFixedKeys(t *testing.T) {
 	i := newIssuer(t)
 	v := i.jwt(t, func(o *auth.JWTOptions) { o.Keys = keySet(t, jose.JSONWebKey{Key: i.key.Public()}) })
-	// A key without an identifier is not that of a token with one.
+	// A key without an identifier is not the key of a token that has one.
 	refused(t, v, "kid", i.token(t, nil), "key that the issuer does not have")
 	if _, err := v.Verify(t.Context(), sign(t, jose.ES256, i.key, i.claims(nil), nil)); err != nil {
 		t.Error(err)
@@ -251,7 +251,7 @@ func TestJWTOptions(t *testing.T) {
 	}
 }
 
-// What a token says is not trusted, in whatever form it is.
+// What a token says is not trusted, whatever its form.
 func FuzzJWT(f *testing.F) {
 	i := newIssuer(f)
 	v := i.jwt(f, func(o *auth.JWTOptions) { o.Keys = keySet(f, jose.JSONWebKey{Key: i.key.Public(), KeyID: "k1"}) })
@@ -262,7 +262,7 @@ func FuzzJWT(f *testing.F) {
 	f.Fuzz(func(t *testing.T, token string) {
 		got, err := v.Verify(context.Background(), token)
 		if err == nil && (got.Subject != "ann" || got.Audience[0] != resource) {
-			t.Errorf("%q was taken: %+v", token, got)
+			t.Errorf("%q was accepted: %+v", token, got)
 		}
 		var bad *auth.TokenError
 		if err != nil && !errors.As(err, &bad) {
@@ -271,7 +271,7 @@ func FuzzJWT(f *testing.F) {
 	})
 }
 
-// Claims of any form, by a key of the issuer, do no harm.
+// Claims of any form, signed with a key of the issuer, do no harm.
 func FuzzClaims(f *testing.F) {
 	i := newIssuer(f)
 	v := i.jwt(f, func(o *auth.JWTOptions) { o.Keys = keySet(f, jose.JSONWebKey{Key: i.key.Public(), KeyID: "k1"}) })
@@ -285,12 +285,12 @@ func FuzzClaims(f *testing.F) {
 		token := sign(t, jose.ES256, i.key, json.RawMessage(claims), map[string]any{"kid": "k1"})
 		got, err := v.Verify(context.Background(), token)
 		if err == nil && (got.Issuer != issuerURL || got.Expires.Before(time.Now())) {
-			t.Errorf("%s was taken: %+v", claims, got)
+			t.Errorf("%s was accepted: %+v", claims, got)
 		}
 	})
 }
 
-// Keys of any form are taken or left out.
+// Keys of any form are accepted or left out.
 func FuzzKeys(f *testing.F) {
 	i := newIssuer(f)
 	f.Add(string(keySet(f, jose.JSONWebKey{Key: i.key.Public(), KeyID: "k1"})))

@@ -16,21 +16,21 @@ import (
 
 // How long keys are used.
 const (
-	defaultFresh = 15 * time.Minute // when the issuer does not say it
+	defaultFresh = 15 * time.Minute // when the issuer does not say
 	minFresh     = time.Minute
 	maxFresh     = 24 * time.Hour
-	// maxStale is how long keys are used that the issuer cannot be asked about.
+	// maxStale is how long keys are used while the issuer cannot be reached.
 	maxStale = 24 * time.Hour
-	// pauseFetch is the least time between two fetches, whatever tokens say, and
-	// pauseFirst as long as none has succeeded.
+	// pauseFetch is the minimum time between two fetches, whatever tokens say,
+	// and pauseFirst as long as none has succeeded.
 	pauseFetch = 30 * time.Second
 	pauseFirst = 2 * time.Second
 )
 
-// keySource gives the keys that an issuer signs with.
+// keySource provides the keys that an issuer signs with.
 type keySource interface {
 	// find returns the keys that a token may be signed with; none if the issuer
-	// has no such key. The identifier may be "".
+	// has no such key. id may be "".
 	find(ctx context.Context, id string, alg jose.SignatureAlgorithm) ([]jose.JSONWebKey, error)
 }
 
@@ -41,8 +41,8 @@ func (k fixedKeys) find(_ context.Context, id string, alg jose.SignatureAlgorith
 	return candidates(k, id, alg), nil
 }
 
-// remoteKeys are fetched when they are needed, and kept. One fetch serves all
-// who wait for it.
+// remoteKeys are fetched when they are needed, and kept. Concurrent callers
+// share one fetch.
 type remoteKeys struct {
 	fetch  *fetcher
 	issuer string
@@ -51,10 +51,10 @@ type remoteKeys struct {
 
 	mu      sync.Mutex
 	keys    []jose.JSONWebKey
-	fetched time.Time // when keys came; zero is never
+	fetched time.Time // when the keys arrived; zero is never
 	expires time.Time // when they should be fetched again
 	tried   time.Time // when they were last asked for
-	failed  error     // the error of that time, or nil
+	failed  error     // the error of that fetch, or nil
 }
 
 func (k *remoteKeys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm) ([]jose.JSONWebKey, error) {
@@ -65,15 +65,15 @@ func (k *remoteKeys) find(ctx context.Context, id string, alg jose.SignatureAlgo
 	if found := candidates(keys, id, alg); len(found) > 0 || !k.mayFetch() {
 		return found, nil
 	}
-	// The issuer may have a new key.
+	// The issuer may have added a key.
 	if keys, err = k.refresh(ctx); err != nil {
 		return nil, err
 	}
 	return candidates(keys, id, alg), nil
 }
 
-// current returns keys that are fresh, or not too stale while no others can be
-// had.
+// current returns fresh keys or, if none can be fetched, keys that are not too
+// stale.
 func (k *remoteKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	keys, fresh, failed := k.keys, time.Now().Before(k.expires), k.failed
@@ -85,7 +85,7 @@ func (k *remoteKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 		return k.stale(failed)
 	}
 	if failed != nil {
-		// An issuer that is down may take long to say nothing again.
+		// An issuer that is down may take long to fail again.
 		if keys, err := k.stale(failed); err == nil {
 			k.begin(ctx)
 			return keys, nil
@@ -94,7 +94,7 @@ func (k *remoteKeys) current(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return k.refresh(ctx)
 }
 
-// stale returns the keys there are, or why there are none.
+// stale returns the known keys, or why there are none.
 func (k *remoteKeys) stale(failed error) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -105,7 +105,7 @@ func (k *remoteKeys) stale(failed error) ([]jose.JSONWebKey, error) {
 }
 
 // mayFetch reports whether the last fetch is long enough ago for another one:
-// tokens with identifiers that nobody has must not become requests to the
+// tokens with unknown key identifiers must not each become a request to the
 // issuer.
 func (k *remoteKeys) mayFetch() bool {
 	k.mu.Lock()
@@ -117,8 +117,8 @@ func (k *remoteKeys) mayFetch() bool {
 	return k.tried.IsZero() || time.Since(k.tried) >= pause
 }
 
-// refresh fetches the keys, or waits for whoever does. The fetch does not end
-// with the request that began it, because others wait for it, too.
+// refresh fetches the keys, or waits for a fetch under way. The fetch does not
+// end with the request that began it, because others may be waiting too.
 func (k *remoteKeys) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 	select {
 	case <-k.begin(ctx):
@@ -131,21 +131,21 @@ func (k *remoteKeys) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return k.stale(failed)
 }
 
-// begin fetches the keys, unless somebody does already.
+// begin fetches the keys, unless a fetch is under way already.
 func (k *remoteKeys) begin(ctx context.Context) <-chan singleflight.Result {
 	return k.flight.DoChan("", func() (any, error) { // ends after fetchTimeout at the latest
 		if !k.mayFetch() {
-			return nil, nil // somebody has just done it
+			return nil, nil // another call has just fetched them
 		}
 		fetching, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 		defer cancel()
 		k.take(k.load(fetching))
 		k.fetch.rest()
-		return nil, nil // what came is in k
+		return nil, nil // the result is in k
 	})
 }
 
-// take remembers the result of a fetch.
+// take stores the result of a fetch.
 func (k *remoteKeys) take(keys []jose.JSONWebKey, fresh time.Duration, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -26,7 +26,7 @@ func verify(t *testing.T, v auth.Verifier, token string) error {
 	return err
 }
 
-// wait lets the time of a bubble go on.
+// wait lets fake time pass.
 func wait(d time.Duration) { <-time.NewTimer(d).C }
 
 func isTokenError(err error) bool {
@@ -48,7 +48,7 @@ func TestRotation(t *testing.T) {
 			t.Errorf("with the new key: %v", err)
 		}
 		if err := verify(t, v, old); !isTokenError(err) {
-			t.Errorf("with the old key, which the issuer has taken back: %v", err)
+			t.Errorf("with the old key, which the issuer has withdrawn: %v", err)
 		}
 		if n := i.count(keysURL); n != 2 {
 			t.Errorf("keys were fetched %d times, want 2", n)
@@ -56,7 +56,7 @@ func TestRotation(t *testing.T) {
 	})
 }
 
-// Identifiers that nobody has do not become requests to the issuer.
+// Unknown identifiers do not become requests to the issuer.
 func TestFloodOfUnknownKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newIssuer(t)
@@ -147,12 +147,13 @@ func TestIssuerIsDown(t *testing.T) {
 		}
 		wait(2 * time.Hour)
 		if err := verify(t, v, i.token(t, nil)); err == nil || isTokenError(err) {
-			t.Errorf("with keys of the day before: %v", err)
+			t.Errorf("with keys from the day before: %v", err)
 		}
 	})
 }
 
-// While an issuer says nothing, nobody waits for it who has keys.
+// While an issuer hangs, requests that the known keys can serve do not wait for
+// it.
 func TestIssuerHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newIssuer(t)
@@ -190,7 +191,7 @@ func TestIssuerHangs(t *testing.T) {
 	})
 }
 
-// Who waits for keys can give up; the others still get them.
+// A request that waits for keys can give up; the others still get them.
 func TestOneFetchForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newIssuer(t)
@@ -220,7 +221,7 @@ func TestOneFetchForAll(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		if err := <-results; !errors.Is(err, context.Canceled) {
-			t.Errorf("who gave up: %v", err)
+			t.Errorf("the request that gave up: %v", err)
 		}
 		close(gate)
 		wg.Wait()
@@ -262,8 +263,8 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// With nothing configured, the keys come only from where the issuer is, in
-// bounds of size and time.
+// With nothing configured, keys are only fetched from the issuer's origin,
+// within bounds of size and time.
 func TestOwnClient(t *testing.T) {
 	i := newIssuer(t)
 	mux := http.NewServeMux()

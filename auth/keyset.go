@@ -17,13 +17,12 @@ import (
 
 const (
 	maxKeys  = 100  // of one issuer
-	maxTries = 8    // keys that one signature is tried with
+	maxTries = 8    // keys to try for one signature
 	minRSA   = 2048 // bits
 )
 
-// algorithms are those that a token can be signed with. All have public keys:
-// there is no key here that a signature could be made with, and "none" is not
-// an algorithm.
+// algorithms are those that tokens may be signed with. All use public keys: no
+// key here could be used to make a signature, and "none" is not among them.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
@@ -36,7 +35,7 @@ func parseAlgorithms(names []string) ([]jose.SignatureAlgorithm, error) {
 	list := make([]jose.SignatureAlgorithm, 0, len(names))
 	for _, name := range names {
 		if !slices.Contains(algorithms, jose.SignatureAlgorithm(name)) {
-			return nil, fmt.Errorf("%q is no algorithm with public keys", name)
+			return nil, fmt.Errorf("%q is not an algorithm with public keys", name)
 		}
 		list = append(list, jose.SignatureAlgorithm(name))
 	}
@@ -46,8 +45,8 @@ func parseAlgorithms(names []string) ([]jose.SignatureAlgorithm, error) {
 	return list, nil
 }
 
-// parseKeys reads a JWK set (RFC 7517, section 5). Keys that are of no use are
-// left out: an issuer may have others than those it signs tokens with.
+// parseKeys reads a JWK set (RFC 7517, section 5). Unusable keys are left out:
+// an issuer may have keys other than those it signs tokens with.
 func parseKeys(doc []byte) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -76,8 +75,8 @@ func usable(k *jose.JSONWebKey) bool {
 	return !ok || rsaKey.N.BitLen() >= minRSA
 }
 
-// candidates returns the keys that a signature can be of. A token without the
-// identifier of a key is tried with some of those that fit.
+// candidates returns the keys that a signature may have been made with. For a
+// token without a key identifier, some of the keys that fit are tried.
 func candidates(keys []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) []jose.JSONWebKey {
 	var found []jose.JSONWebKey
 	for _, k := range keys {
@@ -88,8 +87,8 @@ func candidates(keys []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) 
 	return found
 }
 
-// fits reports whether a key is for an algorithm. What the header of a token
-// says does not make a key of one kind into one of another.
+// fits reports whether a key is for an algorithm. The header of a token cannot
+// make a key of one kind pass for one of another.
 func fits(k *jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
 	if k.Algorithm != "" && k.Algorithm != string(alg) && !(k.Algorithm == "Ed25519" && alg == jose.EdDSA) {
 		return false

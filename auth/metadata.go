@@ -39,8 +39,8 @@ func newMetadata(o *Options) ([]byte, error) {
 	return wire.Marshal(m)
 }
 
-// metadataPath returns where the metadata of a resource is. The slash of a bare
-// origin is no path.
+// metadataPath returns the path of the metadata of a resource. The slash of a
+// bare origin does not count as a path.
 func metadataPath(resource *url.URL) string {
 	if resource.Path == "/" {
 		return wellknown.Resource
@@ -52,12 +52,12 @@ func metadataURL(resource *url.URL) string {
 	return resource.Scheme + "://" + resource.Host + metadataPath(resource)
 }
 
-// MetadataURL returns where clients find the metadata of the resource. The
-// challenges name it.
+// MetadataURL returns the URL of the resource's metadata, which challenges
+// name.
 func (g *Guard) MetadataURL() string { return g.metadataURL }
 
-// Metadata returns a handler of the metadata of the resource, which is public.
-// Pages of every origin may read it.
+// Metadata returns a handler that serves the metadata of the resource, which is
+// public. Web pages of any origin may read it.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-location.
 func (g *Guard) Metadata() http.Handler { return http.HandlerFunc(g.serveMetadata) }
@@ -69,7 +69,7 @@ func (g *Guard) serveMetadata(w http.ResponseWriter, r *http.Request) {
 	case http.MethodGet, http.MethodHead:
 		h.Set("Content-Type", "application/json")
 		h.Set("Cache-Control", "public, max-age=3600")
-		_, _ = w.Write(g.metadata) // a client that is gone does not matter
+		_, _ = w.Write(g.metadata) // if the client is gone, nothing is lost
 	case http.MethodOptions:
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD")
 		h.Set("Access-Control-Allow-Headers", "*") // clients send MCP-Protocol-Version here, too
@@ -81,10 +81,11 @@ func (g *Guard) serveMetadata(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Mount puts the metadata where clients look for it: at its well-known URI, and
-// at the one of the whole origin, unless the mux has something there already,
-// such as another Guard's. It panics when the well-known URI is taken. The mux
-// has to be the origin's: below a prefix, nobody looks for it.
+// Mount registers the metadata where clients look for it: at its well-known
+// URI, and at the well-known URI of the whole origin, unless the mux has a
+// handler there already, such as another Guard's. It panics when the resource's
+// own well-known URI is taken. The mux must serve the origin's root: under a
+// prefix, no client would look for the metadata.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#protected-resource-metadata-discovery-requirements.
 func (g *Guard) Mount(mux *http.ServeMux) {
@@ -95,7 +96,7 @@ func (g *Guard) Mount(mux *http.ServeMux) {
 	}
 }
 
-// pattern returns the pattern of exactly this path.
+// pattern returns the pattern that matches exactly this path.
 func pattern(path string) string {
 	if strings.HasSuffix(path, "/") {
 		return path + "{$}"

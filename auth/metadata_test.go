@@ -80,7 +80,7 @@ func TestMetadataURL(t *testing.T) {
 	}
 }
 
-// Two resources of one origin keep out of each other's way.
+// Two resources of one origin do not collide.
 func TestMountTwice(t *testing.T) {
 	i := newIssuer(t)
 	mux := http.NewServeMux()

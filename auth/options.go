@@ -22,44 +22,45 @@ type Options struct {
 	//
 	// Spec: 2026-07-28 basic/authorization#canonical-server-uri.
 	Resource string
-	// AuthorizationServers are the issuers whose tokens are taken. Required.
+	// AuthorizationServers are the issuers whose tokens are accepted. Required.
 	AuthorizationServers []string
 	// Verifier verifies the tokens. Required.
 	Verifier Verifier
 	// Audiences are what a token may be for besides Resource, where the
 	// authorization server has names of its own for resources. None of them may
-	// be the audience of another server, too.
+	// also be the audience of another server.
 	Audiences []string
-	// Scopes are what every request needs.
+	// Scopes are the scopes that every request needs.
 	Scopes []string
 	// ScopesSupported are the scopes that the metadata tells clients to ask for
-	// at first. They should be the fewest that are of use: a client is told of
-	// others when it tries an operation that needs them. nil means Scopes.
+	// at first. They should be the minimum that is useful: the challenge names
+	// others when a client tries an operation that needs them. nil means Scopes.
 	//
 	// Spec: 2026-07-28 basic/authorization#scope-selection-strategy.
 	ScopesSupported []string
 	// Implies says which scopes a scope includes; what those include is
 	// included, too: {"admin": {"write"}, "write": {"read"}}.
 	Implies map[string][]string
-	// Rules are the scopes of single operations; see Enforce and Visible.
+	// Rules are the scopes of individual operations; see Enforce and Visible.
 	Rules Rules
 
-	// Name of the resource, Documentation, Policy and Terms for the metadata:
-	// a name for people, and URLs of pages. Each may be "".
+	// Name, Documentation, Policy and Terms describe the resource in the
+	// metadata: a name for people, and URLs of pages. Each may be "".
 	Name, Documentation, Policy, Terms string
 
-	// DPoP says which tokens are taken that are bound to a key of the client.
-	// The zero value is DPoPOff.
+	// DPoP says whether tokens that are bound to a key of the client are
+	// accepted. The zero value is DPoPOff.
 	DPoP DPoPPolicy
 	// DPoPNonces demands a nonce of this process in each proof, so that nobody
 	// can make proofs ahead of time.
 	DPoPNonces bool
-	// URL returns the URL that a client sent a request to; proofs are about it.
-	// nil means the path of the request at the origin of Resource, which is
-	// right unless a proxy or http.StripPrefix changes the path.
+	// URL returns the URL that a client sent a request to, which proofs must
+	// name. nil means the path of the request at the origin of Resource, which
+	// is right unless a proxy or http.StripPrefix changes the path.
 	URL func(r *http.Request) string
 
-	// Logger hears of refused requests, but no token. nil means slog.Default().
+	// Logger receives reports of refused requests, but never a token. nil means
+	// slog.Default().
 	Logger *slog.Logger
 }
 
@@ -71,10 +72,10 @@ type DPoPPolicy uint8
 const (
 	// DPoPOff refuses tokens that are bound to a key.
 	DPoPOff DPoPPolicy = iota
-	// DPoPAccepted takes them with a proof of possession, and bearer tokens as
+	// DPoPAccepted accepts them with a proof of possession, and bearer tokens as
 	// well.
 	DPoPAccepted
-	// DPoPRequired takes them with a proof of possession, and no others.
+	// DPoPRequired accepts them with a proof of possession, and no others.
 	DPoPRequired
 )
 
@@ -120,7 +121,7 @@ func checkResource(s string) (*url.URL, error) {
 }
 
 // checkIssuer refuses what cannot be an issuer identifier (RFC 8414, section
-// 2), but for http on the loopback.
+// 2), except that http is allowed on the loopback.
 func checkIssuer(s string) (*url.URL, error) {
 	u, err := checkResource(s)
 	if err != nil {

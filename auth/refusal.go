@@ -12,13 +12,13 @@ import (
 	"github.com/parley-mcp/parley/jsonrpc"
 )
 
-// refusal is why a request does not get in, in the terms of RFC 6750, section
-// 3.1, and RFC 9449, section 7.
+// refusal is why a request is refused, in the terms of RFC 6750, section 3.1,
+// and RFC 9449, section 7.
 type refusal struct {
 	status int
-	code   string // "" when there were no credentials to find fault with
+	code   string // "" when there were no credentials
 	reason string
-	dpop   bool // whether the credentials were of the scheme DPoP
+	dpop   bool // whether the credentials used the scheme DPoP
 	scopes []string
 }
 
@@ -42,11 +42,11 @@ func badProof(reason string) *refusal {
 	return &refusal{status: http.StatusUnauthorized, code: codeInvalidProof, reason: reason, dpop: true}
 }
 
-// trouble is for what is no fault of the client.
+// trouble is for failures that are not the client's fault.
 var trouble = &refusal{status: http.StatusServiceUnavailable, reason: "the token cannot be verified now; come back later"}
 
-// worse returns what says more of two reasons for which a token was not taken:
-// it may be good in the end if it could not be looked at.
+// worse returns the more significant of two errors about a token: one that is
+// not the token's fault, because the token may be good after all.
 func worse(a, b error) error {
 	if _, ok := errors.AsType[*TokenError](a); ok {
 		return b
@@ -54,8 +54,8 @@ func worse(a, b error) error {
 	return a
 }
 
-// refuse answers a request that does not get in. The body is a JSON-RPC error
-// without an id, as those of the transports are.
+// refuse answers a request that is not let in. The body is a JSON-RPC error
+// without an id, like those of the transports.
 //
 // Spec: 2026-07-28 basic/authorization#error-handling.
 func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
@@ -79,8 +79,8 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	}
 }
 
-// challenge returns the value of WWW-Authenticate: a challenge for each scheme
-// that would do, with what was wrong in the one that was used.
+// challenge returns the value of WWW-Authenticate: a challenge for each
+// accepted scheme, with the error in that of the scheme that was used.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#protected-resource-metadata-discovery-requirements.
 func (g *Guard) challenge(no *refusal) string {
@@ -96,7 +96,7 @@ func (g *Guard) challenge(no *refusal) string {
 
 func (g *Guard) oneChallenge(scheme string, no *refusal, used bool) string {
 	c := challenge.Challenge{Scheme: scheme}
-	// What a token lacks it lacks in every scheme.
+	// A scope that is missing is missing in every scheme.
 	if no.code != "" && (used || no.code == codeScope) {
 		c = c.With("error", no.code).With("error_description", no.reason)
 	}

@@ -14,36 +14,37 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Rules say which scopes operations need, beside those of Options.Scopes. An
-// operation that no rule is about needs no more than those; one that several
-// rules are about needs the scopes of all of them.
+// Rules say which scopes operations need in addition to Options.Scopes. An
+// operation that no rule is about needs no more than those. If several rules
+// apply to one operation, it needs the scopes of all of them.
 //
 // Spec: 2026-07-28 basic/authorization#scope-challenge-handling.
 type Rules struct {
-	// Methods are the scopes of methods, for example of "tools/call". They must
-	// be methods that reach a server's middleware; those that open, check and
-	// configure a connection do not. The scopes of a list are also needed to be
-	// told that it changes, and those of resources/read to watch a resource.
+	// Methods are the scopes of methods, for example "tools/call". Only methods
+	// that reach a server's middleware can have rules, which excludes those
+	// that open, check or configure a connection. The scopes of a list are also
+	// needed to be notified of its changes, and those of resources/read to
+	// watch a resource.
 	Methods map[string][]string
-	// Tools and Prompts are the scopes of tools and prompts by name. The scopes
-	// of a prompt are also needed to complete its arguments.
+	// Tools and Prompts are the scopes of tools and prompts by name. Those of a
+	// prompt are also needed to complete its arguments.
 	Tools, Prompts map[string][]string
-	// Resources are the scopes of resources: by URI; by a prefix with * behind
-	// it, such as "file:///home/*"; or by an RFC 6570 template. The scopes of a
-	// template are also needed to complete its variables. A URI is compared
-	// both as it is written and in its normal form, so that no spelling of it
-	// gets around a rule.
+	// Resources are the scopes of resources: by URI; by a prefix followed by *,
+	// such as "file:///home/*"; or by an RFC 6570 template. Those of a template
+	// are also needed to complete its variables. A URI is matched both as it is
+	// written and in its normal form, so that no spelling of it gets around a
+	// rule.
 	Resources map[string][]string
 }
 
-// rules are Rules that were checked.
+// rules are Rules that have been checked.
 type rules struct {
 	methods, tools, prompts map[string][]string
 	resources               []resourceRule
 }
 
-// resourceRule is about URIs that are as the key says: the same as any of its
-// forms, or beginning with one.
+// resourceRule applies to URIs that match its key: that equal one of its forms,
+// or begin with one.
 type resourceRule struct {
 	forms    []string
 	prefix   bool
@@ -51,8 +52,8 @@ type resourceRule struct {
 	scopes   []string
 }
 
-// unreached reports whether middleware does not see a method: transports answer
-// it. A rule about it would be one that nobody keeps.
+// unreached reports whether middleware does not see a method, because
+// transports answer it. Nothing would enforce a rule about it.
 func unreached(method string) bool {
 	m := mcp.MethodNamed(method)
 	return m != nil && m.Connection && !m.Subscribes
@@ -98,7 +99,7 @@ func newResourceRule(key string) (resourceRule, error) {
 	}
 }
 
-// resource returns the scopes that a resource, or a template by its text, needs.
+// resource returns the scopes that a resource needs, or a template by its text.
 func (r *rules) resource(uri string) []string {
 	if len(r.resources) == 0 {
 		return nil

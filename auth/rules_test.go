@@ -12,8 +12,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// lacks returns the scopes that a Guard asks for, or "" when the exchange is
-// let through.
+// lacks returns the scopes that a Guard asks for, or "" if the exchange is let
+// through.
 func lacks(t *testing.T, g *auth.Guard, a *mcp.Authorization, method, params string) string {
 	t.Helper()
 	served := false
@@ -87,7 +87,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What cannot be read for certain is not let through.
+// Params that cannot be read unambiguously are not let through.
 func TestAmbiguousParams(t *testing.T) {
 	g, _ := newIssuer(t).guard(t, func(o *auth.Options) { o.Rules.Tools = map[string][]string{"t": {"tool"}} })
 	serve := g.Enforce(func(context.Context, *mcp.Exchange) (any, error) {
@@ -106,7 +106,7 @@ func TestAmbiguousParams(t *testing.T) {
 	}
 }
 
-// Where nobody was authenticated, nothing is allowed.
+// Without authentication, nothing is allowed.
 func TestWithoutAuthorization(t *testing.T) {
 	g, _ := newIssuer(t).guard(t, func(o *auth.Options) {
 		o.Rules.Tools = map[string][]string{"t": {"tool"}}
@@ -116,10 +116,10 @@ func TestWithoutAuthorization(t *testing.T) {
 	}
 	free, _ := newIssuer(t).guard(t, func(o *auth.Options) { o.Scopes = nil })
 	if err := free.Require(&mcp.Exchange{}); err == nil {
-		t.Error("no scopes are needed, and nobody is there: let through")
+		t.Error("let through without authentication, because no scopes are needed")
 	}
 	if g.Visible(t.Context(), &mcp.Exchange{}, mcp.ToolFeature, "t") || !g.Visible(t.Context(), &mcp.Exchange{}, mcp.ToolFeature, "u") {
-		t.Error("what rules are about has to be hidden, and nothing else")
+		t.Error("features that have rules must be hidden, and no others")
 	}
 }
 
@@ -142,8 +142,8 @@ func TestChallengeOfEveryScheme(t *testing.T) {
 	}
 }
 
-// Who may not list or read something is not told that it changes, either: of a
-// subscription to several things, those are left out.
+// A client that may not list or read something is not notified that it changes,
+// either: a subscription to several things is narrowed to the rest.
 func TestRulesNarrowSubscriptions(t *testing.T) {
 	g, _ := newIssuer(t).guard(t, func(o *auth.Options) {
 		o.Scopes = nil

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// checkScopes refuses what is no scope-token (RFC 6749, section 3.3), and the
-// one that a resource must not ask for.
+// checkScopes refuses what is not a scope-token (RFC 6749, section 3.3), and
+// the scope that a resource must not ask for.
 //
 // Spec: 2026-07-28 basic/authorization#refresh-tokens.
 func checkScopes(scopes []string) error {
 	for _, s := range scopes {
 		if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-			return fmt.Errorf("%q is no scope: visible ASCII without quotes and backslashes is needed", s)
+			return fmt.Errorf("%q is not a scope: it must be visible ASCII without quotes and backslashes", s)
 		}
 		if s == "offline_access" {
 			return fmt.Errorf("%q is between clients and the authorization server; a resource does not ask for it", s)
@@ -25,7 +25,8 @@ func checkScopes(scopes []string) error {
 // hierarchy says which scopes each scope includes, directly or not.
 type hierarchy map[string][]string
 
-// newHierarchy works out all that scopes imply. Circles are harmless.
+// newHierarchy computes everything that each scope implies. Cycles are
+// harmless.
 func newHierarchy(implies map[string][]string) hierarchy {
 	h := make(hierarchy, len(implies))
 	for scope := range implies {

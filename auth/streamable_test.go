@@ -96,7 +96,7 @@ func (s *site) token(sub, scope string) string {
 	return s.i.token(s.t, map[string]any{"aud": s.url, "sub": sub, "scope": scope})
 }
 
-// response is an HTTP response, read.
+// response is an HTTP response whose body has been read.
 type response struct {
 	status int
 	header http.Header
@@ -131,7 +131,7 @@ func (s *site) send(method, token, body string, headers ...string) response {
 	return response{resp.StatusCode, resp.Header, string(b)}
 }
 
-// caller calls a method in an era.
+// caller calls a method in one of the eras.
 type caller func(token, method, name, params string) response
 
 // eras returns how to call the site in both eras.
@@ -169,7 +169,7 @@ func (s *site) open(token string) string {
 	return r.header.Get("Mcp-Session-Id")
 }
 
-// forbidden fails unless a response is a 403 that asks for scopes.
+// forbidden fails unless a response is a 403 that demands scopes.
 func (s *site) forbidden(name string, r response, scopes string) {
 	s.t.Helper()
 	all := challenge.Parse(r.header.Values("WWW-Authenticate"))
@@ -219,7 +219,7 @@ func TestStepUp(t *testing.T) {
 	}
 }
 
-// The scopes of a session are those of the token of each request.
+// The scopes in a session are those of each request's own token.
 func TestScopesMayGrowAndShrinkInASession(t *testing.T) {
 	s := newSite(t)
 	plain, files := s.token("ann", "mcp"), s.token("ann", "mcp files")

@@ -9,14 +9,14 @@ import (
 
 // Token is what a Verifier has found out about an access token.
 type Token struct {
-	// Authorization is who may do what, and until when. Its Issuer may be ""
-	// where there is only one authorization server.
+	// Authorization is who may do what, and until when. Its Issuer may be "" if
+	// there is only one authorization server.
 	mcp.Authorization
-	// Audience is whom the token is for. The Guard refuses tokens that are not
-	// for its resource, so it must not be empty.
+	// Audience names those that the token is for. The Guard refuses tokens that
+	// are not for its resource, so it must not be empty.
 	Audience []string
-	// KeyThumbprint is the key that a client has to prove the possession of
-	// (cnf.jkt of RFC 9449), or "" for a bearer token.
+	// KeyThumbprint identifies the key that the client must prove possession of
+	// (cnf.jkt of RFC 9449), or is "" for a bearer token.
 	KeyThumbprint string
 }
 
@@ -25,20 +25,21 @@ type Token struct {
 // Implementations are safe for concurrent use.
 type Verifier interface {
 	// Verify returns what a token says. The error is a *TokenError when the
-	// token is at fault; any other means that nothing can be said now, which
-	// is logged and answered with 503. Errors must not hold the token.
+	// token is at fault; any other error means that the token cannot be
+	// verified now, which is logged and answered with 503. Errors must not
+	// contain the token.
 	Verify(ctx context.Context, token string) (*Token, error)
 }
 
-// VerifierFunc is a function that is a Verifier.
+// VerifierFunc adapts a function to a Verifier.
 type VerifierFunc func(ctx context.Context, token string) (*Token, error)
 
-// Verify calls the function.
+// Verify calls f.
 func (f VerifierFunc) Verify(ctx context.Context, token string) (*Token, error) { return f(ctx, token) }
 
-// TokenError says that a token is not good. The answer to the client is a 401.
+// TokenError says that a token is not good. It is answered with a 401.
 type TokenError struct {
-	// Reason is for the client, and for the log. It must not hold the token.
+	// Reason is shown to the client and logged. It must not contain the token.
 	Reason string
 }
 
@@ -48,9 +49,9 @@ func (e *TokenError) Error() string { return e.Reason }
 // Invalid returns a *TokenError with a formatted reason.
 func Invalid(format string, args ...any) error { return &TokenError{fmt.Sprintf(format, args...)} }
 
-// AnyOf returns a Verifier that asks each of several in turn, until one takes
-// the token: for several authorization servers. Where none does, an error that
-// is not about the token comes first.
+// AnyOf returns a Verifier that asks several in turn until one accepts the
+// token, for several authorization servers. If none does, an error that is not
+// about the token takes precedence.
 func AnyOf(verifiers ...Verifier) Verifier {
 	return VerifierFunc(func(ctx context.Context, token string) (*Token, error) {
 		err := Invalid("the token is of none of the authorization servers")

@@ -27,7 +27,7 @@ func connections(n int) string {
 	return fmt.Sprintf("%d connections", n)
 }
 
-// largeCalls are the same with a long text, which comes back.
+// largeCalls are the same with a long text, which is echoed.
 func largeCalls() []*workload {
 	k64, m1 := echo(payload.Sized(64<<10)), echo(payload.Sized(1<<20))
 	var all []*workload

@@ -34,8 +34,8 @@ func measureMemory(r *results) error {
 	return nil
 }
 
-// measureClients measures clients: all that there are against our server, and
-// ours against all servers.
+// measureClients measures clients: every client against our server, and ours
+// against every server.
 func measureClients(r *results) error {
 	ours := r.indexOf("parley")
 	if ours < 0 {
@@ -77,11 +77,11 @@ func (r *results) wants(w *workload, transport string) bool {
 	return r.only.MatchString(w.name)
 }
 
-// errNothing is why a subject has no cell in a row of clients.
+// errNothing means that a subject has no cell in a row of clients.
 var errNothing = errors.New("there is nothing to measure")
 
-// measureDrivers measures client programs as measure does servers. start
-// returns errNothing where there is nothing to measure.
+// measureDrivers measures client programs in the same way as servers are
+// measured. start returns errNothing where there is nothing to measure.
 func measureDrivers(r *results, w *workload, start func(*subject) (*driver, error)) (*row, error) {
 	log.Print(w.name)
 	row := &row{workload: w}

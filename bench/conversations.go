@@ -9,8 +9,8 @@ import (
 	"github.com/parley-mcp/parley/bench/payload"
 )
 
-// conversations are requests in which more happens than an answer, or whose
-// answer is no text.
+// conversations are requests that exchange more messages than a call and its
+// answer, or whose answer is not text.
 func conversations() []*workload {
 	var all []*workload
 	all = append(all, eras(workload{name: "call with 10 progress notifications", needs: notifying, op: progress})...)

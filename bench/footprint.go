@@ -9,11 +9,11 @@ import (
 	"github.com/parley-mcp/parley/bench/payload"
 )
 
-// startup is what it takes to start a server with a number of tools.
+// startup is the cost of starting a server with a number of tools.
 type startup struct {
 	tools int
 	// cells have the milliseconds from the start of the program to its first
-	// answer, and what it holds then.
+	// answer, and its memory at that time.
 	cells []*startCell
 }
 
@@ -26,7 +26,7 @@ type startCell struct {
 const startupName = "start-up"
 
 // measureFootprint measures how long servers take to start, on standard
-// streams: there, no port has to be polled.
+// streams, where no port has to be polled.
 func measureFootprint(r *results) error {
 	if !r.only.MatchString(startupName) {
 		return nil

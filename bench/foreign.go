@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 )
 
-// The servers in other languages are built when they are wanted, from what
-// their lock files pin.
+// The servers in other languages are built when they are asked for, with the
+// versions that their lock files pin.
 
 func rustServer(*peer) ([]string, error) {
 	if _, err := exec.LookPath("cargo"); err != nil {
-		return nil, errors.New("there is no cargo here")
+		return nil, errors.New("cargo is not installed")
 	}
 	target, err := filepath.Abs(filepath.Join(binDir, "rust"))
 	if err != nil {
@@ -25,7 +25,7 @@ func rustServer(*peer) ([]string, error) {
 
 func nodeServer(*peer) ([]string, error) {
 	if _, err := exec.LookPath("npm"); err != nil {
-		return nil, errors.New("there is no npm here")
+		return nil, errors.New("npm is not installed")
 	}
 	const dir = "servers/typescript"
 	// npm writes this copy of the lock file last.
@@ -42,7 +42,7 @@ func nodeServer(*peer) ([]string, error) {
 
 func pythonServer(*peer) ([]string, error) {
 	if _, err := exec.LookPath("python3"); err != nil {
-		return nil, errors.New("there is no python3 here")
+		return nil, errors.New("python3 is not installed")
 	}
 	venv, err := filepath.Abs(filepath.Join(binDir, "python"))
 	if err != nil {

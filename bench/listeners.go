@@ -11,14 +11,14 @@ import (
 	"github.com/parley-mcp/parley/bench/payload"
 )
 
-// changes is how often all listeners are told of something.
+// changes is how often all listeners are notified of a change.
 const changes = 5
 
-// perSource is how many connections share an address to call from: the ports
-// of one address to another do not suffice for all.
+// perSource is how many connections share a source address: the ports of one
+// address do not suffice for all.
 const perSource = 5_000
 
-// measureListeners opens many listen streams, and tells them of changes.
+// measureListeners opens many listen streams, and has them notified of changes.
 func measureListeners(r *results) error {
 	if !r.only.MatchString(listenersName) {
 		return nil
@@ -73,7 +73,7 @@ type audience struct {
 	*process
 	mu    sync.Mutex
 	conns []*load.HTTP
-	// told gets a nil for each notification that a listener was sent.
+	// told gets a nil for each notification that a listener has received.
 	told chan error
 }
 
@@ -112,7 +112,8 @@ func (a *audience) leave() {
 	}
 }
 
-// tellOften makes changes, and measures until the last listener knows.
+// tellOften makes changes, and measures how long each takes to reach the last
+// listener.
 func (a *audience) tellOften() (reached, fanOut stats.Spread, err error) {
 	c, err := a.dial()
 	if err != nil {
@@ -148,7 +149,7 @@ func (a *audience) tell(c *load.HTTP) (took, cpu time.Duration, err error) {
 				return 0, 0, fmt.Errorf("a stream ended: %w", err)
 			}
 		case <-late.C:
-			return 0, 0, fmt.Errorf("after a minute %d of %d listeners know", i, len(a.conns))
+			return 0, 0, fmt.Errorf("after a minute only %d of %d listeners were notified", i, len(a.conns))
 		}
 	}
 	took = time.Since(start)

@@ -9,7 +9,8 @@ import (
 	"github.com/parley-mcp/parley/bench/payload"
 )
 
-// lists fetch all tools, page by page where the server has pages.
+// lists are workloads that fetch all tools, page by page where the server has
+// pages.
 func lists() []*workload {
 	var all []*workload
 	for _, n := range []int{10, 1_000, 10_000} {
@@ -23,8 +24,8 @@ func listTools(w *workload, c load.Conn) load.Op {
 	return l.list
 }
 
-// lister lists all tools. Pages that it has seen are asked for and compared,
-// not decoded again.
+// lister lists all tools. Pages that it has already seen are fetched and
+// compared, not decoded again.
 type lister struct {
 	w     *workload
 	c     load.Conn
@@ -61,7 +62,8 @@ func (p *page) decode(result json.RawMessage) error {
 		return err
 	}
 	for _, t := range r.Tools {
-		// A tool that answers in rounds has no output schema everywhere.
+		// Not every server has an output schema for the tool that asks in
+		// rounds.
 		if t.InputSchema["type"] != "object" || t.OutputSchema["type"] != "object" && t.Name != "ask" {
 			return fmt.Errorf("the tool %q lacks its schemas", t.Name)
 		}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machine describes where the numbers come from, without naming it.
+// machine describes the machine that the numbers come from, without its name.
 func machine() string {
 	return fmt.Sprintf("%s, %d cores, Linux %s, %s", processor(), runtime.NumCPU(), kernel(), runtime.Version())
 }

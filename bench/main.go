@@ -1,11 +1,12 @@
-// Bench compares MCP servers and clients: this module's, and those of other
-// people, with a bare program that does the same work on the same payloads.
+// Bench compares MCP servers and clients, our own and those of other
+// implementations, with a bare program that does the same work on the same
+// payloads.
 //
 //	go run . [flags]
 //
-// Each server is a process of its own. All of them take turns in each round,
-// so that what else the machine does meets all of them; what counts is the
-// ratio to the bare program in the same round.
+// Each server is a process of its own. All of them take turns in each round, so
+// that other load on the machine affects all of them equally; what counts is
+// the ratio to the bare program in the same round.
 package main
 
 import (
@@ -54,8 +55,8 @@ func parse() (options, error) {
 	peers := flag.String("peers", "", "measure only these, separated by commas; the floor is always there")
 	flag.BoolVar(&o.quick, "quick", false, "one short round, at most 1,000 tools, and a tenth of the sessions and streams: to see that everything works")
 	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each workload")
-	flag.DurationVar(&o.time, "time", 250*time.Millisecond, "time of one server in one round")
-	flag.IntVar(&o.scale, "scale", 10_000, "number of idle sessions and of open streams")
+	flag.DurationVar(&o.time, "time", 250*time.Millisecond, "how long one server runs in one round")
+	flag.IntVar(&o.scale, "scale", 10_000, "number of idle sessions, and of open streams")
 	flag.StringVar(&o.out, "out", "", "file to put the results of a complete run into, between its markers; all others go to standard output")
 	flag.StringVar(&o.profile, "profile", "", "folder to write profiles of our server into, instead of measuring")
 	flag.BoolVar(&o.list, "list", false, "list the workloads and the peers")

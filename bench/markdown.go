@@ -75,7 +75,7 @@ func (r *results) section(b *strings.Builder, title, about string, rows []*row, 
 	writeSection(b, title, about, &t, &notes)
 }
 
-// shownIn tells which subjects have anything to show in some rows.
+// shownIn reports which subjects have anything to show in some rows.
 func shownIn(rows []*row) []bool {
 	shown := make([]bool, len(rows[0].cells))
 	for _, row := range rows {

@@ -42,7 +42,7 @@ func (r *results) heldSection(b *strings.Builder) {
 
 func kibi(h *held) string { return report.Number(h.each / (1 << 10)) }
 
-// footprintSection writes what it takes to start, and the size of programs.
+// footprintSection writes the cost of starting, and the size of programs.
 func (r *results) footprintSection(b *strings.Builder) {
 	if len(r.startups) == 0 {
 		return

@@ -78,7 +78,8 @@ func measure(r *results, w *workload) (*row, error) {
 	return row, r.takeTurns(w, all)
 }
 
-// takeTurns has all servers run in each round, another one first each time.
+// takeTurns runs all servers in each round, starting with another one each
+// time.
 func (r *results) takeTurns(w *workload, all []*bench) error {
 	for round := range r.roundsOf(w) {
 		if round == r.rounds {
@@ -94,9 +95,9 @@ func (r *results) takeTurns(w *workload, all []*bench) error {
 	return nil
 }
 
-// moreRounds is how many times as many rounds the floor and we get where there
-// is a budget: medians of few rounds differ by more than what there is to
-// decide.
+// moreRounds is how many times as many rounds the floor and our server get
+// where there is a budget: medians of few rounds vary by more than the margin
+// in question.
 const moreRounds = 6
 
 func (r *results) roundsOf(w *workload) int {
@@ -125,8 +126,8 @@ func (s *subject) start(w *workload) (*process, error) {
 	return s.startHTTP(w.era, w.tools)
 }
 
-// warmUp lets a server run before its first round; a program that is compiled
-// while it runs needs longer.
+// warmUp runs a server before its first round; one with a just-in-time compiler
+// needs longer.
 func (b *bench) warmUp(w *workload, d time.Duration) error {
 	if err := b.connect(w); err != nil {
 		return err

@@ -26,11 +26,11 @@ type peer struct {
 	name, label string
 	// build builds the server and returns its command line.
 	build func(p *peer) ([]string, error)
-	// client is whether there is a client program of its own.
+	// client reports whether there is a client program, too.
 	client bool
 	// lacks holds features that cannot be measured, with the reason.
 	lacks map[feature]string
-	// slow programs get more time to become warm.
+	// slow programs get more time to warm up.
 	slow bool
 }
 
@@ -40,7 +40,7 @@ type subject struct {
 	server []string
 	// size is that of the server's program, 0 when it is not one file.
 	size int64
-	// clientProgram is "" for those without one.
+	// clientProgram is the path of the client program, or "".
 	clientProgram string
 }
 
@@ -62,8 +62,8 @@ var peers = []*peer{
 	}},
 }
 
-// build builds the peers that were asked for, all if none was. It returns
-// those that could be built, and why the others could not.
+// build builds the peers that were asked for, all if none was. It returns those
+// that could be built, and the reasons why the others could not.
 func build(names []string) ([]*subject, []string, error) {
 	var built []*subject
 	var skipped []string
@@ -111,7 +111,7 @@ func goServer(p *peer) ([]string, error) {
 	return []string{program}, err
 }
 
-// goProgram builds as one does for delivery.
+// goProgram builds a program as for a release.
 func goProgram(kind, name string) (string, error) {
 	program, err := filepath.Abs(filepath.Join(binDir, kind, name))
 	if err != nil {

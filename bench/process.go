@@ -48,7 +48,8 @@ func (s *subject) args(era payload.Era, tools int, more ...string) []string {
 	return append(args, more...)
 }
 
-// awaitPort tries to connect until it can: servers do not say when they listen.
+// awaitPort tries to connect until it succeeds, because servers do not say when
+// they listen.
 func (p *process) awaitPort(d time.Duration) error {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -64,7 +65,7 @@ func (p *process) awaitPort(d time.Duration) error {
 	}
 }
 
-// dial opens a connection, and a session where there are sessions.
+// dial opens a connection, and a session if the era has sessions.
 func (p *process) dial() (*load.HTTP, error) {
 	c, err := load.DialHTTP(p.addr, "", p.era)
 	if err != nil {
@@ -83,9 +84,9 @@ const firstPort, lastPort = 20_000, 30_000
 
 var nextPort atomic.Int64
 
-// freePort returns an address of the loopback at which nobody listens now. It
-// does not try by listening: a program that is being started at the same time
-// holds such a listener for a moment longer.
+// freePort returns a loopback address at which nobody listens now. It does not
+// test that by listening, because a child process that is being started at the
+// same time would inherit the listener for a moment.
 func freePort() (string, error) {
 	for range lastPort - firstPort {
 		port := firstPort + nextPort.Add(1)%(lastPort-firstPort)

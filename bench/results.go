@@ -7,7 +7,7 @@ import (
 	"github.com/parley-mcp/parley/bench/internal/report"
 )
 
-// results are what a run has measured.
+// results are the measurements of a run.
 type results struct {
 	options
 	subjects []*subject
@@ -16,8 +16,9 @@ type results struct {
 
 	// rows are the servers under load.
 	rows []*row
-	// memory are client and server in one process, clients those that call our
-	// server, against are the servers that our client calls.
+	// memory has the rows of client and server in one process, clients those of
+	// all clients with our server, against those of our client with all
+	// servers.
 	memory, clients, against []*row
 	// sessions and listeners have an entry for each subject.
 	sessions, listeners []*held
@@ -31,7 +32,7 @@ var otherWorkloads = []string{
 	sessionsName, listenersName, startupName,
 }
 
-// write writes the results to where they were wanted.
+// write writes the results to the file or to standard output.
 func (r *results) write() error {
 	text := r.markdown()
 	if r.out == "" {

@@ -13,22 +13,23 @@ import (
 
 // held is what it costs a server to hold many sessions or streams.
 type held struct {
-	// each is the resident memory that came with one, in bytes.
+	// each is the resident memory that one of them adds, in bytes.
 	each float64
-	// alone and crowded are the CPU of a small call without them and with them.
+	// alone and crowded are the CPU time of a small call without them and with
+	// them.
 	alone, crowded float64
-	// reached is how long a change took to reach all listeners, and fanOut the
-	// CPU of the server for it: milliseconds, of some changes.
+	// reached is how long a change takes to reach all listeners, and fanOut the
+	// CPU time of the server for it, both in milliseconds.
 	reached, fanOut stats.Spread
 	lacks           string
 }
 
 const sessionsName, listenersName = "idle sessions", "open listen streams"
 
-// openers is how many connections are opened at a time.
+// openers is how many connections are opened concurrently.
 const openers = 16
 
-// measureSessions opens many sessions, which then do nothing.
+// measureSessions opens many sessions, which then stay idle.
 func measureSessions(r *results) error {
 	if !r.only.MatchString(sessionsName) {
 		return nil
@@ -81,8 +82,8 @@ func (r *results) holdSessions(s *subject) (*held, error) {
 }
 
 // smallCall returns the microseconds that the server takes for a small call
-// over one connection, warmed up. The first calls also let the server make
-// what it makes once.
+// over one connection, warmed up. The first calls also trigger what the server
+// initializes once.
 func (p *process) smallCall(d time.Duration) (float64, error) {
 	c, err := p.dial()
 	if err != nil {
@@ -106,8 +107,8 @@ func (p *process) smallCall(d time.Duration) (float64, error) {
 	return micros(after-before) / float64(run.Ops), err
 }
 
-// settled returns the resident memory once it has stopped to grow: one second
-// without change of more than a hundredth, or ten seconds.
+// settled returns the resident memory once it has stopped growing: after one
+// second in which it changed by at most one percent, or after ten seconds.
 func (p *process) settled() (int64, error) {
 	const patience, calm = 100, 10
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -126,7 +127,7 @@ func (p *process) settled() (int64, error) {
 	return last, nil
 }
 
-// inParallel does something n times, some at a time, and returns the first
+// inParallel calls do n times, some of them concurrently, and returns the first
 // error.
 func inParallel(n int, do func(i int) error) error {
 	work := make(chan int)

@@ -8,9 +8,9 @@ import (
 	"github.com/parley-mcp/parley/bench/internal/stats"
 )
 
-// What our server must reach beside the budgets: how many times less CPU than
-// the official Go SDK a small call takes, and how much more memory than the
-// floor an open stream.
+// What our server must reach besides the budgets: how many times less CPU time
+// than the official Go SDK it uses for a small call, and how much more memory
+// than the floor an open stream may use.
 const (
 	lessThanOfficial     = 8
 	lessThanOfficialHTTP = 12 // over HTTP, in the stateless era
@@ -65,7 +65,7 @@ func (r *results) overBudget(row *row, ours int) []string {
 	return found
 }
 
-// behind names the peers that take less than we do.
+// behind names the peers that use less CPU time than our server.
 func (r *results) behind(row *row, ours int) []string {
 	var found []string
 	for i, c := range row.cells {

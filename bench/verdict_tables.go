@@ -7,8 +7,8 @@ import (
 	"github.com/parley-mcp/parley/bench/internal/stats"
 )
 
-// less names the peers that need less of something than we do. What is not
-// positive was not measured.
+// less names the peers that need less of something than our server. A value
+// that is not positive was not measured.
 func (r *results) less(what string, ours int, of func(subject int) float64) []string {
 	var found []string
 	for i := 1; i < len(r.subjects); i++ {
@@ -43,7 +43,7 @@ func (r *results) heldVerdict(ours int) []string {
 	return found
 }
 
-// startVerdict is about what it takes to start, and the size of programs.
+// startVerdict is about the cost of starting, and the size of programs.
 func (r *results) startVerdict(ours int) []string {
 	var found []string
 	for _, s := range r.startups {
@@ -56,13 +56,13 @@ func (r *results) startVerdict(ours int) []string {
 	return found
 }
 
-// otherColumns counts the rows in which a peer does better in what was measured
-// beside processor time.
+// otherColumns counts the rows in which a peer does better in a measurement
+// other than processor time.
 func (r *results) otherColumns(ours int) []string {
 	var found []string
 	for _, m := range []struct {
 		what string
-		// cost grows with what is worse.
+		// cost returns the value to compare; higher is worse.
 		cost func(*cell) float64
 	}{
 		{"median latency", func(c *cell) float64 { return stats.Of(c.p50).Median }},

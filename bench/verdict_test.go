@@ -11,7 +11,8 @@ import (
 	"github.com/parley-mcp/parley/bench/payload"
 )
 
-// fake returns results of three subjects with a row of these processor times.
+// fake returns the results of three subjects with one row, which has these
+// processor times.
 func fake(w *workload, floor, parley, gosdk []float64) *results {
 	r := &results{}
 	for _, name := range []string{"floor", "parley", "gosdk"} {

@@ -12,13 +12,13 @@ import (
 type workload struct {
 	name string
 	era  payload.Era
-	// pipe is for standard streams, where width is the calls in flight; over
-	// HTTP it is the connections.
+	// pipe selects standard streams, where width is the number of calls in
+	// flight; over HTTP, width is the number of connections.
 	pipe  bool
 	width int
 	tools int
 	needs feature
-	// op makes what one of the clients does, again and again.
+	// op makes the operation that one of the clients repeats.
 	op func(w *workload, c load.Conn) load.Op
 	// budget is the most that our server may take, as a ratio to the floor; 0
 	// for none.
@@ -37,7 +37,7 @@ func (w *workload) transport() string {
 	return http1
 }
 
-// workloads returns those in which the server is measured under load.
+// workloads returns the workloads that measure the server under load.
 func workloads() []*workload {
 	var all []*workload
 	all = append(all, smallCalls()...)

@@ -1,4 +1,4 @@
-// Has the suite look at an authorization server, and plays the user that one of
+// Runs the suite against an authorization server, and plays the user that one of
 // its scenarios waits for:
 //
 //   node authorization.mjs SUITE ISSUER RESOURCE FOLDER REVISION
@@ -10,7 +10,7 @@ import { User } from "../interop/lib/user.mjs";
 
 const [suite, issuer, resource, folder, revision] = process.argv.slice(2);
 
-/** freePort is a port that nobody has at the moment; the suite takes none of its own choice. */
+/** freePort returns a port that is free at the moment; the suite cannot choose one itself. */
 function freePort() {
   return new Promise((done, fail) => {
     const probe = createServer().once("error", fail);
@@ -51,14 +51,14 @@ child.stdout.setEncoding("utf8").on("data", (chunk) => {
   process.stdout.write(chunk);
   said += chunk;
   const [, url] = /^(http\S+\/authorize\?\S+)\n/m.exec(said) ?? [];
-  // It names the page before it listens for the answer.
+  // The suite prints the URL before it listens for the answer.
   if (!url || visited || !said.includes("Callback server started")) return;
   visited = true;
   new User().visit(url).catch((error) => {
     console.error(error);
-    child.kill(); // it would wait for five minutes
+    child.kill(); // the suite would wait for five minutes
   });
 });
 
-// What it found is in its files, which are judged elsewhere.
+// The results are in files, which are judged elsewhere.
 await ended;

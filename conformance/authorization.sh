@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Has the suite look at the authorization server for development, in each
-# revision. run.sh runs this, and judges what comes of it:
+# Runs the suite against the authorization server for development, in each
+# revision. run.sh runs this script, and judges the results:
 #
 #   authorization.sh TMP
 #
@@ -38,7 +38,7 @@ done
 
 kill "$server"
 if ! wait "$server"; then
-  echo "the authorization server did not end well: see logs/authserver.log"
+  echo "the authorization server did not end cleanly: see logs/authserver.log"
   server=
   exit 1
 fi

@@ -1,11 +1,11 @@
 # What the scripts here share.
 
-# start WHAT LOG COMMAND...: starts a server in the background, as $server, and
-# waits until it has logged where it is, as $url.
+# start WHAT LOG COMMAND...: starts a server in the background, and waits until
+# it has logged its URL. Sets $server to its process ID and $url to the URL.
 start() {
   local what=$1 log=$2
   shift 2
-  : >"$log" # there before it is looked into
+  : >"$log" # sed needs the file to exist
   "$@" 2>>"$log" &
   server=$!
   url=

@@ -4,7 +4,7 @@
 # server; see README.md.
 #
 #   run.sh            judge the results
-#   run.sh -update    learn the numbers in counts.json from the results
+#   run.sh -update    update the numbers in counts.json from the results
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -29,8 +29,8 @@ done
 server=
 running=
 cleanup() {
-  # Whatever is left, also after a failure in between; what has ended already
-  # is no reason to stop here.
+  # Ends whatever is left, also after a failure; a process that has already ended
+  # must not end the cleanup.
   for pid in $running $server; do
     kill "$pid" 2>/dev/null || true
     wait "$pid" 2>/dev/null || true
@@ -44,8 +44,8 @@ if ! start "the server" "$tmp/logs/server.log" "$tmp/server" -http localhost:0; 
   exit 1
 fi
 
-# run ROLE SELECTION REVISION ARGUMENT...: its exit code says less than what it
-# writes, which is judged at the end.
+# run ROLE SELECTION REVISION ARGUMENT...: runs the suite once. Its exit code says
+# less than its results, which are judged at the end.
 run() {
   local name="$1-$2-$3" role=$1
   shift 3
@@ -70,15 +70,15 @@ for role in server client; do
   done
 done
 
-# One server has served all of this; it has to end well, too.
+# One server has served all of these runs; it has to end cleanly, too.
 kill "$server"
 fault=()
 if ! wait "$server"; then
-  fault=(-fault "the server did not end well: see logs/server.log")
+  fault=(-fault "the server did not end cleanly: see logs/server.log")
 fi
 server=
 
-# It says itself what is wrong.
+# The script itself reports what is wrong.
 ./authorization.sh "$tmp" &
 running=$!
 if ! wait "$running"; then

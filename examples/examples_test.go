@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// The client example starts the server example: both compile, and work
-// together. The server runs once before, without a client, so that it is built:
-// the client does not wait for a compiler before it tries an older revision.
+// The client example starts the server example: both compile and work together.
+// The server runs once before, without a client, so that it is built: the client
+// does not wait for a compiler before it tries an older revision.
 func TestAskTheGreeter(t *testing.T) {
 	run(t, "./examples/greeter")
 	out := run(t, "./examples/ask")

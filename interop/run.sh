@@ -2,7 +2,7 @@
 # Runs all interoperability suites and sums up their results; see README.md.
 set -euo pipefail
 
-# Relative to where the caller is, not to this folder.
+# PARLEY is relative to the caller's folder, not to this one.
 if [ -n "${PARLEY:-}" ]; then
   PARLEY=$(realpath "$PARLEY")
 fi
@@ -23,7 +23,7 @@ install_npm() {
   fi
 }
 
-# Each version in a virtual environment of its own; the stamp is written last.
+# Each version has its own virtual environment; the file "installed" is written last.
 install_python() {
   local requirements name venv
   for requirements in python/requirements/*.txt; do
@@ -72,7 +72,7 @@ install() {
 passed=0
 failed=0
 for suite in typescript servers python nginx auth; do
-  # Not in a condition: that would switch off the end at the first error inside.
+  # Not in a condition, because that would disable errexit inside.
   install "$suite"
   printf '\n== %s\n\n' "$suite"
   output=$(mktemp)
@@ -81,7 +81,7 @@ for suite in typescript servers python nginx auth; do
   if [[ "$(tail -n 1 "$output")" =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=$((passed + BASH_REMATCH[1]))
     failed=$((failed + BASH_REMATCH[2]))
-    # No failure counted and yet not a success: nothing was run at all.
+    # No failure was counted, but the suite did not succeed: it did not run at all.
     if [ "$status" -ne 0 ] && [ "${BASH_REMATCH[2]}" -eq 0 ]; then
       failed=$((failed + 1))
     fi

@@ -16,7 +16,7 @@ import (
 // Defaults of Decoder.
 const (
 	DefaultMaxBytes = 16 << 20 // bytes
-	DefaultMaxDepth = 128      // objects and arrays inside of each other
+	DefaultMaxDepth = 128      // nested objects and arrays
 	DefaultMaxBatch = 1000     // messages
 )
 
@@ -35,7 +35,7 @@ type Decoder struct {
 	rules *access.Rules
 }
 
-// noRules are those of a decoder that was given none.
+// noRules are the rules of a decoder that was given none.
 var noRules = new(access.Rules)
 
 //nolint:gochecknoinits // the other packages of the module reach unexported fields through this door alone
@@ -53,18 +53,18 @@ func init() {
 	}
 }
 
-// Decode reads a frame that holds one message. The error, an *Error, says
-// what to answer; the message then still carries the ID if there was one to
-// be read, and says what the frame was meant to be: Method is not empty if it
-// has a method; Kind is Notification if it has one and no ID, which nobody may
-// answer, and Response if it has a result or an error instead. IDs of the two
-// directions have nothing to do with each other, so a refused frame must not
-// be taken for the other kind.
+// Decode reads a frame that holds one message. The error, an *Error, says what
+// to answer. The message is returned with it: it carries the ID, if one could
+// be read, and says what the frame was meant to be. Method is not empty if the
+// frame has a method; Kind is Notification if it also has no ID, so that it
+// must not be answered, and Response if it has a result or an error instead of
+// a method. The IDs of the two directions are unrelated, so a refused frame
+// must not be mistaken for the other kind.
 //
-// Refused are: anything but one JSON object, members of the envelope twice or
-// in another case, duplicate names anywhere, invalid UTF-8, a wrong jsonrpc
-// member, an ID that is neither a string nor an integer, both a result and an
-// error, a response without either, params that are not an object, and frames
+// Decode refuses anything but one JSON object, duplicate names at any depth,
+// members of the envelope in another case, invalid UTF-8, a wrong jsonrpc
+// member, an ID that is neither a string nor an integer, a result together with
+// an error, a response with neither, params that are not an object, and frames
 // over the limits.
 func (d *Decoder) Decode(frame []byte) (*Message, error) {
 	if err := d.check(frame); err != nil {
@@ -75,8 +75,8 @@ func (d *Decoder) Decode(frame []byte) (*Message, error) {
 	if err == nil {
 		return m, nil
 	}
-	// The scan stops at the first thing that is wrong. What is no JSON further
-	// on is a parse error all the same: nothing in it can be believed.
+	// The scan stops at the first fault. If the rest of the frame is not JSON,
+	// the error is a parse error all the same: nothing in it can be trusted.
 	m, isJSON := salvage(frame)
 	if !isJSON {
 		err = unreadable(err)
@@ -84,7 +84,7 @@ func (d *Decoder) Decode(frame []byte) (*Message, error) {
 	return m, err
 }
 
-// unreadable returns an error that says so in its code.
+// unreadable returns a parse error: err itself if it is one.
 func unreadable(err error) error {
 	var rpc *Error
 	if errors.As(err, &rpc) && rpc.Code == CodeParseError {
@@ -130,7 +130,7 @@ type scanner struct {
 	hasMethod  bool
 	hasResult  bool
 	badEnvelop string
-	badParams  string // why they are refused, once the frame is known to be well-formed
+	badParams  string // why they are refused, if the frame is otherwise well-formed
 }
 
 var scanners = sync.Pool{New: func() any { return &scanner{dec: new(jsontext.Decoder)} }}
@@ -355,7 +355,7 @@ func (s *scanner) finishResponse() (*Message, error) {
 	m := s.msg
 	m.Kind = Response
 	var err error
-	// An error about a frame whose ID could not be read has none, or null.
+	// The error for a frame whose ID could not be read has no ID, or null.
 	noID := s.id == nil || string(s.id) == "null"
 	if !noID || s.hasResult {
 		if m.ID, err = ParseID(s.id); err != nil {
@@ -384,8 +384,8 @@ func syntax(err error) error {
 	return Errorf(CodeParseError, "parse error: %v", err)
 }
 
-// salvage finds the ID of a frame that was refused, so that the refusal
-// reaches the caller who waits for it, and what the frame was meant to be. A
+// salvage finds the ID of a frame that was refused, so that the refusal reaches
+// the caller waiting for a response, and what the frame was meant to be. A
 // frame that is not JSON has neither. isJSON says whether it is JSON in valid
 // UTF-8; a frame whose only fault is its UTF-8 still has an ID.
 func salvage(frame []byte) (m *Message, isJSON bool) {
@@ -431,9 +431,9 @@ func salvage(frame []byte) (m *Message, isJSON bool) {
 	return m, isJSON
 }
 
-// deeper reports whether frame nests deeper than limit. It comes before the
-// parser, whose stack would grow with the depth. Most frames have too few
-// brackets for that, wherever they are.
+// deeper reports whether frame nests deeper than limit. It runs before the
+// parser, whose stack grows with the depth. Most frames have fewer brackets
+// than limit in all, and need no closer look.
 func deeper(frame []byte, limit int) bool {
 	if bytes.Count(frame, []byte{'{'})+bytes.Count(frame, []byte{'['}) <= limit {
 		return false

@@ -15,9 +15,9 @@ import (
 	"github.com/parley-mcp/parley/jsonrpc"
 )
 
-// plainly decodes a frame the slow way: the whole of it is parsed by the JSON
-// library, then the rules of JSON-RPC are looked at one by one. It returns the
-// code of the refusal, or 0 and the message.
+// plainly decodes a frame the slow way: the JSON library parses all of it, then
+// the rules of JSON-RPC are checked one by one. It returns the code of the
+// refusal, or 0 and the message.
 func plainly(frame []byte) (code int64, m *jsonrpc.Message) {
 	if !jsontext.Value(frame).IsValid(jsontext.AllowDuplicateNames(true)) {
 		return jsonrpc.CodeParseError, nil
@@ -90,8 +90,8 @@ func plainResponse(m *jsonrpc.Message, members map[string]json.RawMessage) bool 
 	return jsonv2.Unmarshal(failed, m.Error) == nil
 }
 
-// plainID reads an ID: two spellings of one string are one ID, and an integer
-// is one as it is written.
+// plainID reads an ID: two spellings of one string are the same ID, an integer
+// is identified by its text.
 func plainID(m *jsonrpc.Message, raw json.RawMessage) bool {
 	var s string
 	if len(raw) > 0 && raw[0] == '"' {
@@ -122,13 +122,13 @@ func miscased(members map[string]json.RawMessage) bool {
 }
 
 // mayBeDeep reports whether a frame could nest deeper than is accepted, which
-// has tests of its own.
+// other tests cover.
 func mayBeDeep(frame []byte) bool {
 	return bytes.Count(frame, []byte("["))+bytes.Count(frame, []byte("{")) > jsonrpc.DefaultMaxDepth
 }
 
-// The decoder that scans a frame once says what a decoder says that parses all
-// of it first: which frames are refused, with which code, and what the others
+// The decoder, which scans a frame once, agrees with one that parses all of it
+// first: on which frames are refused, with which code, and on what the others
 // mean.
 func FuzzDecodeDifferential(f *testing.F) {
 	seed(f)
@@ -151,7 +151,7 @@ func FuzzDecodeDifferential(f *testing.F) {
 		var rpc *jsonrpc.Error
 		switch {
 		case err == nil && code != 0:
-			t.Fatalf("accepted %q, which is to be refused with %d", frame, code)
+			t.Fatalf("accepted %q, which must be refused with %d", frame, code)
 		case err == nil:
 			same(t, frame, got, want)
 		case !errors.As(err, &rpc):
@@ -177,7 +177,7 @@ func same(t *testing.T, frame []byte, got, want *jsonrpc.Message) {
 	}
 }
 
-// A batch is taken apart where the JSON library says that its elements are.
+// A batch is split into the same elements that the JSON library finds.
 func FuzzDecodeBatchDifferential(f *testing.F) {
 	seed(f)
 	var dec jsonrpc.Decoder

@@ -8,7 +8,7 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// envelope is room for what a message has beside its content, in bytes.
+// envelope is the room, in bytes, for everything in a message but its content.
 const envelope = 96
 
 // Append appends m as one line of JSON, without a newline at its end. An error
@@ -42,8 +42,8 @@ func AppendNoID(dst []byte, e *Error) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// typicalResult is room for most results, in bytes, so that they are not moved
-// while they are being written.
+// typicalResult is room, in bytes, for most results, so that the buffer does
+// not grow while they are written.
 const typicalResult = 512
 
 // AppendResult appends the response that answers id, encoding result straight
@@ -61,7 +61,7 @@ func AppendResult(dst []byte, id ID, result any) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// appendBody takes newlines out of what a caller supplied: one frame must stay
+// appendBody removes newlines from what a caller supplied: one frame must stay
 // one line.
 func appendBody(dst []byte, m *Message) ([]byte, error) {
 	switch {

@@ -6,8 +6,8 @@ import (
 	"github.com/parley-mcp/parley/jsonrpc"
 )
 
-// The decoder refuses what two parsers could understand differently, and says
-// to whom.
+// The decoder refuses what two parsers could interpret differently, and still
+// says which request to refuse.
 func ExampleDecoder_Decode() {
 	var decoder jsonrpc.Decoder
 	for _, frame := range []string{

@@ -30,8 +30,8 @@ func seed(f *testing.F) {
 	}
 }
 
-// Whatever is accepted means the same after it was written and read again,
-// and a parser that is not ours agrees that it is JSON.
+// Whatever is accepted keeps its meaning when it is encoded and decoded again,
+// and an independent parser agrees that it is JSON.
 func FuzzDecode(f *testing.F) {
 	seed(f)
 	var dec jsonrpc.Decoder

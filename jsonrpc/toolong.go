@@ -2,8 +2,8 @@ package jsonrpc
 
 import "fmt"
 
-// TooLongError says that a frame was over the limit of who reads, and was read
-// past: the next frame can be read.
+// TooLongError says that a frame was over the reader's limit and was skipped:
+// the next frame can be read.
 type TooLongError struct {
 	Limit int // bytes
 }

@@ -29,9 +29,9 @@ type Authorization struct {
 	Claims json.RawMessage
 }
 
-// Principal returns a name for who sent a request that nobody else has, of
-// whatever issuer: sessions, state and limits are bound to it. It is "" when a
-// is nil or names neither a user nor a client.
+// Principal returns a name for the sender of a request that is unique across
+// all issuers: sessions, state and limits are bound to it. It is "" when a is
+// nil or names neither a user nor a client.
 func (a *Authorization) Principal() string {
 	switch {
 	case a == nil:
@@ -46,15 +46,15 @@ func (a *Authorization) Principal() string {
 
 type authorizationKey struct{}
 
-// WithAuthorization returns a context that says who sent an HTTP request. What
-// verifies the credentials of requests calls it for the context of each, where
-// the HTTP transports find it.
+// WithAuthorization returns a copy of ctx that says who sent the HTTP request
+// it belongs to. Whatever verifies the request's credentials calls it; the HTTP
+// transports read the Authorization back from the context.
 func WithAuthorization(ctx context.Context, a *Authorization) context.Context {
 	return context.WithValue(ctx, authorizationKey{}, a)
 }
 
-// AuthorizationFrom returns what WithAuthorization put there, or nil. A handler
-// finds it in Peer.Authorization.
+// AuthorizationFrom returns the Authorization that WithAuthorization stored in
+// ctx, or nil. Handlers find it in Peer.Authorization.
 func AuthorizationFrom(ctx context.Context) *Authorization {
 	a, _ := ctx.Value(authorizationKey{}).(*Authorization)
 	return a

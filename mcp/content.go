@@ -94,8 +94,7 @@ type ToolResultContent struct {
 	Meta              Meta            `json:"_meta,omitzero"`
 }
 
-// UnknownContent is a block of a type this module does not know, kept as it
-// came.
+// UnknownContent is a block of a type this module does not know, kept verbatim.
 type UnknownContent struct {
 	Type string
 	Raw  json.RawMessage
@@ -110,7 +109,7 @@ func (*ToolUseContent) content()    {}
 func (*ToolResultContent) content() {}
 func (*UnknownContent) content()    {}
 
-// MarshalJSON returns the block as it came.
+// MarshalJSON returns the block verbatim.
 func (c *UnknownContent) MarshalJSON() ([]byte, error) { return c.Raw, nil }
 
 // Contents is a list of content blocks, an array on the wire.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The error codes of the protocol beside those of JSON-RPC.
+// The protocol's own error codes, in addition to those of JSON-RPC.
 //
 // Spec: 2026-07-28 basic#error-codes.
 const (
@@ -22,9 +22,10 @@ const (
 // Spec: 2026-07-28 server/resources#error-handling.
 var ErrResourceNotFound = errors.New("resource not found")
 
-// ErrSessionGone says that a server no longer knows the session of a request:
-// it ended it, or was started anew. The server has refused the request
-// unprocessed. A client opens a new session, which knows nothing of the old.
+// ErrSessionGone says that the server no longer knows the session of a request:
+// it has ended the session or was restarted. The request was refused without
+// being processed. A client opens a new session, which shares no state with the
+// old one.
 //
 // Spec: 2025-11-25 basic/transports#session-management (4).
 var ErrSessionGone = errors.New("the server no longer knows the session")
@@ -38,7 +39,7 @@ func (e *ResourceNotFoundError) Error() string { return fmt.Sprintf("resource no
 // Is makes errors.Is(err, ErrResourceNotFound) true.
 func (e *ResourceNotFoundError) Is(target error) bool { return target == ErrResourceNotFound }
 
-// InvalidParamsError says that the params of a request do not fit it.
+// InvalidParamsError says that the params of a request are not valid.
 type InvalidParamsError struct{ Reason string }
 
 // InvalidParams returns an InvalidParamsError with a formatted reason.
@@ -56,8 +57,8 @@ type MethodNotFoundError struct{ Method string }
 // Error names the method.
 func (e *MethodNotFoundError) Error() string { return fmt.Sprintf("method not found: %s", e.Method) }
 
-// HeaderMismatchError says that a header of an HTTP request does not say what
-// its body says.
+// HeaderMismatchError says that a header of an HTTP request contradicts the
+// body.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#server-validation.
 type HeaderMismatchError struct{ Reason string }
@@ -69,12 +70,12 @@ func (e *HeaderMismatchError) Error() string { return "Header mismatch: " + e.Re
 // server demands. Repeating the request does not help.
 var ErrUnauthorized = errors.New("not authorized")
 
-// ForbiddenError says that whoever sent a request may not do this. Over HTTP
-// the answer is a 403, as long as nothing else was answered before.
+// ForbiddenError says that the sender of a request may not do this. Over HTTP
+// the response is a 403, unless something was already sent in response.
 //
 // Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
 type ForbiddenError struct {
-	// Reason is for the client.
+	// Reason is shown to the client.
 	Reason string
 	// Challenge is the WWW-Authenticate header of the answer, or "".
 	Challenge string
@@ -88,7 +89,7 @@ func (e *ForbiddenError) Error() string { return "Forbidden: " + e.Reason }
 //
 // Spec: 2026-07-28 basic#meta.
 type MissingCapabilityError struct {
-	// Required is the least the client would have to declare.
+	// Required is the minimum that the client would have to declare.
 	Required ClientCapabilities
 	// Feature is the same in words, for example "elicitation (form)".
 	Feature string

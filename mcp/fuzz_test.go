@@ -8,8 +8,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Content that was decoded means the same after it was encoded and decoded
-// again, also where its type is not known.
+// Decoded content keeps its meaning when it is encoded and decoded again, even
+// where its type is not known.
 func FuzzContent(f *testing.F) {
 	for _, s := range []string{
 		`{"type":"text","text":"Tool result text"}`,

@@ -19,7 +19,7 @@ import (
 // concurrently.
 type Handler interface {
 	// Serve answers one exchange. The result is a value with a JSON form: a
-	// pointer to the result type of the method, or its JSON as it is to travel
+	// pointer to the result type of the method, or the JSON to be sent
 	// (json.RawMessage), which keeps members and numbers that this package does
 	// not know. It is not changed and may be shared. An exchange that
 	// subscribes is answered with a *Watching; see Exchange.Watch. For a
@@ -78,16 +78,17 @@ type Exchange struct {
 	//
 	// Spec: 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters.
 	Mirrored func(name string) (value string, ok bool, err error)
-	// Detach ends the stream of an exchange of a session while the exchange
-	// goes on: the client comes back for the rest after retry. It is nil where
-	// that cannot be done.
+	// Detach ends the stream of an exchange in a session while the exchange
+	// goes on: the client reconnects for the rest after retry. It is nil where
+	// that is not possible.
 	//
 	// Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 	Detach func(retry time.Duration) error
 	// Watch is set for an exchange that subscribes to changes, and nil for all
 	// others. Method is then MethodListen, MethodSubscribe, or NoteInitialized
-	// for the lists that a session is told of without asking. A Handler answers
-	// it with a *Watching, and soon: the connection may not be read meanwhile.
+	// for the list changes that a session is notified of without asking. Serve
+	// must return a *Watching without delay: the connection may not be read in
+	// the meantime.
 	Watch *Watch
 
 	observer dropObserver
@@ -114,8 +115,8 @@ func (x *Exchange) Drop(reason DropReason, method string, err error) {
 	x.observer.Drop(direction, reason, method, err)
 }
 
-// Peer is who sent an exchange. In the stateless era it comes from the
-// request alone.
+// Peer is the sender of an exchange. In the stateless era it is derived from
+// the request alone.
 type Peer struct {
 	// Revision is the revision that the exchange is made in.
 	Revision Revision
@@ -125,8 +126,8 @@ type Peer struct {
 	Capabilities ClientCapabilities
 	// Principal is who the transport authenticated, or "".
 	Principal string
-	// Authorization is what is known of the principal, or nil: where nobody
-	// was authenticated, or not by a token.
+	// Authorization is what is known of the principal, or nil when nobody was
+	// authenticated or not by a token.
 	Authorization *Authorization
 	// SessionID identifies the session, or is "" when there is none.
 	SessionID string
@@ -139,15 +140,15 @@ type Backchannel interface {
 	// exchange is over. Params that are a json.RawMessage are taken to come
 	// from another server: the reserved keys of _meta are left out, and
 	// progress gets this exchange's token. Progress and log messages that the
-	// client has not asked for are dropped, which is no error.
+	// client has not asked for are dropped without an error.
 	Notify(ctx context.Context, method string, params any) error
 	// LogEnabled reports whether the client wants log messages of this level
 	// for this exchange.
 	LogEnabled(level LoggingLevel) bool
 	// Input puts questions to the client and returns its answers in the same
 	// order. Where a question cannot be asked in place, the error is an
-	// *InputRequired to be returned from Serve, which then runs again. A
-	// question that the client has not declared the capability for is a
+	// *InputRequired to be returned from Serve, which then runs again. If the
+	// client has not declared the capability for a question, the error is a
 	// *MissingCapabilityError.
 	Input(ctx context.Context, questions ...InputRequest) ([]json.RawMessage, error)
 	// Once runs f and returns its result; when the exchange runs again, it

@@ -23,7 +23,7 @@ const (
 	MetaBaggage            = "baggage"
 )
 
-// Meta is a _meta object: metadata that travels beside the content of a
+// Meta is a _meta object: metadata that travels alongside the content of a
 // message, by key, as raw JSON. Keys of your own need a prefix such as
 // "com.example/".
 //

@@ -2,8 +2,8 @@ package mcp
 
 import "github.com/parley-mcp/parley/internal/wire"
 
-// The methods and notifications of the protocol, over all revisions. What is
-// true of each is in the table of MethodNamed.
+// The methods and notifications of the protocol, over all revisions.
+// MethodNamed returns the properties of each.
 const (
 	MethodInitialize        = "initialize"
 	MethodDiscover          = "server/discover"
@@ -37,9 +37,10 @@ const (
 )
 
 // Method describes a method or a notification of the protocol. What depends on
-// it (dispatch, checks of capabilities, caching, headers, rules, telemetry) asks
-// its descriptor instead of listing methods. In which revisions there is such a
-// method is known to the parts of this module that speak a revision's wire.
+// the method (dispatch, checks of capabilities, caching, headers, rules,
+// telemetry) asks its descriptor instead of listing methods. Which revisions
+// have the method is known only to the parts of this module that speak a
+// revision's wire format.
 type Method struct {
 	Name string
 	// Notification says that it is a notification, which has no answer.
@@ -47,13 +48,13 @@ type Method struct {
 	// FromServer says that servers send it. The others are sent by clients;
 	// notifications of cancellation and progress may come from either side.
 	FromServer bool
-	// Connection says that it opens, checks, configures or ends something of
-	// the connection, so that whoever carries the connection deals with it. It
-	// does not reach a Handler, unless Subscribes is set.
+	// Connection says that the method opens, checks, configures or ends
+	// something about the connection, and is handled by whatever carries the
+	// connection. It does not reach a Handler, unless Subscribes is set.
 	Connection bool
 	// Subscribes says that it opens a subscription; see Exchange.Watch.
 	Subscribes bool
-	// Capability is what a server has to declare to have the method; "" is
+	// Capability is what a server that has the method must declare; "" is
 	// nothing.
 	Capability Capability
 	// Feature is the kind of feature that a request is about, and Subject the
@@ -74,8 +75,8 @@ type Method struct {
 	//
 	// Spec: 2026-07-28 server/utilities/caching#cacheable-results.
 	Cacheable, List bool
-	// Change is what a notification tells of; for a cacheable method, it is
-	// what makes earlier results stale. Zero is nothing.
+	// Change is the change that a notification announces or, for a cacheable
+	// method, the change that makes earlier results stale; zero is none.
 	Change ChangeKind
 
 	params, result func() any
@@ -175,9 +176,9 @@ const (
 )
 
 // SubjectOf returns the name or URI of the feature that a request is about: the
-// member of its params that Method.Subject names. It is "" for requests about
-// nothing in particular, and where the params lack it or it is no string. params
-// must be valid JSON, as those of an Exchange are.
+// member of its params that Method.Subject names. It is "" if the method has no
+// subject, and if the member is absent or not a string. params must be valid
+// JSON, as those of an Exchange are.
 func (m *Method) SubjectOf(params []byte) string {
 	if m == nil || m.Subject == "" {
 		return ""

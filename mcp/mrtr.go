@@ -15,23 +15,23 @@ type InputRequest struct {
 	// Method is MethodElicit, MethodSample or MethodRoots.
 	Method string `json:"method"`
 	// Params are the *ElicitParams, *CreateMessageParams, a json.RawMessage of
-	// either, or nil. Raw params keep what they carry, but for what the client's
-	// revision lacks and the reserved keys of _meta.
+	// either, or nil. Raw params are sent as they are, except for the reserved
+	// keys of _meta and what the client's revision lacks.
 	Params any `json:"params,omitzero"`
 }
 
 // InputRequired says that an exchange cannot go on without answers from the
-// client. A handler returns it like any error, as it came from
-// Backchannel.Input, or made by hand; whoever carries the exchange asks the
-// questions and serves the request again.
+// client. A handler returns it like any error, either as it came from
+// Backchannel.Input or made by hand; the transport side asks the questions and
+// serves the request again.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#inputrequiredresult.
 type InputRequired struct {
 	Requests []InputRequest
 	// State is what a hand-made InputRequired wants back on the retry, in
 	// Exchange.State: any JSON value, or nil. It is sealed on its way through
-	// the client. In one that a client.Client returns it is the server's
-	// requestState as a JSON string, or null.
+	// the client. In an InputRequired that a client.Client returns, State is
+	// the server's requestState as a JSON string, or null.
 	State json.RawMessage
 }
 

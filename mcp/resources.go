@@ -89,7 +89,7 @@ type ReadResourceResult struct {
 	Contents []*ResourceContents `json:"contents"`
 }
 
-// SubscribeParams names a resource to watch, or to watch no longer (sessions).
+// SubscribeParams names a resource to watch, or to stop watching (sessions).
 //
 // Spec: 2025-11-25 server/resources#subscriptions.
 type SubscribeParams struct {

@@ -37,8 +37,8 @@ type CacheFields struct {
 	CacheScope CacheScope `json:"cacheScope,omitzero"`
 }
 
-// ListParams asks for a page of a list: the one behind a cursor, or the first.
-//
+// ListParams asks for a page of a list: the one that the cursor points to, or
+// the first.
 // Spec: 2026-07-28 server/utilities/pagination#pagination-model.
 type ListParams struct {
 	Cursor *string `json:"cursor,omitzero"`

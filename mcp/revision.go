@@ -36,7 +36,7 @@ func ParseRevision(s string) (Revision, bool) {
 // String returns the revision's name in the protocol, or "" for none.
 func (r Revision) String() string { return r.date }
 
-// IsZero reports whether r is no revision.
+// IsZero reports whether r is the zero Revision.
 func (r Revision) IsZero() bool { return r.date == "" }
 
 // MarshalText returns the revision's name.

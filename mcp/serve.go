@@ -8,8 +8,8 @@ import (
 // ServeOptions are what every transport that serves a Handler takes. The zero
 // value is safe and complete.
 type ServeOptions struct {
-	// Logger hears of refused messages, failed handlers and lost clients.
-	// nil means slog.Default().
+	// Logger receives reports of refused messages, failed handlers and lost
+	// clients. nil means slog.Default().
 	Logger *slog.Logger
 	// MaxMessageBytes bounds one received message. 0 means 16 MiB.
 	MaxMessageBytes int
@@ -27,8 +27,8 @@ type ServeOptions struct {
 	StateTTL time.Duration
 	// MaxRounds bounds how often one exchange may ask. 0 means 16.
 	MaxRounds int
-	// ChangeWindow is how long changes are gathered before clients are told,
-	// counted from the first. 0 means 10 milliseconds.
+	// ChangeWindow is how long changes are gathered before clients are
+	// notified, counted from the first change. 0 means 10 milliseconds.
 	ChangeWindow time.Duration
 	// DrainTimeout is how long requests may go on after the client closed the
 	// connection. 0 means 1 second.

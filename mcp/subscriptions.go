@@ -2,7 +2,7 @@ package mcp
 
 import "slices"
 
-// SubscriptionFilter says which changes a client wants to hear of.
+// SubscriptionFilter says which changes a client wants to be notified of.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
 type SubscriptionFilter struct {
@@ -20,8 +20,8 @@ type ListenParams struct {
 	Notifications SubscriptionFilter `json:"notifications"`
 }
 
-// AcknowledgedParams says which of the changes that a client asked for it will
-// be told of.
+// AcknowledgedParams says which of the requested changes the client will be
+// notified of.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 type AcknowledgedParams struct {
@@ -29,8 +29,8 @@ type AcknowledgedParams struct {
 	Notifications SubscriptionFilter `json:"notifications"`
 }
 
-// NotificationParams are the params of notifications that say nothing but
-// that they happened.
+// NotificationParams are the params of notifications that carry no data of
+// their own.
 type NotificationParams struct {
 	Meta Meta `json:"_meta,omitzero"`
 }
@@ -47,7 +47,7 @@ const (
 )
 
 // Change is something that happened to a server's features. It is comparable:
-// equal changes that wait for delivery are told once.
+// equal changes that wait for delivery are delivered once.
 type Change struct {
 	Kind ChangeKind
 	URI  string // the resource, for ResourceUpdated
@@ -55,8 +55,8 @@ type Change struct {
 
 // Watch is what an exchange subscribes to.
 type Watch struct {
-	// Filter is what the client wants to hear of. Middleware may narrow it: what
-	// a client must not hear of is left out before it reaches the server.
+	// Filter is what the client asks to be notified of. Middleware may narrow
+	// it, so that what a client must not learn of never reaches the server.
 	Filter SubscriptionFilter
 	// Deliver takes the changes. It does not block and may be called
 	// concurrently, but not after Watching.Stop has returned.
@@ -65,12 +65,13 @@ type Watch struct {
 
 // Watching is the result of an exchange that subscribes.
 type Watching struct {
-	// Filter is what Deliver will be called for. The client is told so.
+	// Filter says which changes Deliver will be called for. The client is
+	// told.
 	//
 	// Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 	Filter SubscriptionFilter
-	// Stop ends it. Deliver is not called any more when it has returned. It may
-	// be called more than once, but not from Deliver.
+	// Stop ends the subscription. Once it has returned, Deliver is not called
+	// any more. It may be called more than once, but not from Deliver.
 	Stop func()
 }
 

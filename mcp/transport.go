@@ -9,11 +9,11 @@ import (
 // Transport is how a client reaches a server. Package client uses it; other
 // packages implement it. Its methods may be called concurrently.
 type Transport interface {
-	// Connect opens a connection. What the server sends beside answers goes to
-	// receiver until Conn.Close has returned.
+	// Connect opens a connection. Whatever the server sends other than
+	// responses goes to receiver until Conn.Close has returned.
 	Connect(ctx context.Context, receiver Receiver) (Conn, error)
-	// Name identifies the server, for caches and messages: a command line, a
-	// URL.
+	// Name identifies the server in caches and messages, for example by its
+	// command line or URL.
 	Name() string
 }
 
@@ -34,13 +34,13 @@ type Conn interface {
 	Close() error
 }
 
-// Receiver takes what a server sends beside answers. A transport that knows
-// which call a message belongs to, for example because it came on the stream of
-// that call's answer, passes a context with the values of the one that
-// RoundTrip got.
+// Receiver takes whatever a server sends other than responses. Where a
+// transport knows which call a message belongs to, because the message came on
+// the stream of that call's response, the context that it passes carries the
+// values of the context that RoundTrip got.
 type Receiver interface {
 	// Notification takes notifications in order. It must not block for long:
-	// nothing is read meanwhile.
+	// nothing is read in the meantime.
 	Notification(ctx context.Context, m *jsonrpc.Message)
 	// Request answers a request of the server. It is called on a goroutine of
 	// its own; ctx ends when the server withdraws the request, or with the

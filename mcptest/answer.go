@@ -12,7 +12,7 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// back is the way back of an exchange to its caller.
+// back is the Backchannel of an exchange: it leads to the Caller.
 type back struct {
 	*Caller
 	peer *mcp.Peer
@@ -96,7 +96,7 @@ func (b *back) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json
 	return answers, nil
 }
 
-// encodeAnswer makes the result that a client would send.
+// encodeAnswer returns the result that a client would send.
 func encodeAnswer(q mcp.InputRequest, answer any) (json.RawMessage, error) {
 	switch a := answer.(type) {
 	case *mcp.ElicitResult, *mcp.CreateMessageResult, *mcp.ListRootsResult:
@@ -114,13 +114,13 @@ func encodeAnswer(q mcp.InputRequest, answer any) (json.RawMessage, error) {
 	case mcp.MethodSample:
 		text, ok := answer.(string)
 		if !ok {
-			return nil, fmt.Errorf("a %T answers no sampling: give a string or an *mcp.CreateMessageResult", answer)
+			return nil, fmt.Errorf("a %T cannot answer sampling: give a string or an *mcp.CreateMessageResult", answer)
 		}
 		return wire.Marshal(&mcp.CreateMessageResult{Role: mcp.RoleAssistant, Model: "mcptest", Content: mcp.OneOrMany{mcp.Text(text)}})
 	case mcp.MethodRoots:
 		roots, ok := answer.([]*mcp.Root)
 		if !ok {
-			return nil, fmt.Errorf("a %T is no roots: give a []*mcp.Root", answer)
+			return nil, fmt.Errorf("a %T cannot answer roots: give a []*mcp.Root", answer)
 		}
 		return wire.Marshal(&mcp.ListRootsResult{Roots: roots})
 	}

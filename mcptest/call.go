@@ -12,15 +12,16 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// NewCall returns a call by which a handler can be tested alone, as the plain
-// function that it is, without a server or a client. caller is the client's
-// end: who it is, what it answers, and afterwards what it was asked and told.
-// nil stands for new(Caller). The call is valid until the test ends, or until
+// NewCall returns a call with which a handler can be tested alone, as a plain
+// function, without a server or a client. caller is the client's end: it says
+// who the client is and what it answers, and records what it was asked and
+// sent. nil stands for new(Caller). The call is valid until the test ends, or
+// until caller.Finish.
 // caller.Finish.
-//
-// It is a call of a tool, and does for the handlers of resources, prompts and
-// completions, too. Progress is not throttled. A second call of one caller is
-// the next round of the first: what server.Once has run is not run again.
+// The call is a tool call, but also works for the handlers of resources,
+// prompts and completions. Progress is not throttled. A second call with the
+// same caller is the next round of the first: what server.Once has run is not
+// run again.
 func NewCall(t testing.TB, caller *Caller) *server.Call {
 	t.Helper()
 	if caller == nil {
@@ -57,17 +58,17 @@ func NewCall(t testing.TB, caller *Caller) *server.Call {
 	}
 }
 
-// toolName is what the tool is called that the exchanges of NewCall call.
+// toolName is the name of the tool that NewCall's exchanges call.
 const toolName = "mcptest"
 
 // running is a call that was made by NewCall.
 type running struct {
-	end      func()        // what its handler waits for
+	end      func()        // lets its handler return
 	finished chan struct{} // closed when result is set
 	result   *mcp.CallToolResult
 }
 
-// exchange returns what a transport would make of the request.
+// exchange returns the exchange that a transport would make of the request.
 func (c *Caller) exchange() (*mcp.Exchange, error) {
 	peer := c.Peer
 	if peer == nil {

@@ -52,7 +52,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What was done in one round is not done in the next.
+// What was done in one round is not repeated in the next.
 func TestRounds(t *testing.T) {
 	caller := &mcptest.Caller{Answers: map[string]any{"sure": confirmation{true}}, Done: map[string]any{"earlier": 7}}
 	paid := 0
@@ -150,9 +150,9 @@ func TestFinish(t *testing.T) {
 		t.Errorf("finished twice: %+v", again)
 	}
 	if other := new(mcptest.Caller).Finish(call); other != nil {
-		t.Errorf("somebody else's call: %+v", other)
+		t.Errorf("another caller's call: %+v", other)
 	}
 	if mcptest.NewCall(t, nil) == nil {
-		t.Error("nobody has no call")
+		t.Error("a caller without calls finished nil")
 	}
 }

@@ -10,33 +10,35 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// Caller is the client's end of calls that NewCall makes. The fields say who it
-// is and what it answers, and must not be changed while a handler runs; the
-// methods say what it was asked and told, and may be called concurrently. The
-// zero value is a client that can be asked everything, and has no answers.
+// Caller is the client's end of the calls that NewCall makes. Its fields say
+// who the client is and what it answers, and must not be changed while a
+// handler runs; its methods say what the client was asked and sent, and may be
+// called concurrently. The zero value is a client that can be asked everything
+// and has no answers.
 type Caller struct {
-	// Peer is who calls: revision, capabilities, principal. nil means a client
-	// of the newest revision that has declared every capability, and whom
-	// nobody has authenticated. A question that Peer has not declared the
-	// capability for is an *mcp.MissingCapabilityError, as it is elsewhere.
+	// Peer is the client: its revision, capabilities and principal. nil means
+	// an unauthenticated client of the newest revision that has declared every
+	// capability. A question that needs a capability that Peer has not declared
+	// fails with an *mcp.MissingCapabilityError, as with a real client.
 	Peer *mcp.Peer
 	// Meta is the _meta of the request.
 	Meta mcp.Meta
-	// Answers are the answers to questions, by their keys; roots have
-	// server.RootsKey. A form is answered by anything whose JSON is its content,
-	// a URL by nil, sampling by a string or an *mcp.CreateMessageResult, roots
-	// by a []*mcp.Root. An *mcp.ElicitResult is taken as it is.
-	// server.ErrDeclined and server.ErrCancelled are what the user may do
-	// instead, and any other error is one of the client's.
+	// Answers are the answers to questions, by key; the key of roots is
+	// server.RootsKey. A form is answered by any value whose JSON is the form's
+	// content, a URL by nil, sampling by a string or an
+	// *mcp.CreateMessageResult, roots by a []*mcp.Root. An *mcp.ElicitResult is
+	// used as it is. server.ErrDeclined and server.ErrCancelled stand for what
+	// the user may do instead, and any other error is an error of the client.
 	//
-	// A question that is not in Answers is an *mcp.InputRequired, as for every
-	// client that cannot be asked in place. The handler has to return it; a test
-	// that adds the answer and makes another call plays the next round.
+	// A question that has no entry in Answers fails with an *mcp.InputRequired,
+	// as for every client that cannot be asked in place. The handler must return
+	// it; a test that adds the answer and makes another call plays the next
+	// round.
 	Answers map[string]any
-	// Done are results that server.Once has from earlier rounds, by key.
+	// Done holds results that server.Once has from earlier rounds, by key.
 	Done map[string]any
 	// LogLevel is the lowest level of log messages that the client wants. ""
-	// means mcp.LevelDebug, and so all of them.
+	// means mcp.LevelDebug, which is all of them.
 	LogLevel mcp.LoggingLevel
 
 	mu    sync.Mutex
@@ -44,14 +46,14 @@ type Caller struct {
 	asked []mcp.InputRequest
 	told  []Notification
 	ran   []string
-	once  map[string]json.RawMessage // what was run, by key
+	once  map[string]json.RawMessage // results of server.Once, by key
 }
 
-// Notification is one that a handler sent.
+// Notification is a notification that a handler sent.
 type Notification struct {
 	Method string
-	// Params are what the handler gave, for the protocol's own a pointer to
-	// one of package mcp's types, such as *mcp.ProgressParams.
+	// Params are what the handler passed; for the protocol's own notifications,
+	// a pointer to one of package mcp's types, such as *mcp.ProgressParams.
 	Params any
 }
 
@@ -67,15 +69,15 @@ func ableToAll() *mcp.Peer {
 	}
 }
 
-// Asked returns the questions that handlers put, in order, also those that had
-// no answer.
+// Asked returns the questions that handlers asked, in order, including those
+// without an answer.
 func (c *Caller) Asked() []mcp.InputRequest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.asked)
 }
 
-// Ran returns the keys of what server.Once has run, in order.
+// Ran returns the keys that server.Once has run, in order.
 func (c *Caller) Ran() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,8 +92,8 @@ func (c *Caller) Notified() []Notification {
 	return slices.Clone(c.told)
 }
 
-// Progress returns the progress that handlers reported. As on a wire, what does
-// not exceed the last is left out.
+// Progress returns the progress that handlers reported. As on a wire, values
+// that do not exceed the previous one are left out.
 func (c *Caller) Progress() []*mcp.ProgressParams { return paramsOf[*mcp.ProgressParams](c) }
 
 // Logged returns the messages that handlers logged for the client.
@@ -107,10 +109,10 @@ func paramsOf[T any](c *Caller) []T {
 	return list
 }
 
-// Finish ends a call, as the return of its handler does elsewhere, and returns
-// what the handler added to its result: the content of Call.AddContent and the
-// _meta of Call.SetResultMeta. It returns nil when a server would have refused
-// that, and for a call that is not of this caller.
+// Finish ends a call, as a handler's return does on a server, and returns what
+// the handler added to its result: the content of Call.AddContent and the _meta
+// of Call.SetResultMeta. It returns nil if a server would have refused that,
+// and for a call that is not this caller's.
 func (c *Caller) Finish(call *server.Call) *mcp.CallToolResult {
 	c.mu.Lock()
 	r, ok := c.calls[call]

@@ -15,7 +15,7 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// exampleT stands for the *testing.T of a test, which an example has not.
+// exampleT stands in for the *testing.T of a test, which examples do not have.
 type exampleT struct {
 	testing.TB
 	cleanups []func()
@@ -51,7 +51,7 @@ func buy(ctx context.Context, call *server.Call, in order) (string, error) {
 	return fmt.Sprint("receipt ", receipt), err
 }
 
-// A handler is tested as the function that it is.
+// A handler is tested as a plain function.
 func ExampleNewCall() {
 	t := new(exampleT) // in a test: its *testing.T
 	defer t.end()
@@ -91,7 +91,7 @@ func ExampleCaller() {
 	// the client has not declared the capability elicitation (form)
 }
 
-// What client and server say, whatever the mode.
+// The recorder shows what client and server send, whatever the mode.
 func ExampleRecorder() {
 	t := new(exampleT) // in a test: its *testing.T
 	defer t.end()
@@ -114,7 +114,7 @@ func ExampleRecorder() {
 	// tools/call
 }
 
-// A server and a client in one process, with a look at what travels.
+// A server and a client in one process, with a tap on the frames.
 func ExampleTransport() {
 	transport := &mcptest.Transport{Handler: adder(), Over: mcptest.Lines}
 	c, err := client.Connect(context.Background(), transport, &client.Options{Tap: func(e mcp.TapEvent) {
@@ -135,7 +135,7 @@ func ExampleTransport() {
 	// 5 <nil>
 }
 
-// The matrix, of which RunModes skips what makes no sense.
+// RunModes skips modes in which a test makes no sense.
 func ExampleSkip() {
 	modes := mcptest.Skip(mcptest.AllModes(), "a request has a connection of its own there", mcptest.Mode.IsHTTP)
 	for _, m := range modes {
@@ -149,8 +149,8 @@ func ExampleSkip() {
 	// http/2025-11-25
 }
 
-// An HTTP handler, such as a streamable.Handler behind an auth.Guard, without
-// the network.
+// An HTTP handler, such as a streamable.Handler behind an auth.Guard, without a
+// network.
 func ExampleSite() {
 	site := mcptest.NewSite(http.NotFoundHandler())
 	defer site.Close()

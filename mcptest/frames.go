@@ -6,7 +6,7 @@ import (
 	"github.com/parley-mcp/parley/internal/stream"
 )
 
-// maxFrame bounds a frame; nothing in this process is a stranger.
+// maxFrame bounds a frame; nothing in this process is untrusted.
 const maxFrame = 64 << 20
 
 func (t *Transport) pair() (near, far stream.Frames) {

@@ -1,7 +1,7 @@
-// Package mcptest tests servers and clients: a matrix that runs one test body
-// in every mode of the protocol, so that what works in one revision and over
-// one transport is known to work in all; a recorder of what travels; and calls
-// for a handler that is to be tested alone.
+// Package mcptest tests servers and clients. It has a matrix that runs one test
+// body in every mode of the protocol, so that what works in one revision and
+// over one transport is known to work in all; a recorder of what is sent; and
+// calls for testing a handler alone.
 //
 //	func TestGreet(t *testing.T) {
 //		mcptest.Run(t, newServer, nil, func(t *testing.T, c *client.Client) {
@@ -10,8 +10,8 @@
 //		})
 //	}
 //
-// Everything runs in this process, and HTTP over connections in memory: all of
-// it works in the bubbles of testing/synctest, too.
+// Everything runs in this process, and HTTP uses connections in memory, so all
+// of it works in the bubbles of testing/synctest, too.
 package mcptest
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Run runs body as a subtest in each of Modes, each time with a new server
-// and a client connected to it. opts configure the client; they may be nil,
-// and are asked for anew each time. Run fails the test when a client cannot
-// connect, and closes everything when the body has returned.
+// Run runs body as a subtest in each of Modes, each time with a new server and
+// a client connected to it. opts returns the client's options; it may be nil,
+// and is called for each mode. Run fails the test if a client cannot connect,
+// and closes everything when body has returned.
 func Run(t *testing.T, server func() mcp.Handler, opts func() *client.Options, body func(t *testing.T, c *client.Client)) {
 	t.Helper()
 	RunModes(t, Modes(), server, opts, body)
@@ -49,7 +49,7 @@ func RunModes(t *testing.T, modes []Mode, server func() mcp.Handler, opts func()
 }
 
 // Connect connects a client to a server in one mode. Both end with the test.
-// opts may be nil; its Revisions do not count, and its Logger is Quiet if it is
+// opts may be nil; its Revisions are ignored, and its Logger is Quiet if it is
 // nil.
 func Connect(t testing.TB, h mcp.Handler, m Mode, opts *client.Options) *client.Client {
 	t.Helper()

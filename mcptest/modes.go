@@ -10,7 +10,7 @@ import (
 
 // How a client reaches a server in this process.
 const (
-	Memory = "memory" // messages are handed over whole
+	Memory = "memory" // each message is handed over as a whole
 	Lines  = "lines"  // messages are lines of a byte stream, as on standard streams
 	HTTP   = "http"   // Streamable HTTP
 	SSE    = "sse"    // HTTP+SSE, the transport of 2024-11-05
@@ -28,12 +28,12 @@ type Mode struct {
 // String returns the mode's name, as it appears in the names of tests.
 func (m Mode) String() string { return m.Transport + "/" + m.Revision.String() }
 
-// IsHTTP reports whether the mode has HTTP below it, of either kind.
+// IsHTTP reports whether the mode uses HTTP, in either transport.
 func (m Mode) IsHTTP() bool { return m.Transport == HTTP || m.Transport == SSE }
 
 // Modes returns the matrix: each transport with the oldest and the newest
-// revision of each era that has it. PARLEY_TEST_ALL=1 in the environment makes
-// it AllModes.
+// revision of each era that has the transport. If PARLEY_TEST_ALL=1 is set in
+// the environment, it is AllModes.
 func Modes() []Mode { return matrix(os.Getenv("PARLEY_TEST_ALL") != "") }
 
 // AllModes returns each transport with every revision that has it, oldest
@@ -58,7 +58,7 @@ func matrix(all bool) []Mode {
 }
 
 // carries reports whether a revision has a transport: one of the two over HTTP
-// took the place of the other.
+// replaced the other.
 //
 // Spec: 2025-03-26 changelog (major 2).
 func carries(transport string, r mcp.Revision) bool {
@@ -71,9 +71,9 @@ func carries(transport string, r mcp.Revision) bool {
 	return true
 }
 
-// Skip returns modes, of which RunModes skips those that which reports true
-// for, and says why: a test that makes no sense everywhere still shows where
-// it was not run.
+// Skip returns modes, marked so that RunModes skips those for which which
+// reports true, and says why: a test that makes no sense everywhere still shows
+// where it was not run.
 //
 //	modes := mcptest.Skip(mcptest.Modes(), "there are no standing streams", mcptest.Mode.IsHTTP)
 func Skip(modes []Mode, why string, which func(Mode) bool) []Mode {

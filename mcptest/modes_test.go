@@ -64,7 +64,8 @@ func TestSkippedModesAreSkipped(t *testing.T) {
 	}
 }
 
-// Every mode works in a bubble, where a minute is a matter of waiting for it.
+// Every mode works in a bubble, where a minute passes as soon as everything
+// waits for it.
 func TestBubbles(t *testing.T) {
 	slow := func() mcp.Handler {
 		s := server.New(mcp.Implementation{Name: "slow", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})

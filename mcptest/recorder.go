@@ -12,24 +12,25 @@ import (
 )
 
 // Recorder keeps what clients and servers send to each other, in an order that
-// both could have observed: a request is before its answer. Its zero value is
-// ready; its methods may be called concurrently.
+// both could have observed: a request comes before its response. The zero value
+// is ready; its methods may be called concurrently.
 type Recorder struct {
 	mu     sync.Mutex
 	frames []Frame
 }
 
-// Frame is what travels at once: a message, or in 2025-03-26 a batch of them.
+// Frame is one unit of transmission: a message, or in 2025-03-26 a batch of
+// them.
 type Frame struct {
 	Mode       Mode
 	FromClient bool
-	// JSON is the frame as it travelled. Over HTTP it is the body of a request
-	// or response, or what one event of a stream carries.
+	// JSON is the frame exactly as sent. Over HTTP it is the body of a request
+	// or response, or the data of one event of a stream.
 	JSON []byte
 }
 
-// Messages returns the messages of the frame: one, or those of a batch. What
-// is not valid is left out.
+// Messages returns the messages of the frame: one, or those of a batch. Invalid
+// ones are left out.
 func (f Frame) Messages() []*jsonrpc.Message {
 	d := jsonrpc.Decoder{MaxBytes: maxFrame}
 	entries := []jsonrpc.Entry{{}}
@@ -47,8 +48,8 @@ func (f Frame) Messages() []*jsonrpc.Message {
 	return messages
 }
 
-// Connect is the function Connect, and keeps what travels. It takes the place
-// of a Tap in opts.
+// Connect is the function Connect, and records what is sent. It replaces a Tap
+// in opts.
 func (r *Recorder) Connect(t testing.TB, h mcp.Handler, m Mode, opts *client.Options) *client.Client {
 	t.Helper()
 	o := client.Options{}
@@ -59,8 +60,8 @@ func (r *Recorder) Connect(t testing.TB, h mcp.Handler, m Mode, opts *client.Opt
 	return Connect(t, h, m, &o)
 }
 
-// Tap returns what keeps frames of a connection, for the options of a client or
-// a server.
+// Tap returns a tap that records the frames of a connection, for the options of
+// a client or a server.
 func (r *Recorder) Tap(m Mode) mcp.Tap {
 	return func(e mcp.TapEvent) {
 		if e.Frame == nil || e.Dropped != 0 {
@@ -73,18 +74,18 @@ func (r *Recorder) Tap(m Mode) mcp.Tap {
 	}
 }
 
-// Frames returns what was recorded so far. What a closed client said and heard
-// is there when its Close, or the test's cleanup, has returned.
+// Frames returns what was recorded so far. Everything that a client sent and
+// received is included once its Close, or the test's cleanup, has returned.
 func (r *Recorder) Frames() []Frame {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.frames)
 }
 
-// FromClient returns the messages that clients sent, of all modes.
+// FromClient returns the messages that clients sent, in all modes.
 func (r *Recorder) FromClient() []*jsonrpc.Message { return r.messages(true) }
 
-// FromServer returns the messages that servers sent, of all modes.
+// FromServer returns the messages that servers sent, in all modes.
 func (r *Recorder) FromServer() []*jsonrpc.Message { return r.messages(false) }
 
 func (r *Recorder) messages(fromClient bool) []*jsonrpc.Message {

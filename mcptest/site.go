@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// Site serves an HTTP handler in this process, over connections that are in
-// memory. It is what an httptest.Server is, and works in the bubbles of
-// testing/synctest, too, where real sockets do not. Its methods may be called
+// Site serves an HTTP handler in this process, over connections in memory. It
+// is like an httptest.Server, but also works in the bubbles of
+// testing/synctest, where real sockets do not. Its methods may be called
 // concurrently.
 type Site struct {
-	// URL is where the handler is: any path below it leads there.
+	// URL is the URL of the handler: any path below it leads there.
 	URL string
 	// Client reaches the site, and nothing else.
 	Client *http.Client
@@ -22,25 +22,25 @@ type Site struct {
 	running sync.WaitGroup
 }
 
-// NewSite starts to serve a handler. Whoever calls it must call Close.
+// NewSite starts to serve a handler. The caller must call Close.
 func NewSite(h http.Handler) *Site {
 	n := &network{arriving: make(chan net.Conn), done: make(chan struct{}), open: map[net.Conn]bool{}}
 	s := &Site{
 		URL:     "http://" + loopback.IP.String(),
 		Client:  &http.Client{Transport: &http.Transport{DialContext: n.dial}},
 		network: n,
-		server:  &http.Server{Handler: h}, //nolint:gosec // no stranger can be slow here
+		server:  &http.Server{Handler: h}, //nolint:gosec // there are no untrusted clients
 	}
 	s.running.Go(func() { _ = s.server.Serve(n) }) // ends with Close
 	return s
 }
 
-// Cut cuts every connection, in the middle of whatever it carries. New ones can
-// be made.
+// Cut closes every connection, in the middle of whatever it carries. New ones
+// can be opened.
 func (s *Site) Cut() { s.network.cut() }
 
-// Close cuts every connection and ends the server. Handlers that still run
-// have their contexts ended, and are not waited for.
+// Close closes every connection and ends the server. The contexts of handlers
+// that are still running end, but Close does not wait for the handlers.
 func (s *Site) Close() {
 	s.Client.CloseIdleConnections()
 	_ = s.server.Close() // closing a network in memory does not fail
@@ -48,8 +48,8 @@ func (s *Site) Close() {
 	s.running.Wait()
 }
 
-// network is a listener whose connections have no buffers, and say that they
-// are on the loopback.
+// network is a listener whose connections have no buffers, and have loopback
+// addresses.
 type network struct {
 	arriving chan net.Conn
 	done     chan struct{}

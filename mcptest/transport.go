@@ -13,9 +13,9 @@ import (
 )
 
 // Transport serves a handler in this process. Over frames, each Connect starts
-// a server of its own for it, which ends with the connection; over HTTP, all
-// connections reach the same one. Its fields must not change once it is in use;
-// its methods may be called concurrently.
+// a server of its own, which ends with the connection; over HTTP, all
+// connections reach the same server. Its fields must not change once it is in
+// use; its methods may be called concurrently.
 type Transport struct {
 	Handler mcp.Handler
 	// Over is how the frames travel: Memory, Lines, HTTP or SSE. "" means
@@ -52,7 +52,7 @@ func (t *Transport) connectFrames(r mcp.Receiver, seen *tap.Conn) mcp.Conn {
 	t.last = far
 	t.mu.Unlock()
 	t.servers.Go(func() { // the server outlives the call that connects to it, and ends with the client; Wait waits for it
-		_ = stream.Serve(context.Background(), t.Handler, far, era.WithDefaults(t.Serve)) // how a connection ends is the client's to see
+		_ = stream.Serve(context.Background(), t.Handler, far, era.WithDefaults(t.Serve)) // the client sees how the connection ends
 	})
 	return stream.Dial(near, r, maxFrame, nil, seen)
 }
@@ -72,8 +72,8 @@ func (t *Transport) connectWeb(ctx context.Context, r mcp.Receiver) (mcp.Conn, e
 }
 
 // Break ends the newest connection from the server's side, as a crash would.
-// Over HTTP it cuts all connections, and another server is there for the next
-// ones, which has no sessions.
+// Over HTTP it closes all connections, and the next ones reach a new server,
+// which has no sessions.
 func (t *Transport) Break() {
 	t.mu.Lock()
 	last, web := t.last, t.web
@@ -86,8 +86,8 @@ func (t *Transport) Break() {
 	}
 }
 
-// Wait returns when every server has ended. Those of frames end with their
-// connections; that of HTTP is ended by Wait, so clients have to be closed
+// Wait returns when every server has ended. Over frames, servers end with their
+// connections; over HTTP, Wait ends the server, so clients must be closed
 // before.
 func (t *Transport) Wait() {
 	t.mu.Lock()
@@ -101,9 +101,9 @@ func (t *Transport) Wait() {
 }
 
 // Raw connects without a client: it returns a function that sends one frame,
-// whatever it is, and calls receive with each frame of the server, one at a
-// time. The connection ends with the test. It is for frames, so tr must not be
-// over HTTP: there, use a NewSite and its Client.
+// whatever its contents, and calls receive with each frame of the server, one
+// at a time. The connection ends with the test. It is for frames, so tr must
+// not use HTTP: there, use NewSite and its Client.
 func Raw(t testing.TB, tr *Transport, receive func(frame []byte)) (send func(frame string)) {
 	t.Helper()
 	if (Mode{Transport: tr.Over}).IsHTTP() {
@@ -113,7 +113,7 @@ func Raw(t testing.TB, tr *Transport, receive func(frame []byte)) (send func(fra
 	served := make(chan struct{})
 	go func() { // ends when near is closed; the cleanup waits for it
 		defer close(served)
-		_ = stream.Serve(context.Background(), tr.Handler, far, era.WithDefaults(tr.Serve)) // the frames tell
+		_ = stream.Serve(context.Background(), tr.Handler, far, era.WithDefaults(tr.Serve)) // the frames show the error
 	}()
 	read := make(chan struct{})
 	go func() { // ends when near is closed; the cleanup waits for it

@@ -12,12 +12,12 @@ import (
 	"github.com/parley-mcp/parley/mcptest"
 )
 
-// A recorder hears the same of a call in every mode.
+// A recorder sees the same frames of a call in every mode.
 func TestRecorderHearsEveryMode(t *testing.T) {
 	for _, m := range mcptest.AllModes() {
 		t.Run(m.String(), func(t *testing.T) {
 			var said mcptest.Recorder
-			t.Run("call", func(t *testing.T) { // at whose end the client is closed
+			t.Run("call", func(t *testing.T) { // the client is closed at its end
 				c := said.Connect(t, adder(), m, nil)
 				if _, err := client.Call[sum](t.Context(), c, "add", addArgs{1, 2}, client.WithProgress(func(*mcp.ProgressParams) {})); err != nil {
 					t.Error(err)
@@ -50,7 +50,7 @@ func TestRecorderHearsEveryMode(t *testing.T) {
 	}
 }
 
-// A frame's messages are those of a batch, without what is none.
+// Messages returns those of a batch that are valid.
 func TestMessagesOfABatch(t *testing.T) {
 	f := mcptest.Frame{JSON: []byte(`[{"jsonrpc":"2.0","method":"a"},5,{"jsonrpc":"2.0","id":1,"result":{}}]`)}
 	got := f.Messages()
@@ -62,9 +62,9 @@ func TestMessagesOfABatch(t *testing.T) {
 	}
 }
 
-// A client that has seen its server break down finds the next one: in the
-// stateless era always, and in a session when the server says that it has
-// forgotten it.
+// After its server broke down, a client finds the next one: in the stateless
+// era always, and in a session if the server says that it no longer knows the
+// session.
 func TestBreak(t *testing.T) {
 	for _, m := range mcptest.AllModes() {
 		if m.Revision != mcp.Revision20260728 && m.Transport != mcptest.HTTP {
@@ -98,7 +98,7 @@ func TestUnknownTransport(t *testing.T) {
 	}
 }
 
-// A site can be cut off, and reached again.
+// A site can be cut off, and reached again afterwards.
 func TestSiteCut(t *testing.T) {
 	begun, gone := make(chan struct{}), make(chan struct{})
 	site := mcptest.NewSite(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,8 +11,8 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// web is a server over HTTP. Its handler can be replaced by one that knows
-// nothing of the past.
+// web is a server over HTTP. Its handler can be replaced by one that has none
+// of its state.
 type web struct {
 	site *Site
 	make func() (webHandler, error)
@@ -28,7 +28,7 @@ type webHandler interface {
 }
 
 // newWeb starts a server. It sends no comments on idle streams: in a bubble,
-// time would pass from one to the next.
+// fake time would jump from one to the next.
 func newWeb(t *Transport) (*web, error) {
 	w := &web{make: func() (webHandler, error) {
 		if t.Over == SSE {
@@ -56,11 +56,11 @@ func (w *web) connect(ctx context.Context, t *Transport, r mcp.Receiver) (mcp.Co
 	return (&streamable.Client{URL: w.site.URL, HTTP: w.site.Client, Logger: era.WithDefaults(t.Serve).Logger, NoSSEFallback: true}).Connect(ctx, r)
 }
 
-// crash cuts all connections, and has a new handler in the place of the old.
+// crash closes all connections and replaces the handler with a new one.
 func (w *web) crash() {
 	next, err := w.make()
 	if err != nil {
-		panic("mcptest: " + err.Error()) // it was made of the same before
+		panic("mcptest: " + err.Error()) // the same options worked before
 	}
 	w.mu.Lock()
 	last := w.handler
@@ -70,7 +70,7 @@ func (w *web) crash() {
 	_ = last.Close(context.Background()) // it waits as long as that takes
 }
 
-// close ends the server when all is served.
+// close ends the server once all requests are served.
 func (w *web) close() {
 	w.mu.Lock()
 	h := w.handler

@@ -8,7 +8,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// CacheHint says how long clients may reuse a result, and who may.
+// CacheHint says how long clients may reuse a result, and who may reuse it.
 //
 // Spec: 2026-07-28 server/utilities/caching#cacheable-model.
 type CacheHint struct {
@@ -37,8 +37,8 @@ func (h CacheHint) check(method string, filtered bool) error {
 	return nil
 }
 
-// cacheFields returns the configured hint of a method; none when there is
-// none.
+// cacheFields returns the configured hint of a method, or the zero value if
+// there is none.
 func (s *Server) cacheFields(method string) mcp.CacheFields {
 	hint, ok := s.opts.Cache[method]
 	if !ok {
@@ -52,8 +52,8 @@ func (s *Server) cacheFields(method string) mcp.CacheFields {
 	return mcp.CacheFields{TTLMs: &ttl, CacheScope: scope}
 }
 
-// readCache fills what a handler left open in the cache fields of its result.
-// A scope is never widened: what a handler says nothing of is as the server's
+// readCache fills in the cache fields that a handler left open in its result. A
+// scope is never widened: without a TTL of its own a result gets the server's
 // default, and a TTL of its own without a scope is private.
 //
 // Spec: 2026-07-28 server/utilities/caching#time-to-live-ttl-field.

@@ -11,9 +11,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Call is what a handler knows of the exchange it serves, and its way back to
-// the client. It is valid until the handler returns. All methods may be called
-// concurrently.
+// Call is what a handler knows about the exchange it serves, and its way back
+// to the client. It is valid until the handler returns. All methods may be
+// called concurrently.
 type Call struct {
 	s *Server
 	x *mcp.Exchange
@@ -33,8 +33,8 @@ func (c *Call) finish() { c.progress.stop() }
 // Exchange returns the exchange itself. It must not be changed.
 func (c *Call) Exchange() *mcp.Exchange { return c.x }
 
-// Peer returns who sent the request. Its Info is what the client says of
-// itself; nothing should be decided by it.
+// Peer returns who sent the request. Its Info is what the client says about
+// itself, and must not be the basis of any decision.
 func (c *Call) Peer() mcp.Peer { return c.x.Peer }
 
 // Principal returns who the transport authenticated, or "" for nobody.
@@ -82,8 +82,8 @@ func (c *Call) notify(ctx context.Context, method string, params any) error {
 	return c.x.Back.Notify(ctx, method, params)
 }
 
-// AddContent adds blocks to the result of a tool, behind the handler's own.
-// It has no effect on other kinds of handlers.
+// AddContent adds blocks to the result of a tool, after the handler's own. It
+// has no effect on other kinds of handlers.
 //
 // Spec: 2026-07-28 server/tools#tool-result.
 func (c *Call) AddContent(blocks ...mcp.Content) {
@@ -109,8 +109,8 @@ func (c *Call) SetResultMeta(key string, v any) error {
 	return nil
 }
 
-// added returns what the handler added to its result. The contents are not
-// changed any more: whatever still runs of the handler appends to a copy.
+// added returns what the handler added to its result. The contents do not
+// change any more: if a part of the handler still runs, it appends to a copy.
 func (c *Call) added() (mcp.Contents, mcp.Meta) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +119,7 @@ func (c *Call) added() (mcp.Contents, mcp.Meta) {
 	return extra, meta
 }
 
-// mergeMeta returns own with added over it. It changes neither.
+// mergeMeta returns own overlaid with added. It changes neither.
 func mergeMeta(own, added mcp.Meta) mcp.Meta {
 	if len(added) == 0 || len(own) == 0 {
 		return pick(own, added)

@@ -15,7 +15,7 @@ import (
 )
 
 // within runs f as the handler of a tool, in an exchange that prepare may
-// change, and returns the exchange's way back.
+// change, and returns the exchange's client end.
 func within(t *testing.T, s *Server, prepare func(*mcp.Exchange, *fakeBack), f func(ctx context.Context, call *Call) error) *fakeBack {
 	t.Helper()
 	AddTool(s, mcp.Tool{Name: "t"}, func(ctx context.Context, call *Call, _ struct{}) (string, error) { return "", f(ctx, call) })
@@ -29,7 +29,7 @@ func within(t *testing.T, s *Server, prepare func(*mcp.Exchange, *fakeBack), f f
 	return back
 }
 
-// wait lets the time of a bubble pass.
+// wait lets fake time pass.
 func wait(d time.Duration) { <-time.NewTimer(d).C }
 
 func withToken(x *mcp.Exchange, _ *fakeBack) { x.ProgressToken = jsonrpc.StringID("tok") }
@@ -91,8 +91,8 @@ func TestProgressAfterTheAnswer(t *testing.T) {
 	}
 }
 
-// While one goroutine sends, what others report waits for it; the latest
-// goes out, and order is kept.
+// While one goroutine sends, what others report waits for it; only the latest
+// is sent next, and order is kept.
 func TestProgressFromManyGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := newServer(Options{ProgressInterval: -1})

@@ -8,12 +8,12 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Hub carries changes from where they happen to those who watch. NewHub makes
+// Hub carries changes from where they happen to their watchers. NewHub makes
 // one for a process. One that several nodes share makes a change on one node
 // known to the clients of all. Its methods may be called concurrently.
 type Hub interface {
-	// Publish makes a change known. It must not block for long: it is called
-	// by whoever changes a feature.
+	// Publish makes a change known. It must not block for long: it is called by
+	// the code that changes a feature.
 	Publish(change mcp.Change)
 	// Subscribe calls deliver for each change that the filter asks for, until
 	// stop is called. deliver does not block, and does not call stop; it may
@@ -22,13 +22,13 @@ type Hub interface {
 	Subscribe(filter mcp.SubscriptionFilter, deliver func(mcp.Change)) (stop func())
 }
 
-// NewHub returns a Hub for one process. Its costs grow with the number of
-// those who watch a change, not with the number of all.
+// NewHub returns a Hub for one process. The cost of a change grows with the
+// number of its own watchers, not with the number of all watchers.
 func NewHub() Hub {
 	return &localHub{interested: map[mcp.Change]map[*subscriber]struct{}{}}
 }
 
-// localHub knows for each change who is interested in it.
+// localHub knows the subscribers of each change.
 type localHub struct {
 	mu         sync.RWMutex
 	interested map[mcp.Change]map[*subscriber]struct{}
@@ -131,7 +131,7 @@ func (s *subscriber) leave() {
 	}
 }
 
-// stop returns when no delivery is under way, and none will be.
+// stop returns once no delivery is under way, and none will follow.
 func (s *subscriber) stop() {
 	s.mu.Lock()
 	s.stopped = true
@@ -145,9 +145,9 @@ func (s *subscriber) stop() {
 	<-idle
 }
 
-// watch subscribes the client of an exchange to changes. Without
-// Options.Subscriptions no resource is watched, and none that the client may not
-// read.
+// watch subscribes the client of an exchange to changes. Resources that the
+// client may not read are left out, and so are all resources without
+// Options.Subscriptions.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
 func (s *Server) watch(ctx context.Context, x *mcp.Exchange) (any, error) {
@@ -156,7 +156,8 @@ func (s *Server) watch(ctx context.Context, x *mcp.Exchange) (any, error) {
 	slices.Sort(uris)
 	uris = slices.DeleteFunc(slices.Compact(uris), func(uri string) bool { return !s.watchable(ctx, x, uri) })
 	filter.ResourceSubscriptions = uris
-	// In this order, what changes while a watch starts is not missed.
+	// Subscribing first makes sure that no change is missed while a watch
+	// starts.
 	unsubscribe := s.hub.Subscribe(filter, x.Watch.Deliver)
 	if s.opts.WatchResource == nil {
 		return &mcp.Watching{Filter: filter, Stop: unsubscribe}, nil

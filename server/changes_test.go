@@ -13,7 +13,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// changeList collects what a watcher hears.
+// changeList collects the changes that a watcher gets.
 type changeList struct {
 	mu   sync.Mutex
 	list []mcp.Change
@@ -39,7 +39,7 @@ func subscribe(t *testing.T, s *Server, filter mcp.SubscriptionFilter, deliver f
 	result, err := s.Serve(t.Context(), &mcp.Exchange{Method: mcp.MethodListen, Watch: &mcp.Watch{Filter: filter, Deliver: deliver}})
 	watching, ok := result.(*mcp.Watching)
 	if err != nil || !ok {
-		t.Errorf("subscribing came to %T, %v", result, err)
+		t.Errorf("subscribing returned %T, %v", result, err)
 		return func() {}
 	}
 	return watching.Stop
@@ -140,7 +140,7 @@ func TestHubForgets(t *testing.T) {
 	}
 }
 
-// watchLog is a WatchResource that tells what happened.
+// watchLog is a WatchResource that records what happened.
 type watchLog struct {
 	mu     sync.Mutex
 	events []string
@@ -195,7 +195,7 @@ func TestWatchResource(t *testing.T) {
 	}
 }
 
-// The second watcher comes, and both leave, while the start is under way.
+// The second watcher arrives, and both leave, while the start is under way.
 func TestWatchWhileStarting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []string
@@ -264,7 +264,7 @@ func TestWatchConcurrently(t *testing.T) {
 	}
 }
 
-// recordingHub shows that a hub of one's own takes the place of the default.
+// recordingHub shows that a custom hub takes the place of the default.
 type recordingHub struct {
 	Hub
 	published []mcp.Change

@@ -10,7 +10,7 @@ import (
 )
 
 // Completer finds values for an argument, best first. More than
-// mcp.MaxCompletions are cut off, which the client is told. It must not show
+// mcp.MaxCompletions are cut off, and the client is told so. It must not show
 // what the client of call may not see.
 //
 // Spec: 2026-07-28 server/utilities/completion#completion-results.
@@ -92,8 +92,8 @@ func (s *Server) setCompleter(of completing, c Completer) {
 	s.completers.put(&completer{of: of, complete: c})
 }
 
-// completeChoices makes the arguments of a prompt that have fixed choices
-// complete by themselves, unless they are completed otherwise. before are the
+// completeChoices makes those arguments of a prompt complete automatically that
+// have fixed choices, unless they have a completer already. before are the
 // arguments of the prompt that it replaces.
 func (s *Server) completeChoices(prompt string, before []string, choices map[string][]string) {
 	for _, argument := range before {
@@ -119,7 +119,7 @@ func (s *Server) removeCompleters(refType string, refs []string) {
 }
 
 // argumentsOf returns the names of the arguments of a prompt or template. A
-// resource is known too; it has none.
+// resource counts as known, too; it has no arguments.
 func (s *Server) argumentsOf(refType, ref string) (names []string, ok bool) {
 	if refType == mcp.RefPrompt {
 		p, ok := s.prompts.get(ref)

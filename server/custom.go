@@ -10,19 +10,19 @@ import (
 )
 
 // reserved reports whether a method or notification belongs to the protocol, so
-// that a server cannot define it anew. What to do about a notification that
-// clients send, and that reaches the server, is the server's business.
+// that a server cannot redefine it. Notifications that clients send and that
+// reach the server are not reserved: a server may handle them.
 func reserved(method string) bool {
 	m := mcp.MethodNamed(method)
 	return m != nil && (m.FromServer || m.Connection || !m.Notification)
 }
 
-// MethodHandler serves requests of a custom method. params is the params
-// object exactly as sent, or nil. The result must encode to a JSON object; nil
-// stands for an empty one.
+// MethodHandler serves requests of a custom method. params is the params object
+// exactly as sent, or nil. The result must encode to a JSON object; nil stands
+// for an empty one.
 type MethodHandler func(ctx context.Context, call *Call, params json.RawMessage) (any, error)
 
-// NotificationHandler serves notifications. There is nobody to answer.
+// NotificationHandler serves notifications, which have no response.
 type NotificationHandler func(ctx context.Context, call *Call, params json.RawMessage)
 
 // custom is a method or a notification that the protocol does not define.
@@ -32,7 +32,7 @@ type custom struct {
 	note   NotificationHandler
 }
 
-// A method and a notification of one name are different things.
+// A method and a notification may have the same name.
 func customKey(name string, note bool) string {
 	if note {
 		return "n " + name
@@ -44,16 +44,16 @@ func (c *custom) key() string   { return customKey(c.name, c.note != nil) }
 func (c *custom) desc() *custom { return c }
 
 // HandleMethod serves requests of a method that is not part of the protocol,
-// for example of an extension. It replaces what served the method before, and
-// panics when method is empty or belongs to the protocol, or h is nil.
+// for example of an extension. It replaces the method's previous handler, if
+// any. It panics when method is empty or belongs to the protocol, or h is nil.
 func (s *Server) HandleMethod(method string, h MethodHandler) {
 	must(checkCustom("method", method, h == nil))
 	s.customs.put(&custom{name: method, method: h})
 }
 
-// HandleNotification is HandleMethod for notifications. It may also be used
-// for notifications/roots/list_changed, which only sessions have. What arrives
-// without a handler is ignored.
+// HandleNotification is HandleMethod for notifications. It may also be used for
+// notifications/roots/list_changed, which exists in sessions only.
+// Notifications without a handler are ignored.
 func (s *Server) HandleNotification(method string, h NotificationHandler) {
 	must(checkCustom("notification", method, h == nil))
 	s.customs.put(&custom{name: method, note: h})
@@ -111,8 +111,8 @@ func (s *Server) serveCustom(ctx context.Context, x *mcp.Exchange) (any, error) 
 	return customResult(x.Method, result)
 }
 
-// customResult makes sure of an object: a result of any other kind would break
-// the client's side of the protocol.
+// customResult makes sure that a result is an object: any other kind would
+// break the client's side of the protocol.
 //
 // Spec: 2026-07-28 basic#result-responses.
 func customResult(method string, result any) (any, error) {

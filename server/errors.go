@@ -9,8 +9,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// isProtocolError reports whether err is meant for the client as it is: an
-// error of the protocol, or the wish for input.
+// isProtocolError reports whether err may go to the client as it is: an error
+// of the protocol, or a request for input.
 func isProtocolError(err error) bool {
 	var (
 		input      *mcp.InputRequired
@@ -26,13 +26,13 @@ func isProtocolError(err error) bool {
 }
 
 // isEnd reports whether err says that ctx has ended. A deadline that the
-// handler set for a part of its work is not that.
+// handler set for a part of its work does not count.
 func isEnd(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }
 
-// conceal returns what the client may know of err. The text of an unknown
-// error may hold anything, so it goes to the log alone.
+// conceal returns what the client may know of err. The text of an unknown error
+// may hold anything, so it is only logged.
 func (s *Server) conceal(ctx context.Context, x *mcp.Exchange, err error) error {
 	if isProtocolError(err) || isEnd(ctx, err) || errors.Is(err, mcp.ErrResourceNotFound) {
 		return err
@@ -49,8 +49,8 @@ func errInternal() error {
 	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
 }
 
-// must is for functions that have no error to return: what goes wrong in them is
-// a mistake in the program.
+// must is for functions that return no error: what goes wrong in them is a
+// mistake in the program.
 func must(err error) {
 	if err != nil {
 		panic("server: " + err.Error())

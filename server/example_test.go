@@ -13,8 +13,8 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// show serves a request and prints the answer. A program leaves this to a
-// transport.
+// show serves a request and prints the answer. In a program, a transport does
+// this.
 func show(srv *server.Server, method, params string) {
 	x := &mcp.Exchange{ID: jsonrpc.IntID(1), Method: method, Params: json.RawMessage(params)}
 	result, err := srv.Serve(context.Background(), x)
@@ -87,7 +87,7 @@ func ExampleAddPrompt() {
 	// {"completion":{"values":["rust"]}}
 }
 
-// A handler that asks first, and then does once what must not happen twice.
+// A handler that asks first, and then does what must not happen twice.
 func ExampleElicit() {
 	type args struct {
 		Service string `json:"service"`
@@ -124,7 +124,7 @@ func ExampleElicit() {
 	// {"content":[{"type":"text","text":"shop deployed to eu"}]}
 }
 
-// answers stands for a client that is asked between two rounds.
+// answers is a client that is asked between two rounds.
 type answers map[string]json.RawMessage
 
 func (a answers) Notify(context.Context, string, any) error { return nil }

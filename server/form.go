@@ -34,8 +34,8 @@ func formOf[T any](s *Server) (*form, error) {
 	return f, nil
 }
 
-// newForm infers the schema of t and narrows it to what a form may have: a
-// flat object, and of the keywords only some.
+// newForm infers the schema of t and narrows it to what a form may have: a flat
+// object, and only some of the keywords.
 //
 // Spec: 2026-07-28 client/elicitation#requested-schema.
 func newForm(t reflect.Type) (*form, error) {
@@ -68,7 +68,7 @@ type formSchema struct {
 	Required   []string        `json:"required,omitzero"`
 }
 
-// formField is the schema of a field: these keywords and no others.
+// formField is the schema of a field: these keywords are the only ones.
 type formField struct {
 	Type        string          `json:"type"`
 	Title       string          `json:"title,omitzero"`
@@ -146,7 +146,7 @@ func narrow(raw []byte, titles []string) (*formField, error) {
 		return nil, err
 	}
 	if field.Format != "" && !slices.Contains(formFormats, field.Format) {
-		return nil, fmt.Errorf("format %q is none of %s", field.Format, quoteAll(formFormats))
+		return nil, fmt.Errorf("format %q is not one of %s", field.Format, quoteAll(formFormats))
 	}
 	switch {
 	case field.Type == "array":
@@ -223,7 +223,7 @@ func enumTitles(t reflect.Type) map[string][]string {
 	return titles
 }
 
-// readForm makes a T of an accepted answer.
+// readForm makes a T from an accepted answer.
 //
 // Spec: 2026-07-28 client/elicitation#form-mode-security (3).
 func readForm[T any](f *form, key string, raw json.RawMessage) (any, error) {

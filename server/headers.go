@@ -12,7 +12,7 @@ import (
 )
 
 // checkMirrors compares the headers that mirror parameters with the arguments:
-// what is between client and server may have acted on the header.
+// an intermediary may have acted on the headers.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#server-behavior-for-custom-headers.
 func (t *tool) checkMirrors(x *mcp.Exchange, args json.RawMessage) error {
@@ -35,7 +35,8 @@ func (t *tool) checkMirrors(x *mcp.Exchange, args json.RawMessage) error {
 	return nil
 }
 
-// argument returns the raw value at a path of the arguments; null is none.
+// argument returns the raw value at a path of the arguments; null counts as
+// absent.
 func argument(args json.RawMessage, path []string) (json.RawMessage, bool) {
 	value := args
 	for _, name := range path {
@@ -48,7 +49,7 @@ func argument(args json.RawMessage, path []string) (json.RawMessage, bool) {
 	return value, string(value) != "null"
 }
 
-// mirrors reports whether a header says what a value says.
+// mirrors reports whether a header has the same value as a parameter.
 func mirrors(header string, value json.RawMessage, b schema.HeaderBinding) bool {
 	if b.Type == "integer" {
 		return sameNumber(header, string(value))
@@ -60,8 +61,8 @@ func mirrors(header string, value json.RawMessage, b schema.HeaderBinding) bool 
 	return header == string(value)
 }
 
-// isDecimal bounds the numbers that are compared as numbers: a short exponent
-// can stand for a number of any size.
+// isDecimal bounds the texts that are compared as numbers: a short exponent can
+// stand for a number of any size.
 func isDecimal(text string) bool {
 	whole, fraction, dot := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 	return isDigits(whole) && (!dot || isDigits(fraction))

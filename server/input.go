@@ -12,11 +12,11 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// The functions of this file and of sampling.go ask the client. Their errors
-// must be returned from the handler: an *mcp.InputRequired among them is how
-// the question reaches a client that cannot be asked in place. A client that
-// has not declared the capability for a question is an
-// *mcp.MissingCapabilityError, and an answer that does not fit its question an
+// The functions of this file and of sampling.go ask the client. A handler must
+// return their errors: if one is an *mcp.InputRequired, that is how the
+// question reaches a client that cannot be asked in place. If the client has
+// not declared the capability for a question, the error is an
+// *mcp.MissingCapabilityError; if an answer does not fit its question, it is an
 // *mcp.InvalidParamsError.
 
 // ErrDeclined and ErrCancelled say that the user did not answer. The error that
@@ -53,8 +53,8 @@ func (e *DeclinedError) Unwrap() error { return e.cause }
 // tagged omitempty or omitzero, or has a default. A T that does not qualify is
 // an error.
 //
-// Revision 2025-06-18 has no choice of several: such a field is left out, or,
-// when it is required, the question is an error.
+// Revision 2025-06-18 has no choice of several values: there such a field is
+// left out, or, if it is required, the question fails with an error.
 //
 // Secrets must not be asked for in a form; see ElicitURL. When the user does
 // not answer, the error is a *DeclinedError.
@@ -65,9 +65,9 @@ func Elicit[T any](ctx context.Context, call *Call, key, message string) (T, err
 }
 
 // ElicitURL asks the user to visit a URL, which is where secrets are entered
-// and accounts connected. That it returns nil says that the user agreed to go
-// there, not that they are done. The URL must be absolute, of http or https,
-// and must not hold anything secret.
+// and accounts connected. A nil error means that the user agreed to go there,
+// not that they are done. The URL must be absolute, of http or https, and must
+// not hold anything secret.
 //
 // Spec: 2026-07-28 client/elicitation#url-mode-elicitation-requests.
 func ElicitURL(ctx context.Context, call *Call, key, message, url string) error {
@@ -79,7 +79,7 @@ func ElicitURL(ctx context.Context, call *Call, key, message, url string) error 
 const RootsKey = "roots"
 
 // Roots returns the folders that the client lets the server work in. They are
-// advice and limit nothing by themselves.
+// advisory and enforce nothing.
 //
 // Spec: 2026-07-28 client/roots#listing-roots.
 func Roots(ctx context.Context, call *Call) ([]*mcp.Root, error) {
@@ -87,7 +87,7 @@ func Roots(ctx context.Context, call *Call) ([]*mcp.Root, error) {
 }
 
 // Once runs f and returns its result. When the handler runs again for the same
-// exchange, because it asked something after that, the result is returned
+// exchange, because it asked a question later on, Once returns the same result
 // without running f: it is for what must not happen twice. The result travels
 // through the client, sealed, so it must have a JSON form and should be small.
 // An error of f is returned and not kept.
@@ -120,7 +120,7 @@ type Question struct {
 	build  func(s *Server) (params any, read reader, err error)
 }
 
-// reader makes a value of the client's answer.
+// reader makes a value from the client's answer.
 type reader func(raw json.RawMessage) (any, error)
 
 // Form returns the question that Elicit asks. Its answer is a T.
@@ -178,8 +178,8 @@ type answer struct {
 }
 
 // Ask puts several questions to the client at once and returns when all are
-// answered. Each needs a key of its own. Of the answers, one may still say
-// that the user declined; see Answer.
+// answered. Each needs a key of its own. An answer may still be that the user
+// declined; see Answer.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#inputrequests.
 func (c *Call) Ask(ctx context.Context, questions ...Question) (Answers, error) {
@@ -190,7 +190,7 @@ func (c *Call) Ask(ctx context.Context, questions ...Question) (Answers, error) 
 	requests := make([]mcp.InputRequest, len(questions))
 	for i, q := range questions {
 		if _, twice := answers.byKey[q.key]; twice || q.key == "" || q.build == nil {
-			return Answers{}, fmt.Errorf("question %d: the key %q is empty or there twice", i, q.key)
+			return Answers{}, fmt.Errorf("question %d: the key %q is empty or used twice", i, q.key)
 		}
 		params, read, err := q.build(c.s)
 		if err != nil {

@@ -301,7 +301,7 @@ func TestOnce(t *testing.T) {
 	same(t, fmt.Sprintf("%s", back.once), `map[charge:{"ID":1}]`)
 }
 
-// The wish for input passes through middleware and typed wrappers untouched.
+// A request for input passes through middleware and typed wrappers unchanged.
 func TestInputRequiredPassesThrough(t *testing.T) {
 	s, _ := newServer(Options{})
 	s.Use(func(next mcp.ServeFunc) mcp.ServeFunc { return next })

@@ -25,8 +25,8 @@ func validKey(key string) bool { return key != "" && keyPattern.MatchString(key)
 // objects are settings of capabilities, each a JSON object.
 type objects = map[string]json.RawMessage
 
-// encodeObjects encodes settings that a server declares; option says by which
-// one.
+// encodeObjects encodes settings that a server declares. option is the option
+// that they come from, for error messages.
 func encodeObjects(option string, settings map[string]any, prefixed bool) (objects, error) {
 	var encoded objects // nil when there are none: the capability is left out
 	for id, v := range settings {

@@ -43,9 +43,9 @@ func (c *Call) tell(ctx context.Context, level mcp.LoggingLevel, logger string, 
 	}
 }
 
-// Logger returns a logger that writes where Log does. To the client goes an
-// object that holds the message as "msg", and the attributes; name, which may
-// be empty, tells the loggers of a server apart.
+// Logger returns a logger that writes where Log does. The client gets an object
+// that holds the message as "msg" and the attributes; name, which may be empty,
+// tells the loggers of a server apart.
 func (c *Call) Logger(name string) *slog.Logger {
 	local := c.s.log.Handler()
 	if name != "" {
@@ -54,7 +54,8 @@ func (c *Call) Logger(name string) *slog.Logger {
 	return slog.New(&logHandler{call: c, name: name, local: local})
 }
 
-// logHandler is a slog.Handler with two ends: the client and the server's log.
+// logHandler is a slog.Handler that writes to the client and to the server's
+// log.
 type logHandler struct {
 	call  *Call
 	name  string
@@ -62,7 +63,7 @@ type logHandler struct {
 	scope []scoped
 }
 
-// scoped are attributes within groups, as WithAttrs and WithGroup gave them.
+// scoped are attributes within groups, as WithAttrs and WithGroup added them.
 type scoped struct {
 	group string // opens a group if not empty
 	attrs []slog.Attr
@@ -144,7 +145,7 @@ func addAttr(object map[string]any, a slog.Attr) {
 	}
 }
 
-// logValue returns a value that encodes, whatever it was that was logged.
+// logValue returns a value that encodes, whatever was logged.
 func logValue(v slog.Value) any {
 	switch v.Kind() {
 	case slog.KindString, slog.KindBool, slog.KindInt64, slog.KindUint64:
@@ -163,7 +164,7 @@ func logValue(v slog.Value) any {
 	return rawJSON(raw)
 }
 
-// rawJSON is JSON that stays as it is.
+// rawJSON is JSON that is encoded verbatim.
 type rawJSON []byte
 
 // MarshalJSON returns the JSON.

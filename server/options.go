@@ -14,8 +14,8 @@ import (
 type Options struct {
 	// Instructions tell a model how to use the server.
 	Instructions string
-	// Logger hears of failed handlers, panics, and what Call.Log is given.
-	// nil means slog.Default().
+	// Logger receives reports of failed handlers and panics, and whatever
+	// Call.Log is given. nil means slog.Default().
 	Logger *slog.Logger
 	// Logging declares that clients may ask for log messages. Without it
 	// Call.Log and Call.Logger write to Logger only.
@@ -26,27 +26,27 @@ type Options struct {
 	// WatchResource, if set, is called when a URI gets its first watcher; the
 	// stop function it returns (which may be nil) is called when the last one
 	// has left. Calls for one URI never overlap; no lock is held. After an
-	// error, which is logged, it is not called again for that URI before all
+	// error, which is logged, it is not called again for that URI until all
 	// watchers have left. It implies Subscriptions.
 	WatchResource func(uri string) (stop func(), err error)
-	// PageSize is how many entries one page of a list has at most. 0 means
+	// PageSize is the maximum number of entries in one page of a list. 0 means
 	// 1000.
 	PageSize int
-	// Announce declares features before there are any.
+	// Announce declares features that have no entries yet.
 	Announce Features
 	// Cache holds caching hints by method: server/discover, the four list
 	// methods and resources/read. Methods that are missing are not cacheable.
 	Cache map[string]CacheHint
-	// Panic says what a panic in a handler or in middleware does.
+	// Panic says what happens when a handler or middleware panics.
 	Panic PanicPolicy
 	// Revisions are the revisions to speak; nil means all.
 	Revisions []mcp.Revision
-	// ProgressInterval is the least time between two progress notifications
-	// of one exchange. The first and the final one are never held back. 0
-	// means 100 milliseconds; a negative value means no limit.
+	// ProgressInterval is the minimum time between two progress notifications
+	// of one exchange. The first and the final one are never held back. 0 means
+	// 100 milliseconds; a negative value means no limit.
 	ProgressInterval time.Duration
-	// Hub carries changes from where they happen to those who watch. nil means
-	// NewHub(), and so within this Server.
+	// Hub carries changes from where they happen to their watchers. nil means
+	// NewHub(), which only serves this Server.
 	Hub Hub
 	// Extensions declares extensions by identifier, such as
 	// "com.example/search", with settings that encode to a JSON object. A nil
@@ -71,7 +71,7 @@ type Options struct {
 // Features selects among the lists that a server can offer.
 type Features struct{ Tools, Resources, Prompts bool }
 
-// PanicPolicy says what becomes of a panic in user code.
+// PanicPolicy says what happens when user code panics.
 type PanicPolicy int
 
 // The policies.

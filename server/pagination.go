@@ -17,9 +17,9 @@ const cursorVersion = 1
 // maxCursor bounds the text of a cursor.
 const maxCursor = 16 << 10
 
-// cursor is a place in a list: behind the entry with a key. It holds no state
-// of this process, so it survives a restart and changes of the list. Where
-// the entry is gone, its former index says about where it was.
+// cursor is a place in a list: after the entry with a key. It holds no state of
+// this process, so it survives a restart and changes of the list. If the entry
+// is gone, its former index says roughly where it was.
 //
 // Spec: 2026-07-28 server/utilities/pagination#pagination-model.
 type cursor struct {
@@ -51,7 +51,7 @@ func parseCursor(text string) (cursor, bool) {
 	return c, utf8.ValidString(c.key) && c.String() == text
 }
 
-// start returns the index at which the page behind c begins.
+// start returns the index at which the page after c begins.
 func (c cursor) start(index map[string]int, size int) int {
 	if i, ok := index[c.key]; ok {
 		return i + 1
@@ -66,7 +66,7 @@ type listPage[D any] struct {
 	next    *string       // cursor of the next one
 }
 
-// with gives a result that lists the page the encoded forms of its entries.
+// with stores the encoded forms of its entries in a result that lists the page.
 func (p *listPage[D]) with(result any) any {
 	access.SetEntries(result, p.entries)
 	return result
@@ -118,7 +118,7 @@ func filtered[D any, P plan[D]](ctx context.Context, s *Server, snap *snapshot[D
 	return p
 }
 
-// cursor returns the cursor of the page behind the entry at i.
+// cursor returns the cursor of the page after the entry at i.
 func (s *snapshot[D, P]) cursor(kind mcp.FeatureKind, i int) *string {
 	text := cursor{kind, i, s.plans[i].key()}.String()
 	return &text
@@ -128,8 +128,8 @@ func (s *Server) visible(ctx context.Context, x *mcp.Exchange, kind mcp.FeatureK
 	return s.opts.Visible == nil || s.opts.Visible(ctx, x, kind, name)
 }
 
-// decodeParams decodes the params of a request of the protocol; absent ones
-// are an empty object.
+// decodeParams decodes the params of a request of the protocol; absent params
+// count as an empty object.
 func decodeParams(x *mcp.Exchange, v any) error {
 	if x.Params == nil {
 		return nil
@@ -140,7 +140,7 @@ func decodeParams(x *mcp.Exchange, v any) error {
 	return nil
 }
 
-// shorten cuts text from a client to what is worth repeating to it.
+// shorten cuts text from a client to a length that is worth repeating to it.
 func shorten(s string) string {
 	const limit = 100
 	if len(s) <= limit {

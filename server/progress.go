@@ -11,12 +11,12 @@ import (
 
 // Progress tells the client how far the request has come. total is what
 // progress runs up to, 0 when unknown; message is for people and may be empty.
-// Without a client that asked for it, it does nothing.
+// If the client has not asked for progress, it does nothing.
 //
-// A progress that is not above the last one sent is dropped, and so is one
-// that follows it too soon (Options.ProgressInterval), unless it is the first
-// or the final one (progress == total). It may block while the client reads
-// slowly; errors are of no consequence and not reported.
+// A progress that is not above the last one sent is dropped, and so is one that
+// follows it too soon (Options.ProgressInterval), unless it is the first or the
+// final one (progress == total). Progress may block while the client reads
+// slowly; errors have no consequence and are not reported.
 //
 // Spec: 2026-07-28 basic/patterns/progress#progress-flow.
 func (c *Call) Progress(ctx context.Context, progress, total float64, message string) {
@@ -45,8 +45,8 @@ func (c *Call) Progress(ctx context.Context, progress, total float64, message st
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 // progress is the progress of one exchange. One goroutine at a time sends, so
-// that values leave in order without a lock held over the network; what others
-// offer meanwhile waits for it, the latest only.
+// that values leave in order without a lock held during network I/O. Of what
+// others offer in the meantime, only the latest is kept, and sent next.
 type progress struct {
 	mu      sync.Mutex
 	begun   bool
@@ -57,8 +57,8 @@ type progress struct {
 	waiting *mcp.ProgressParams
 }
 
-// offer decides whether next is to be told, and reports whether the caller
-// has to send it. dropped is why it, or one that waited, is not told, or 0.
+// offer decides whether next is to be sent, and reports whether the caller has
+// to send it. dropped is why it, or one that waited, is not sent, or 0.
 func (p *progress) offer(next *mcp.ProgressParams, interval time.Duration) (send bool, dropped mcp.DropReason) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 )
 
 // RawPromptHandler fills in a prompt. args has all required arguments and no
-// unknown ones. Of the result, Messages may be nil. An error of a type that is
+// unknown ones. Messages of the result may be nil. An error of a type that is
 // not the protocol's is logged and answered with "internal error".
 //
 // Spec: 2026-07-28 server/prompts#getting-a-prompt.
@@ -29,7 +29,7 @@ func (p *prompt) desc() *mcp.Prompt { return &p.prompt }
 
 // AddRawPrompt adds a prompt with the arguments that p.Arguments describes, or
 // replaces the one with its name, which keeps its place in the list. It panics
-// when the name is empty, an argument's name is empty or there twice, or h is
+// when the name is empty, an argument's name is empty or used twice, or h is
 // nil. What p points to must not be changed afterwards.
 //
 // Spec: 2026-07-28 server/prompts#prompt.
@@ -127,7 +127,7 @@ func (s *Server) addPrompt(p *prompt, noHandler bool, choices map[string][]strin
 	seen := map[string]bool{}
 	for _, a := range p.prompt.Arguments {
 		if a == nil || a.Name == "" || seen[a.Name] {
-			return fmt.Errorf("prompt %q: arguments need names, each its own", p.prompt.Name)
+			return fmt.Errorf("prompt %q: arguments need names, each a different one", p.prompt.Name)
 		}
 		seen[a.Name] = true
 	}

@@ -173,7 +173,7 @@ func TestCompletion(t *testing.T) {
 	mustPanic(t, func() { s.CompleteTemplate("y:{a}", "a", CompleteFrom()) })
 }
 
-// What a prompt completes by itself follows the prompt; what was set stays.
+// Completions from a typed prompt follow the prompt; those set by hand stay.
 func TestChoicesFollowThePrompt(t *testing.T) {
 	s, _ := newServer(Options{})
 	get := func(context.Context, *Call, map[string]string) (*mcp.GetPromptResult, error) {

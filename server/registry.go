@@ -17,18 +17,18 @@ type plan[D any] interface {
 }
 
 // registry holds the features of one kind by key, in order of registration.
-// Readers use an immutable snapshot and take no lock. After a change there is
-// none until somebody lists, or until enough have looked a feature up to be
-// worth the time that it takes to make one: neither adding many features one
-// by one nor changing one of many takes time in the number of all. The zero
-// value is empty.
+// Readers use an immutable snapshot and take no lock. A change discards the
+// snapshot. A new one is made when somebody lists, or after enough lookups to
+// be worth the time: so neither adding many features one by one nor changing
+// one of many takes time proportional to the number of all. The zero value is
+// empty.
 //
 // Spec: 2026-07-28 server/tools#capabilities.
 type registry[D any, P plan[D]] struct {
 	mu    sync.Mutex
 	index map[string]int // into slots
 	slots []slot[P]
-	found int                            // how many lookups there were without a snapshot
+	found int                            // lookups since the last change, without a snapshot
 	snap  atomic.Pointer[snapshot[D, P]] // nil after a change
 	ever  atomic.Bool
 }
@@ -56,7 +56,7 @@ func (s *snapshot[D, P]) get(key string) (P, bool) {
 	return s.plans[i], true
 }
 
-// used reports whether anything was ever put in.
+// used reports whether anything was ever added.
 func (r *registry[D, P]) used() bool { return r.ever.Load() }
 
 func (r *registry[D, P]) get(key string) (P, bool) {
@@ -67,10 +67,10 @@ func (r *registry[D, P]) get(key string) (P, bool) {
 }
 
 // entriesPerLookup is how many entries go into a snapshot in about the time
-// that waiting for the lock can take.
+// that one lookup may wait for the lock.
 const entriesPerLookup = 64
 
-// find is get without a snapshot.
+// find is get for when there is no snapshot.
 func (r *registry[D, P]) find(key string) (P, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,8 +84,8 @@ func (r *registry[D, P]) find(key string) (P, bool) {
 	return none, false
 }
 
-// put adds p, or replaces what has its key and keeps the place. It reports
-// whether clients see a difference.
+// put adds p, or replaces the plan with its key, which keeps its place. It
+// reports whether clients see a difference.
 func (r *registry[D, P]) put(p P) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,7 +105,7 @@ func (r *registry[D, P]) put(p P) (changed bool) {
 	return true
 }
 
-// remove takes keys out and reports whether any was there.
+// remove removes keys and reports whether any of them existed.
 func (r *registry[D, P]) remove(keys ...string) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +122,7 @@ func (r *registry[D, P]) remove(keys ...string) (changed bool) {
 	return changed
 }
 
-// thaw takes the snapshot back. r.mu is held.
+// thaw discards the snapshot. r.mu is held.
 func (r *registry[D, P]) thaw() {
 	r.found = 0
 	r.snap.Store(nil)

@@ -15,7 +15,7 @@ func resources(n int) *registry[mcp.Resource, *resource] {
 	return r
 }
 
-// The first lookups after a change do without a snapshot; when they are many,
+// The first lookups after a change do without a snapshot; after many of them,
 // one is made.
 func TestLookupsAfterChange(t *testing.T) {
 	const size, locked = 4 * entriesPerLookup, 3
@@ -38,6 +38,6 @@ func TestLookupsAfterChange(t *testing.T) {
 	}
 	r.remove("x:7")
 	if _, ok := r.get("x:7"); ok {
-		t.Error("what was removed is found without a snapshot")
+		t.Error("a removed entry is found without a snapshot")
 	}
 }

@@ -10,12 +10,11 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// ResourceHandler reads a resource. Entries of the result without a URI get
-// the one that was asked for. A result that is nil, or whose Contents are nil,
-// says that there is no such resource, as fs.ErrNotExist and
-// mcp.ErrResourceNotFound do; Contents that are empty but not nil say that it
-// exists and holds nothing. An error of any other type is logged and answered
-// with "internal error".
+// ResourceHandler reads a resource. Entries of the result without a URI get the
+// requested one. A result that is nil, or whose Contents are nil, says that
+// there is no such resource, as fs.ErrNotExist and mcp.ErrResourceNotFound do;
+// Contents that are empty but not nil say that it exists and holds nothing. An
+// error of any other type is logged and answered with "internal error".
 //
 // Spec: 2026-07-28 server/resources#reading-resources.
 type ResourceHandler func(ctx context.Context, call *Call, uri string) (*mcp.ReadResourceResult, error)
@@ -151,8 +150,8 @@ func withURI(contents []*mcp.ResourceContents, i int, uri string) []*mcp.Resourc
 	return contents
 }
 
-// ResourceUpdated tells those who watch a resource that it changed. The URI is
-// compared as it is written.
+// ResourceUpdated notifies the watchers of a resource that it changed. URIs are
+// compared as they are written.
 //
 // Spec: 2026-07-28 server/resources#subscriptions.
 func (s *Server) ResourceUpdated(uri string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Sample runs a model of the client's. key names the question within the
+// Sample runs one of the client's models. key names the question within the
 // exchange: the same question must have the same key each time the handler
 // runs. Messages that break the rules of the protocol are refused before they
 // are sent.
@@ -47,7 +47,7 @@ func SampleQuestion(key string, p *mcp.CreateMessageParams) Question {
 	}}
 }
 
-// checkSampling keeps the rules for a conversation.
+// checkSampling checks a conversation against the protocol's rules.
 //
 // Spec: 2026-07-28 client/sampling#message-content-constraints.
 func checkSampling(p *mcp.CreateMessageParams) error {
@@ -90,7 +90,7 @@ func checkMessage(m *mcp.SamplingMessage, open map[string]bool) (map[string]bool
 		switch block := block.(type) {
 		case *mcp.ToolResultContent:
 			if m.Role != mcp.RoleUser || !open[block.ToolUseID] {
-				return nil, fmt.Errorf("the result for %q answers no tool use of the message before", block.ToolUseID)
+				return nil, fmt.Errorf("the result for %q answers no tool use of the previous message", block.ToolUseID)
 			}
 			delete(open, block.ToolUseID)
 			results++

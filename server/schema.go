@@ -10,7 +10,7 @@ import (
 )
 
 // compileInput compiles a tool's input schema and checks what the protocol
-// asks of it beyond JSON Schema.
+// requires of it beyond JSON Schema.
 //
 // Spec: 2026-07-28 server/tools#tool.
 func compileInput(raw json.RawMessage) (*schema.Schema, []schema.HeaderBinding, error) {

@@ -9,9 +9,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Server is a set of tools, resources, prompts and custom methods. Features
-// may be added and removed at any time, also while the server serves; clients
-// that want to know are told. All methods may be called concurrently.
+// Server is a set of tools, resources, prompts and custom methods. Features may
+// be added and removed at any time, also while the server serves; clients that
+// have subscribed are notified. All methods may be called concurrently.
 type Server struct {
 	info mcp.Implementation
 	opts Options
@@ -41,9 +41,9 @@ var _ mcp.Handler = (*Server)(nil)
 
 // New returns a server without features. opts is copied; nil means the defaults.
 //
-// What it refuses is a mistake in the program, so it panics, as AddTool does: a
-// negative page size, an empty list of revisions, a caching hint that is not one
-// or is for a method without hints, an unknown panic policy, an extension
+// It panics on options that are a mistake in the program, as AddTool does: a
+// negative page size, an empty list of revisions, an invalid caching hint or one
+// for a method that cannot have any, an unknown panic policy, an extension
 // identifier without a prefix, settings that do not encode to a JSON object. The
 // message names the option.
 func New(info mcp.Implementation, opts *Options) *Server {
@@ -61,9 +61,9 @@ func New(info mcp.Implementation, opts *Options) *Server {
 	return s
 }
 
-// Serve answers one exchange. Its errors are errors of the protocol, which
-// may go to the client as they are, *mcp.InputRequired, or the error of ctx;
-// anything else has been logged and replaced.
+// Serve answers one exchange. Its errors are errors of the protocol, which may
+// go to the client as they are, *mcp.InputRequired, or the error of ctx; any
+// other error has been logged and replaced.
 func (s *Server) Serve(ctx context.Context, x *mcp.Exchange) (result any, err error) {
 	defer s.rescue(ctx, x, &result, &err)
 	result, err = (*s.chain.Load())(ctx, x)
@@ -73,8 +73,8 @@ func (s *Server) Serve(ctx context.Context, x *mcp.Exchange) (result any, err er
 	return result, nil
 }
 
-// Describe says what the server is and offers, now. A capability that was
-// once offered stays: it is not withdrawn from clients that have seen it.
+// Describe says what the server is and what it offers, now. A capability that
+// was once offered stays: it is not withdrawn from clients that have seen it.
 //
 // Spec: 2026-07-28 server/discover#response.
 func (s *Server) Describe(context.Context, *mcp.Peer) *mcp.Description {
@@ -97,7 +97,7 @@ func (s *Server) Describe(context.Context, *mcp.Peer) *mcp.Description {
 // offers are the features that a server has, or once had.
 type offers struct{ tools, resources, prompts, completions bool }
 
-// described is a description, and what it depends on.
+// described is a description and what it depends on.
 type described struct {
 	mcp.Description
 	offers offers
@@ -132,7 +132,7 @@ func (s *Server) capabilities(o offers) mcp.ServerCapabilities {
 	return caps
 }
 
-// methods are how the methods of the protocol are served that are about a
+// methods says how those methods of the protocol are served that concern a
 // server's features.
 var methods = map[string]func(*Server, context.Context, *mcp.Exchange) (any, error){
 	mcp.MethodListTools:     (*Server).listTools,

@@ -88,7 +88,7 @@ func TestUndeclaredMethods(t *testing.T) {
 	}
 }
 
-// A notification runs no tool: there is nobody to answer.
+// A notification runs no tool: it has no response.
 func TestRequestMethodAsNotification(t *testing.T) {
 	s, _ := newServer(Options{})
 	AddTool(s, mcp.Tool{Name: "t"}, func(context.Context, *Call, struct{}) (string, error) {
@@ -137,7 +137,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// listAll reads all pages of tools from a cursor on.
+// listAll reads all pages of tools from a cursor onwards.
 func listAll(t *testing.T, s *Server, cursor string) (names []string, pages int) {
 	t.Helper()
 	params := "{}"
@@ -361,7 +361,7 @@ func TestCustomNotifications(t *testing.T) {
 	}
 }
 
-// Everything at once, for the race detector.
+// Everything concurrently, for the race detector.
 func TestConcurrentUse(t *testing.T) {
 	s, _ := newServer(Options{PageSize: 3})
 	AddTool(s, mcp.Tool{Name: "stays"}, textTool)

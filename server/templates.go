@@ -10,8 +10,8 @@ import (
 )
 
 // TemplateHandler reads a resource that a template stands for; vars are the
-// template's variables as they occur in uri. For its result see
-// ResourceHandler.
+// template's variables as they occur in uri. See ResourceHandler for the
+// result.
 type TemplateHandler[Vars any] func(ctx context.Context, call *Call, uri string, vars Vars) (*mcp.ReadResourceResult, error)
 
 // template is a plan.
@@ -26,15 +26,15 @@ func (t *template) key() string                 { return t.template.URITemplate 
 func (t *template) desc() *mcp.ResourceTemplate { return &t.template }
 
 // AddTemplate adds a family of resources by an RFC 6570 template, or replaces
-// the one with the same template, which keeps its place. Templates are tried
-// in the order of registration, after the resources themselves.
+// the one with the same template, which keeps its place. Templates are tried in
+// the order of registration, after the resources themselves.
 //
 // Vars is a map[string]string, or a struct with a field for each variable that
 // matters: of type string, integer, float, bool, []string (for lists such as
 // {/path*}), any encoding.TextUnmarshaler, or a pointer to one. The variable's
-// name is in a uri tag, or a json tag, or is the field's own. Values are
-// percent-decoded. A URI with a value that does not convert is not one of the
-// template's; a variable that is absent leaves its field as it is.
+// name is in a uri tag or a json tag, or else is the field's own name. Values
+// are percent-decoded. A URI with a value that does not convert does not match
+// the template; a variable that is absent leaves its field unchanged.
 //
 // {name} does not match a slash as such, but an encoded one ("%2F") decodes to
 // one, and {+name} matches both: a handler that opens files must use os.Root,

@@ -20,7 +20,7 @@ type textField struct {
 	description string
 	optional    bool
 	fallback    *string  // the default, or nil
-	choices     []string // the values there are, or nil
+	choices     []string // the allowed values, or nil
 	list        bool     // the field is a []string
 	set         textSetter
 }
@@ -28,8 +28,8 @@ type textField struct {
 // textSetter converts text and stores it.
 type textSetter func(v reflect.Value, text string) error
 
-// textFields returns the fields of a struct type. A field's name is that of
-// the first of the tags it has, or else the field's own; "-" leaves it out.
+// textFields returns the fields of a struct type. A field is named by the first
+// of the tags that it has, or else by its own name; "-" leaves it out.
 func textFields(t reflect.Type, tags ...string) ([]textField, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%s is not a struct", t)
@@ -136,7 +136,7 @@ func indirect(t reflect.Type) reflect.Type {
 	return t
 }
 
-// setterFor returns how text gets into a value of type t.
+// setterFor returns the function that puts text into a value of type t.
 func setterFor(t reflect.Type) (textSetter, error) {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return setUnmarshaler, nil

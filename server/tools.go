@@ -16,7 +16,7 @@ import (
 )
 
 // RawToolHandler runs a tool. args is a JSON object that satisfies the input
-// schema, with the schema's defaults filled in. Of the result, Content may be
+// schema, with the schema's defaults filled in. Content of the result may be
 // nil. An error becomes a result with IsError; see the package documentation.
 type RawToolHandler func(ctx context.Context, call *Call, args json.RawMessage) (*mcp.CallToolResult, error)
 
@@ -28,8 +28,8 @@ type tool struct {
 	// headers are the parameters that HTTP headers mirror.
 	headers []schema.HeaderBinding
 	run     RawToolHandler
-	// decodes says that run decodes its arguments with all checks, so that
-	// they need not be parsed to be validated.
+	// decodes says that run decodes its arguments with all checks, so that they
+	// need not be parsed just to be validated.
 	decodes bool
 	// checks says that run has validated its structured content.
 	checks bool
@@ -49,11 +49,11 @@ func validToolName(name string) bool {
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
-// AddRawTool adds a tool whose handler deals in JSON, or replaces the one with
-// its name, which keeps its place in the list. t.InputSchema is required.
-// Arguments are validated before h runs, and structured content is validated
-// if there is a t.OutputSchema. It panics when the name is not valid, a schema
-// does not compile, or h is nil. What t points to must not be changed
+// AddRawTool adds a tool whose handler takes and returns JSON, or replaces the
+// one with its name, which keeps its place in the list. t.InputSchema is
+// required. Arguments are validated before h runs, and structured content is
+// validated if there is a t.OutputSchema. It panics when the name is not valid,
+// a schema does not compile, or h is nil. What t points to must not be changed
 // afterwards.
 //
 // Spec: 2026-07-28 server/tools#tool.
@@ -68,7 +68,7 @@ func (s *Server) TryAddRawTool(t mcp.Tool, h RawToolHandler) error {
 	return s.addTool(&tool{tool: t, run: run}, h == nil)
 }
 
-// addTool compiles what is not compiled yet.
+// addTool compiles the schemas that are not compiled yet.
 func (s *Server) addTool(t *tool, noHandler bool) error {
 	if !validToolName(t.tool.Name) {
 		return fmt.Errorf("tool %q: a name has 1 to 128 characters: letters, digits, and any of -._", shorten(t.tool.Name))
@@ -148,7 +148,7 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 	return s.completeTool(ctx, t, call, result)
 }
 
-// toolParams takes the arguments out of the message as they are there.
+// toolParams takes the arguments out of the message verbatim.
 func toolParams(x *mcp.Exchange) (params mcp.CallToolParams, err error) {
 	for member, value := range wire.Each(x.Params) {
 		ok := true
@@ -159,14 +159,14 @@ func toolParams(x *mcp.Exchange) (params mcp.CallToolParams, err error) {
 			params.Arguments = value
 		}
 		if !ok {
-			return params, decodeParams(x, &params) // which says what the name is instead
+			return params, decodeParams(x, &params) // whose error says what the name is instead
 		}
 	}
 	return params, nil
 }
 
-// check validates arguments and fills in defaults. What is wrong goes to the
-// model, which can do better.
+// check validates arguments and fills in defaults. Its errors go to the model,
+// which can correct itself.
 //
 // Spec: 2026-07-28 server/tools#error-handling (2).
 func (t *tool) check(args json.RawMessage) (json.RawMessage, error) {
@@ -181,7 +181,8 @@ func (t *tool) check(args json.RawMessage) (json.RawMessage, error) {
 	return full, validate(full)
 }
 
-// toolFailure is what a handler's error becomes.
+// toolFailure turns a handler's error into a result or an error of the
+// protocol.
 //
 // Spec: 2026-07-28 server/tools#error-handling.
 func toolFailure(ctx context.Context, err error) (any, error) {
@@ -215,7 +216,7 @@ func (s *Server) completeTool(ctx context.Context, t *tool, call *Call, result *
 	return &full, nil
 }
 
-// checkResult keeps a promise: structured content that conforms to the schema.
+// checkResult makes sure that structured content conforms to the output schema.
 //
 // Spec: 2026-07-28 server/tools#output-schema.
 func (t *tool) checkResult(result *mcp.CallToolResult) error {
@@ -243,7 +244,7 @@ func checkBlocks(blocks mcp.Contents) error {
 	return nil
 }
 
-// nonconforming says what did not conform to what, unless err is nil.
+// nonconforming wraps an error of the output schema; nil stays nil.
 func nonconforming(err error) error {
 	if err == nil {
 		return nil

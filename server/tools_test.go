@@ -108,7 +108,7 @@ func TestToolResultKinds(t *testing.T) {
 	}
 }
 
-// A handler may return one result value again and again.
+// A handler may return the same result value repeatedly.
 func TestToolResultIsNotChanged(t *testing.T) {
 	s, _ := newServer(Options{})
 	shared := &mcp.CallToolResult{Content: make(mcp.Contents, 1, 8), ResultFields: mcp.ResultFields{Meta: mcp.Meta{"a": json.RawMessage("1")}}}
@@ -150,7 +150,7 @@ func TestToolErrors(t *testing.T) {
 			result, err := s.Serve(c.ctx, request(mcp.MethodCallTool, `{"name":"t"}`))
 			if c.protocol {
 				if !errors.Is(err, c.err) {
-					t.Errorf("got %v, want %v untouched", err, c.err)
+					t.Errorf("got %v, want %v unchanged", err, c.err)
 				}
 				return
 			}
@@ -194,8 +194,8 @@ func TestRawTool(t *testing.T) {
 	}
 }
 
-// A raw handler has its arguments to itself: what the client sent stays as it
-// was for those who look at the exchange afterwards.
+// A raw handler owns its arguments: middleware that looks at the exchange
+// afterwards sees what the client sent.
 func TestRawToolOwnsItsArguments(t *testing.T) {
 	s, _ := newServer(Options{})
 	s.AddRawTool(mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)},
@@ -208,8 +208,8 @@ func TestRawToolOwnsItsArguments(t *testing.T) {
 	same(t, string(x.Params), `{"name":"t","arguments":{"a":1},"z":0}`)
 }
 
-// Whoever calls a server without a transport may pass what is no JSON: the
-// handler does not see it.
+// Code that calls a server without a transport may pass arguments that are not
+// JSON: the handler does not see them.
 func TestArgumentsThatAreNoJSON(t *testing.T) {
 	s, _ := newServer(Options{})
 	ran := false
@@ -230,7 +230,7 @@ func TestArgumentsThatAreNoJSON(t *testing.T) {
 		}
 	}
 	if ran {
-		t.Error("a handler ran with arguments that are no JSON")
+		t.Error("a handler ran with arguments that are not JSON")
 	}
 }
 
@@ -342,7 +342,7 @@ func BenchmarkCallTool(b *testing.B) {
 	}
 }
 
-// Many tools, one by one, must not take time quadratic in their number.
+// Adding many tools, one by one, must not take time quadratic in their number.
 func BenchmarkAddTools(b *testing.B) {
 	raw := func(context.Context, *Call, json.RawMessage) (*mcp.CallToolResult, error) { return nil, nil }
 	for b.Loop() {
@@ -354,7 +354,8 @@ func BenchmarkAddTools(b *testing.B) {
 	}
 }
 
-// A change must not cost the calls after it time in the number of tools.
+// A change must not make the calls after it take time proportional to the
+// number of tools.
 func BenchmarkCallAfterChange(b *testing.B) {
 	for _, tools := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(tools), func(b *testing.B) {

@@ -83,10 +83,10 @@ func inferInput(t *mcp.Tool, in reflect.Type) error {
 	return nil
 }
 
-// encoder makes a result of what a handler returned.
+// encoder makes a result from what a handler returned.
 type encoder[Out any] func(ctx context.Context, call *Call, out *Out) (*mcp.CallToolResult, error)
 
-// resultEncoder chooses by the type once, at registration.
+// resultEncoder chooses the encoder by the type once, at registration.
 func resultEncoder[Out any](t *tool) (encoder[Out], error) {
 	switch reflect.TypeFor[Out]() {
 	case reflect.TypeFor[*mcp.CallToolResult]():
@@ -148,7 +148,7 @@ func (t *tool) structured(ctx context.Context, call *Call, out any) (*mcp.CallTo
 	return result, nil
 }
 
-// resultOf returns a result in both forms, made in one piece.
+// resultOf returns a result in both forms, in a single allocation.
 func resultOf(raw json.RawMessage) *mcp.CallToolResult {
 	var r struct {
 		mcp.CallToolResult

@@ -12,18 +12,18 @@ import (
 	"github.com/yosida95/uritemplate/v3"
 )
 
-// maxURI bounds the URIs that are looked up, in bytes.
+// maxURI is the length, in bytes, up to which URIs are looked up.
 const maxURI = 8 << 10
 
 var (
 	uriScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
-	// uriRest takes what RFC 3986 allows after the scheme, and text beyond
-	// ASCII, which many write without encoding it.
+	// uriRest accepts what RFC 3986 allows after the scheme, and text beyond
+	// ASCII, which many leave unencoded.
 	uriRest = regexp.MustCompile(`^(?:[^\x00-\x20"%<>\\^` + "`" + `{|}\x7f]|%[0-9A-Fa-f]{2})*$`)
 )
 
-// checkURI refuses what is not a URI with a scheme. Package net/url would
-// refuse more: encoded characters in the host, for one.
+// checkURI refuses anything but a URI with a scheme. Package net/url would
+// refuse more, for example encoded characters in the host.
 //
 // Spec: 2026-07-28 server/resources#security-considerations (1).
 func checkURI(uri string) error {
@@ -39,10 +39,10 @@ func checkURI(uri string) error {
 	return nil
 }
 
-// matcher finds the variables of a URI template in a URI, in time linear in
-// the URI. The template library parses and gives an expression of package
-// regexp with one group for each {…}; its own matching takes time quadratic in
-// a text that comes from the client.
+// matcher finds the variables of a URI template in a URI, in time linear in the
+// URI. The template library parses the template and provides a regular
+// expression with one group for each {…}; its own matching takes time quadratic
+// in a text that comes from the client.
 type matcher struct {
 	re    *regexp.Regexp
 	exprs []expression
@@ -126,7 +126,8 @@ func (m *matcher) names() []string {
 	return names
 }
 
-// match returns the values found in uri; ok says that the template fits.
+// match returns the values found in uri; ok reports whether the template
+// matches.
 func (m *matcher) match(uri string) (found map[string]value, ok bool) {
 	groups := m.re.FindStringSubmatchIndex(uri)
 	if groups == nil {
@@ -153,7 +154,7 @@ func (e *expression) split(text string, found map[string]value) bool {
 	if len(e.vars) == 1 {
 		return e.vars[0].assign(text, e.separator, found)
 	}
-	// An exploded variable takes all that is left.
+	// An exploded variable takes all the remaining parts.
 	for i, v := range e.vars {
 		part, rest, more := strings.Cut(text, e.separator)
 		if last := i == len(e.vars)-1; last && !v.explode && more {
@@ -165,7 +166,7 @@ func (e *expression) split(text string, found map[string]value) bool {
 			return false
 		}
 		if !more {
-			break // the variables left are absent
+			break // the remaining variables are absent
 		}
 		text = rest
 	}

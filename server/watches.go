@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// resourceWatches keeps Options.WatchResource running for the URIs that somebody
-// resourceWatches.
+// resourceWatches keeps Options.WatchResource running for the URIs that have watchers.
 type resourceWatches struct {
-	// start begins to watch; its errors are its own affair.
+	// start begins to watch; it deals with errors itself.
 	start func(uri string) (stop func())
 
 	mu   sync.Mutex
@@ -19,15 +18,15 @@ type resourceWatches struct {
 // resourceWatch is the state of one URI.
 type resourceWatch struct {
 	users   int
-	busy    bool // somebody is in step, outside the lock
+	busy    bool // a goroutine is in step, outside the lock
 	running bool
-	stop    func() // nil, or ends what runs
+	stop    func() // nil, or ends the running watch
 }
 
-// add changes the number of watchers of a URI. Whoever finds nobody busy
-// brings the watch into line, as often as the number changes meanwhile; all
-// others leave it to them. So starts and stops of one URI never overlap, and
-// none is lost.
+// add changes the number of watchers of a URI. The caller that finds the watch
+// not busy brings it into line, and repeats that if the number changes in the
+// meantime; all others leave it to that caller. So starts and stops of one URI
+// never overlap, and none is lost.
 func (t *resourceWatches) add(uri string, n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,7 +50,7 @@ func (t *resourceWatches) add(uri string, n int) {
 }
 
 // step starts or stops the watch, with the lock released while user code runs.
-// Only who is busy touches stop and running.
+// Only the goroutine that is busy touches stop and running.
 func (t *resourceWatches) step(uri string, w *resourceWatch) {
 	t.mu.Unlock()
 	defer t.mu.Lock()

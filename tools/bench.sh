@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the benchmarks of this tree and of main, and compares them.
-# BENCH selects (a pattern), COUNT repeats (6).
+# BENCH is a pattern that selects benchmarks, COUNT how often each runs (default 6).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p .tmp/bin

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes cmd/parley/go.mod one that can be released: what go install is to take
-# must not have a replace, so it requires the release of the SDK instead, which
-# has to be there already. See docs/releasing.md.
+# Makes cmd/parley/go.mod releasable: go install refuses a module with a replace,
+# so the replace is dropped and the release of the SDK required, which must be
+# published already. See docs/releasing.md.
 #
 #   release.sh vX.Y.Z
 set -euo pipefail

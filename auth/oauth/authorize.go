@@ -11,7 +11,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// AuthorizationCode is the grant of a user: they log in with their browser, and
+// AuthorizationCode is the grant of a user: they log in with their browser and
 // say what this program may do. It always uses PKCE with S256.
 //
 // Spec: 2026-07-28 basic/authorization#authorization-flow-steps.
@@ -64,7 +64,7 @@ func (g *AuthorizationCode) obtain(ctx context.Context, a *attempt) (*credential
 	return p.redeem(ctx, a, client, code)
 }
 
-// checkRedirectURI keeps codes from travelling in the clear.
+// checkRedirectURI makes sure that codes do not travel unencrypted.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#communication-security (2).
 func checkRedirectURI(s string) error {
@@ -75,8 +75,8 @@ func checkRedirectURI(s string) error {
 	return nil
 }
 
-// pending is what is remembered of an authorization request until its answer
-// comes.
+// pending is what is remembered of an authorization request until its response
+// arrives.
 //
 // Spec: 2026-07-28 basic/authorization#authorization-response-validation.
 type pending struct {
@@ -95,12 +95,12 @@ func newPending(a *attempt, clientID, redirect string) *pending {
 	}
 }
 
-// url returns the page that the user has to go to. The endpoint may have a
-// query of its own, which stays (RFC 6749, section 3.1).
+// url returns the page that the user has to visit. A query that the endpoint
+// already has is kept (RFC 6749, section 3.1).
 func (p *pending) url(a *attempt) (string, error) {
 	u, err := url.Parse(a.server.AuthorizationEndpoint)
 	if err != nil {
-		return "", errors.New("the authorization endpoint is no URL")
+		return "", errors.New("the authorization endpoint is not a URL")
 	}
 	q := u.Query()
 	q.Set("response_type", "code")
@@ -124,8 +124,8 @@ func (p *pending) url(a *attempt) (string, error) {
 	return u.String(), nil
 }
 
-// ask returns the code that the authorization server gives for the user's
-// consent.
+// ask returns the code that the authorization server issues when the user
+// consents.
 func (p *pending) ask(ctx context.Context, a *attempt, reception Reception) (string, error) {
 	page, err := p.url(a)
 	if err != nil {

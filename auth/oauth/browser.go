@@ -8,8 +8,8 @@ import (
 	"runtime"
 )
 
-// OpenBrowser opens a page in the user's browser, and does not wait for it. An
-// error says that there is no program for that. Only http and https are opened.
+// OpenBrowser opens a page in the user's browser without waiting for it. It
+// fails if there is no program for that. Only http and https are opened.
 func OpenBrowser(ctx context.Context, page string) error {
 	u, err := url.Parse(page)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -20,11 +20,11 @@ func OpenBrowser(ctx context.Context, page string) error {
 	if err := cmd.Start(); err != nil {
 		return errors.New("the browser could not be opened")
 	}
-	go func() { _ = cmd.Wait() }() // ends with the program, which hands the page over to the browser
+	go func() { _ = cmd.Wait() }() // ends with the program, which only hands the page to the browser
 	return nil
 }
 
-// browserCommand returns what opens a page on a system.
+// browserCommand returns the command that opens a page on a system.
 func browserCommand(goos string) (name string, args []string) {
 	switch goos {
 	case "darwin":

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// How a client says who it is at a token endpoint (RFC 7591, section 2).
+// How a client authenticates at a token endpoint (RFC 7591, section 2).
 const (
 	// AuthBasic sends the secret in the Authorization header.
 	AuthBasic = "client_secret_basic"
@@ -19,7 +19,7 @@ const (
 )
 
 // AnyIssuer says that credentials may be sent to whatever authorization server
-// an MCP server names. A server that is not trusted gets hold of them that way.
+// an MCP server names. An untrusted server can obtain them that way.
 const AnyIssuer = "*"
 
 // Credentials identify a client at one authorization server.
@@ -30,12 +30,12 @@ type Credentials struct {
 	Secret Secret
 	// Key signs assertions instead of a secret, or is nil.
 	Key *SigningKey
-	// AuthMethod is one of the constants, or "": what Secret, Key and the
-	// authorization server allow.
+	// AuthMethod is one of the constants, or "" for whatever Secret, Key and
+	// the authorization server allow.
 	AuthMethod string
 }
 
-// method returns how the client authenticates with a server that supports some
+// method returns how the client authenticates to a server that supports some
 // methods. A server that does not say which supports the first.
 func (c *Credentials) method(supported []string) (string, error) {
 	switch {
@@ -70,8 +70,8 @@ func (c *Credentials) checkMethod() error {
 	return nil
 }
 
-// checkIssuer keeps credentials from an authorization server that they are not
-// for.
+// checkIssuer makes sure that credentials only go to the authorization server
+// that they are for.
 //
 // Spec: 2026-07-28 basic/authorization/client-registration#authorization-server-binding.
 func checkIssuer(want, got string) error {

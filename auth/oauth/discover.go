@@ -19,7 +19,7 @@ type protectedResource struct {
 	DPoPRequired         bool     `json:"dpop_bound_access_tokens_required"`
 }
 
-// discovery is what was found out about a server.
+// discovery is what was found out about a server's authorization.
 type discovery struct {
 	resource string
 	scopes   []string // that the resource supports
@@ -27,9 +27,9 @@ type discovery struct {
 	server   *serverMetadata
 }
 
-// errNoAuthorization says that a server names no authorization server, and
-// that there is nothing to show that it has one all the same.
-var errNoAuthorization = errors.New("the server says nothing of authorization")
+// errNoAuthorization says that a server names no authorization server, and that
+// nothing indicates that it has one.
+var errNoAuthorization = errors.New("the server says nothing about authorization")
 
 // discover finds the authorization server. metadataURL is the challenge's, or
 // ""; challenged says that there was one.
@@ -54,8 +54,9 @@ func (c *Client) discover(ctx context.Context, metadataURL string, challenged bo
 	return &discovery{resource.Resource, resource.ScopesSupported, resource.DPoPRequired, server}, nil
 }
 
-// protectedResource fetches the metadata of the server from where the
-// challenge says, or else from the well-known places, and checks whose it is.
+// protectedResource fetches the metadata of the server from the URL in the
+// challenge, or else from the well-known places, and checks that it is the
+// server's.
 func (c *Client) protectedResource(ctx context.Context, metadataURL string) (*protectedResource, error) {
 	places := wellknown.Resources(c.server)
 	if metadataURL != "" {
@@ -72,16 +73,16 @@ func (c *Client) protectedResource(ctx context.Context, metadataURL string) (*pr
 			return nil, errors.New("there is no metadata document where the server's challenge says")
 		case unreachable(err):
 			return nil, fmt.Errorf("protected resource metadata: %w", err)
-		case !errors.Is(err, errAbsent): // some answer so where they have nothing
+		case !errors.Is(err, errAbsent): // some servers answer like this where they have nothing
 			failed = fmt.Errorf("protected resource metadata: %w", err)
 		}
 	}
 	return nil, failed
 }
 
-// checkResource refuses metadata that is of another resource than the server:
-// tokens for it could be used elsewhere. The resource may be a part of what the
-// URL says: the origin, or a path above.
+// checkResource refuses metadata of a resource other than the server: tokens
+// for it could be used elsewhere. The resource may be less specific than the
+// server's URL: the origin, or a parent path.
 //
 // Spec: 2026-07-28 basic/authorization#canonical-server-uri.
 func checkResource(resource string, server *url.URL) error {
@@ -100,8 +101,8 @@ func checkResource(resource string, server *url.URL) error {
 }
 
 // choose returns the authorization server to use: one that knows this client,
-// or else the first. Each is on its own; what one of them knows is nothing to
-// the others.
+// or else the first. Authorization servers are independent: what one of them
+// knows does not apply to the others.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-location.
 func (c *Client) choose(ctx context.Context, r *protectedResource) string {

@@ -10,9 +10,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// discoverOld is for servers of 2025-03-26, which have no metadata of their
-// own: they are their own authorization server. challenged says that the server
-// has demanded authorization; without that, nothing is guessed.
+// discoverOld is for servers of 2025-03-26, which have no protected resource
+// metadata: they are their own authorization server. challenged says that the
+// server has demanded authorization; otherwise nothing is guessed.
 //
 // Spec: 2025-03-26 basic/authorization#authorization-base-url.
 func (c *Client) discoverOld(ctx context.Context, challenged bool) (*discovery, error) {
@@ -28,8 +28,8 @@ func (c *Client) discoverOld(ctx context.Context, challenged bool) (*discovery, 
 		return found, nil
 	case err != nil:
 		return nil, err
-	// The issuer was not named, but made of the server's URL, which is the same
-	// with a slash at its end.
+	// The issuer was not named, but derived from the server's URL, which is the
+	// same with a slash at its end.
 	case m.Issuer != base && m.Issuer != base+"/":
 		return nil, wrongIssuer(base, m.Issuer)
 	}
@@ -47,7 +47,7 @@ func guessed(base string) *serverMetadata {
 	}
 }
 
-// canonical returns the resource identifier of a server that has named none.
+// canonical returns the resource identifier of a server that names none.
 //
 // Spec: 2026-07-28 basic/authorization#canonical-server-uri.
 func canonical(server *url.URL) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// metadataRequests returns what was asked for of metadata.
+// metadataRequests returns the requests for metadata.
 func (w *world) metadataRequests() []string {
 	var paths []string
 	for _, r := range w.requests {
@@ -77,7 +77,7 @@ func TestDiscoveryOrder(t *testing.T) {
 	}
 }
 
-// Where the metadata is need not be said with each challenge.
+// Not every challenge has to repeat where the metadata is.
 func TestMetadataIsRemembered(t *testing.T) {
 	w := newWorld(t)
 	w.perRequest = true
@@ -91,7 +91,7 @@ func TestMetadataIsRemembered(t *testing.T) {
 	}
 }
 
-// The resource identifier is sent as it was named.
+// The resource identifier is sent exactly as it was named.
 func TestResource(t *testing.T) {
 	for _, suffix := range []string{"", "/", "/mcp", "/mcp/"} {
 		w := newWorld(t)
@@ -105,8 +105,8 @@ func TestResource(t *testing.T) {
 	}
 }
 
-// What does not fit, or leads elsewhere, ends the authorization before anything
-// is sent.
+// Metadata that does not fit, or that leads elsewhere, ends the authorization
+// before anything is sent.
 func TestRefusedDiscovery(t *testing.T) {
 	elsewhere := func(w *world, name, value string) {
 		d := w.serverDoc()
@@ -130,7 +130,7 @@ func TestRefusedDiscovery(t *testing.T) {
 		"resource with fragment":   {func(w *world) { resource(w, "resource", w.url+"#x") }, "of another resource"},
 		"no resource":              {func(w *world) { resource(w, "resource", "") }, "names no resource"},
 		"no authorization server":  {func(w *world) { resource(w, "authorization_servers", []string{}) }, "names no authorization server"},
-		"issuer with a query":      {func(w *world) { resource(w, "authorization_servers", []string{w.issuer + "?a=b"}) }, "no issuer identifier"},
+		"issuer with a query":      {func(w *world) { resource(w, "authorization_servers", []string{w.issuer + "?a=b"}) }, "not an issuer identifier"},
 		"private address":          {func(w *world) { resource(w, "authorization_servers", []string{"https://10.1.2.3"}) }, "private network"},
 		"cloud metadata":           {func(w *world) { resource(w, "authorization_servers", []string{"https://169.254.169.254"}) }, "not for the public"},
 		"server over http":         {func(w *world) { resource(w, "authorization_servers", []string{"http://as.example"}) }, "not https"},
@@ -187,8 +187,8 @@ func TestRefusedDiscovery(t *testing.T) {
 	}
 }
 
-// A response that is not the answer to the request redeems nothing, and what
-// it says is not heard.
+// A response that is not the answer to the request redeems nothing, and its
+// contents are not revealed.
 func TestRefusedAnswer(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(v url.Values)
@@ -216,8 +216,8 @@ func TestRefusedAnswer(t *testing.T) {
 	}
 }
 
-// Without the promise, an answer without issuer is good; one with another is
-// not.
+// If the server does not promise an issuer, a response without one is accepted,
+// but not one with a different issuer.
 func TestIssuerNotPromised(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(v url.Values)
@@ -260,7 +260,7 @@ func TestOldServers(t *testing.T) {
 	}
 }
 
-// Without any metadata, the endpoints are where they used to be.
+// Without any metadata, the endpoints are at their default paths.
 func TestOldEndpoints(t *testing.T) {
 	w := newWorld(t)
 	w.challenge, w.mcpDocs, w.issuer = "", map[string]any{}, w.mcp.URL
@@ -283,12 +283,12 @@ func TestOldEndpoints(t *testing.T) {
 	}
 }
 
-// A server that has not demanded anything is not taken for an old one.
+// A server that has not demanded authorization is not mistaken for an old one.
 func TestLoginWhereThereIsNone(t *testing.T) {
 	w := newWorld(t)
 	w.mcpDocs = map[string]any{"/mcp": func(http.ResponseWriter, *http.Request) {}}
 	err := w.client(nil).Login(t.Context())
-	if !errors.Is(err, mcp.ErrUnauthorized) || !strings.Contains(err.Error(), "nothing of authorization") {
+	if !errors.Is(err, mcp.ErrUnauthorized) || !strings.Contains(err.Error(), "nothing about authorization") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -365,7 +365,7 @@ func TestMigration(t *testing.T) {
 		w.set(func() { w.valid["secret-of-the-second"] = grant{scopes: []string{"read"}} })
 		return 200, doc{"access_token": "secret-of-the-second", "token_type": "Bearer"}
 	}
-	// The scopes for the first are nothing to the second, either.
+	// The scopes for the first server do not carry over to the second, either.
 	w.challenge = strings.Replace(w.challenge, `"read"`, `"other"`, 1)
 	w.ok(c)
 	if len(second.registered) != 1 || second.asked[0].Get("client_id") != "of-the-second" || second.asked[0].Get("scope") != "other" {
@@ -381,7 +381,7 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-// A server that answers badly at one place may have its document at the next.
+// A server that responds badly at one place may have its document at the next.
 func TestDiscoveryGoesOn(t *testing.T) {
 	for name, bad := range map[string]func(http.ResponseWriter, *http.Request){
 		"error": func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "no", http.StatusInternalServerError) },
@@ -398,7 +398,8 @@ func TestDiscoveryGoesOn(t *testing.T) {
 			w.mcpDocs = map[string]any{"/.well-known/oauth-protected-resource/mcp": bad, "/.well-known/oauth-protected-resource": w.resourceDoc()}
 			w.asDocs = map[string]any{"/.well-known/oauth-authorization-server": bad, "/.well-known/openid-configuration": w.serverDoc()}
 			w.ok(w.client(nil))
-			// Nothing is guessed about a server that has answered badly everywhere.
+			// Nothing is guessed about a server that has responded badly
+			// everywhere.
 			w.set(func() { w.mcpDocs["/.well-known/oauth-protected-resource"] = bad })
 			if _, err := w.get(w.client(nil)); !errors.Is(err, mcp.ErrUnauthorized) {
 				t.Errorf("got %v", err)

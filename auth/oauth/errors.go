@@ -9,23 +9,22 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// ResponseError is what an authorization server says instead of doing what it
-// was asked for.
+// ResponseError is an error that an authorization server returned.
 type ResponseError struct {
-	// Step is what was asked for: "authorization", "token", "refresh",
+	// Step is what was requested: "authorization", "token", "refresh",
 	// "registration", "token exchange" or "revocation".
 	Step string
-	// Issuer is whom it was asked of.
+	// Issuer is the authorization server.
 	Issuer string
-	// Status is that of the HTTP response, or 0.
+	// Status is the status of the HTTP response, or 0.
 	Status int
 	// Code is the error code, for example "access_denied"; "" if there is none.
 	Code string
-	// Description is what the server says beside it, for people.
+	// Description is the server's explanation, for people.
 	Description string
 }
 
-// Error says all of it.
+// Error returns all of it.
 func (e *ResponseError) Error() string {
 	s := fmt.Sprintf("%s: %s refused", e.Step, e.Issuer)
 	switch {
@@ -40,7 +39,7 @@ func (e *ResponseError) Error() string {
 	return s
 }
 
-// isFinal reports whether an error is an authorization server's refusal that
+// isFinal reports whether an error is a refusal by an authorization server that
 // the same request would meet again.
 func isFinal(err error) bool {
 	var r *ResponseError
@@ -48,8 +47,8 @@ func isFinal(err error) bool {
 		r.Code != "temporarily_unavailable" && r.Code != "server_error"
 }
 
-// requestError tells what went wrong with a request without its URL, whose
-// query could hold anything.
+// requestError describes a failed request without its URL, whose query could
+// hold anything.
 func requestError(what string, err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -58,8 +57,8 @@ func requestError(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// tokenError makes an error of what package oauth2 returns, in which the whole
-// response is.
+// tokenError converts an error of package oauth2, which contains the whole
+// response.
 func tokenError(step, issuer string, err error, secrets []string) error {
 	var r *oauth2.RetrieveError
 	if !errors.As(err, &r) {
@@ -67,7 +66,7 @@ func tokenError(step, issuer string, err error, secrets []string) error {
 		if errors.As(err, &u) {
 			return requestError(step+" at "+issuer, err)
 		}
-		return fmt.Errorf("%s: the answer of %s is no token response", step, issuer)
+		return fmt.Errorf("%s: the answer of %s is not a token response", step, issuer)
 	}
 	return &ResponseError{step, issuer, r.Response.StatusCode, plain(r.ErrorCode, secrets...), plain(r.ErrorDescription, secrets...)}
 }

@@ -38,17 +38,17 @@ type world struct {
 	mu         sync.Mutex
 	mcpDocs    map[string]any // metadata by path: a document, or an http.HandlerFunc
 	asDocs     map[string]any
-	challenge  string // of a 401; "" is none
+	challenge  string // of a 401; "" means none
 	required   []string
-	perRequest bool // the scopes that a request needs are in its query
+	perRequest bool // the query of a request says which scopes it needs
 	expiresIn  any
 	noRefresh  bool
 	noScope    bool
-	grants     []string // the scopes that the user allows; nil is all
+	grants     []string // the scopes that the user allows; nil means all
 	register   func(body doc) (int, doc)
-	token      func(form url.Values) (int, doc) // before the usual; status 0 goes on
+	token      func(form url.Values) (int, doc) // called first; with status 0, the default follows
 	method     string                           // how the client has to authenticate
-	proofs     *dpop.Verifier                   // tokens have to be bound
+	proofs     *dpop.Verifier                   // if set, tokens have to be bound
 	asNonces   *dpop.Nonces
 	mcpNonces  *dpop.Nonces
 	valid      map[string]grant // access tokens
@@ -92,7 +92,7 @@ func (b *safeBuffer) String() string {
 	return b.b.String()
 }
 
-// newWorld returns a world in which everything is as it should be.
+// newWorld returns a world in which everything works.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, expiresIn: 3600, method: oauth.AuthNone, valid: map[string]grant{}, codes: map[string]grant{}, refreshes: map[string]grant{}}
@@ -129,7 +129,7 @@ func reply(rw http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(rw).Encode(body)
 }
 
-// document serves metadata, if there is some at the path.
+// document serves the metadata at the path, if there is any.
 func document(docs map[string]any, rw http.ResponseWriter, r *http.Request) bool {
 	if !strings.Contains(r.URL.Path, "/.well-known/") && docs[r.URL.Path] == nil {
 		return false
@@ -300,8 +300,8 @@ func (w *world) serveToken(rw http.ResponseWriter, r *http.Request) {
 	w.issue(rw, g)
 }
 
-// authenticated returns the client of a token request, by the method that it
-// has to use.
+// authenticated returns the client of a token request, if it used the right
+// method.
 func (w *world) authenticated(r *http.Request) string {
 	id, secret, basic := r.BasicAuth()
 	form := r.PostForm.Get("client_secret")
@@ -385,7 +385,7 @@ func (w *world) wantCount(request string, want int) {
 	}
 }
 
-// noSecrets looks for what must not be in logs.
+// noSecrets fails if the logs hold a secret.
 func (w *world) noSecrets() {
 	if logs := w.logs.String(); strings.Contains(logs, "secret-") {
 		w.t.Errorf("the logs show a secret:\n%s", logs)
@@ -443,7 +443,7 @@ type statusError int
 
 func (e statusError) Error() string { return http.StatusText(int(e)) }
 
-// ok sends a request that has to succeed.
+// ok sends a request that must succeed.
 func (w *world) ok(c *oauth.Client, query ...string) {
 	w.t.Helper()
 	if got, err := w.get(c, query...); err != nil || got != "hello there" {
@@ -454,11 +454,11 @@ func (w *world) ok(c *oauth.Client, query ...string) {
 // user is the receiver of a user who agrees, without a browser.
 type user struct {
 	redirect string
-	// change is what happens to the answer on its way.
+	// change is applied to the response on its way.
 	change func(url.Values)
 	// wait, if set, is what the user waits for.
 	wait chan struct{}
-	// begun, if set, hears when the user is asked.
+	// begun, if set, is signalled when the user is asked.
 	begun chan struct{}
 }
 

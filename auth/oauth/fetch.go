@@ -16,9 +16,9 @@ import (
 // errAbsent says that there is no metadata document at a URL.
 var errAbsent = errors.New("no metadata document")
 
-// fetch reads a metadata document into v. A server that has none says so in
-// several ways: with any status of the 400s, or with a page for people.
-// version is the protocol's, for servers that want to know it, or "".
+// fetch reads a metadata document into v. Servers that have none say so in
+// several ways: with any 4xx status, or with a page for people. version is the
+// protocol version for servers that expect it, or "".
 func (c *Client) fetch(ctx context.Context, address, version string, v any) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -58,14 +58,14 @@ func (c *Client) fetch(ctx context.Context, address, version string, v any) erro
 	return nil
 }
 
-// unreachable reports whether there was no answer at all, as there would be none
-// at another path of the same server.
+// unreachable reports whether there was no response at all, so that another path
+// of the same server would not respond either.
 func unreachable(err error) bool {
 	var network net.Error
 	return errors.As(err, &network)
 }
 
-// read reads a body that is within the limit.
+// read reads a body of at most the permitted size.
 func (c *Client) read(body io.Reader) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(body, c.opts.MaxBytes+1))
 	if err == nil && int64(len(b)) > c.opts.MaxBytes {
@@ -74,5 +74,5 @@ func (c *Client) read(body io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// originOf returns all of a URL that is said in errors.
+// originOf returns the part of a URL that errors may show.
 func originOf(u *url.URL) string { return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() }

@@ -10,19 +10,18 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// need is what a token is needed for.
+// need says why a token is needed, and what it must be good for.
 type need struct {
 	stale      *credential // what was sent and refused; nil if nothing was
-	scopes     []string    // that are demanded
-	metadata   string      // where the challenge says that there is metadata
+	scopes     []string    // demanded by the server
+	metadata   string      // the metadata URL of the challenge
 	challenged bool        // the server has demanded authorization
-	stepUp     bool        // the token is good, and its scopes are too few
-	renew      bool        // without the user, or not at all
-	login      bool        // whatever token there is
+	stepUp     bool        // the token is good, but its scopes are not enough
+	renew      bool        // without the user, or fail
+	login      bool        // get a new token, even if there is one
 }
 
-// flight is one attempt to get a token, which everybody who needs one waits
-// for.
+// flight is one attempt to get a token, shared by all callers that need one.
 type flight struct {
 	need   need
 	asking chan struct{} // closed when the user is asked
@@ -31,15 +30,15 @@ type flight struct {
 	err    error       // after done
 }
 
-// failure is why nobody is asked again for a while.
+// failure is why the user is not asked again for a while.
 type failure struct {
 	err   error
 	until time.Time
 }
 
-// acquire returns a token that is better than the one in n: one that somebody
-// else got meanwhile, or one that this call gets. Everybody who waits does so
-// for the same flight, which no one of them ends.
+// acquire returns a token that is better than the one in n: one that another
+// call has obtained in the meantime, or one that this call obtains. All waiting
+// callers share one flight, and none of them can end it.
 func (c *Client) acquire(ctx context.Context, n need) (*credential, error) {
 	for {
 		f, own, err := c.join(n) //nolint:contextcheck // a flight is not one request's
@@ -55,14 +54,15 @@ func (c *Client) acquire(ctx context.Context, n need) (*credential, error) {
 		if own || f.serves(n) {
 			return f.token, f.err
 		}
-		// Somebody else's; whether it is enough for n shows at the next turn.
+		// The flight was started by another caller; the next turn shows whether
+		// its token is enough for n.
 	}
 }
 
-// serves reports whether a flight that has ended, and was somebody else's, is
-// the end for n, too: the user was not in the way of a success, and need not be
-// asked twice; nor has an authorization server that is down to be asked by
-// everybody in turn.
+// serves reports whether the result of a flight that another caller started is
+// also the result for n: if the user has answered, they need not be asked
+// twice; and if an authorization server is down, not every caller needs to try
+// it in turn.
 func (f *flight) serves(n need) bool {
 	if f.need.renew {
 		return n.renew && f.err != nil
@@ -70,8 +70,8 @@ func (f *flight) serves(n need) bool {
 	return f.err != nil || n.login && !f.token.refreshed && covers(f.token.Requested, n.scopes)
 }
 
-// join returns the flight to wait for: the one under way, or a new one. None is
-// needed if there is a better token already.
+// join returns the flight to wait for: the one under way, or a new one. It
+// returns none if there is a better token already.
 func (c *Client) join(n need) (f *flight, own bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,8 +127,8 @@ func (f *flight) asked() bool {
 	}
 }
 
-// wait waits for the flight, as long as ctx lasts. While the user is asked, the
-// time is not the server's.
+// wait waits for the flight while ctx lasts. Time in which the user is asked
+// does not count against the server.
 func (f *flight) wait(ctx context.Context) error {
 	asking := f.asking
 	for {
@@ -144,7 +144,7 @@ func (f *flight) wait(ctx context.Context) error {
 	}
 }
 
-// obtain gets a token: without the user if that can be done.
+// obtain gets a token, without the user if possible.
 func (c *Client) obtain(ctx context.Context, f *flight) (*credential, error) {
 	n := f.need
 	if !c.opts.Grant.interactive() {
@@ -162,12 +162,12 @@ func (c *Client) obtain(ctx context.Context, f *flight) (*credential, error) {
 	return c.authorize(ctx, f)
 }
 
-// authorize discovers the authorization server and gets a token from it by the
-// grant.
+// authorize discovers the authorization server and gets a token from it with
+// the grant.
 func (c *Client) authorize(ctx context.Context, f *flight) (*credential, error) {
 	n := f.need
 	if old := c.token(ctx); old != nil && n.metadata == "" && (n.stepUp || n.renew) {
-		n.metadata = old.Metadata // said once, it need not be said with each challenge
+		n.metadata = old.Metadata // not every challenge repeats it
 	}
 	found, err := c.discover(ctx, n.metadata, n.challenged)
 	if err != nil {
@@ -190,15 +190,15 @@ func (c *Client) authorize(ctx context.Context, f *flight) (*credential, error) 
 	c.opts.Logger.InfoContext(ctx, "got a token", "issuer", t.Issuer, "resource", t.Resource, "scopes", t.Granted)
 	if err := c.keep(ctx, t); err != nil {
 		if n.login {
-			return nil, err // to have it stored is what a login is for
+			return nil, err // storing the token is the purpose of a login
 		}
 		c.opts.Logger.WarnContext(ctx, "the token is good for this process only", "error", err)
 	}
 	return t, nil
 }
 
-// requestedBefore returns what was asked of the same authorization server for
-// the same resource.
+// requestedBefore returns the scopes that were requested earlier from the same
+// authorization server for the same resource.
 func (c *Client) requestedBefore(ctx context.Context, found *discovery) []string {
 	if t := c.token(ctx); t != nil && t.Issuer == found.server.Issuer && t.Resource == found.resource {
 		return t.Requested

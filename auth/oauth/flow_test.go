@@ -17,8 +17,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// From nothing to an answer, and everything that the servers have to be told on
-// the way.
+// A whole login, and everything that the servers have to be sent on the way.
 func TestLogin(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil)
@@ -80,7 +79,7 @@ func TestTokenStaysHome(t *testing.T) {
 	}
 }
 
-// A body that cannot be read again is not sent in half.
+// A body that cannot be read again is not sent partially.
 func TestUnrepeatableBody(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil)
@@ -96,7 +95,7 @@ func TestUnrepeatableBody(t *testing.T) {
 	}
 }
 
-// Everybody waits for one login, and one who gives up does not end it.
+// All requests wait for one login, and giving up on one does not end it.
 func TestOneLoginForAll(t *testing.T) {
 	w := newWorld(t)
 	u := &user{wait: make(chan struct{}), begun: make(chan struct{}, 1)}
@@ -141,7 +140,7 @@ func TestOneLoginForAll(t *testing.T) {
 	}
 }
 
-// A user who has said no is left alone, until they want to log in.
+// A user who has declined is not asked again, until they want to log in.
 func TestDeclined(t *testing.T) {
 	w := newWorld(t)
 	declines := true
@@ -182,7 +181,7 @@ func TestCooldownEnds(t *testing.T) {
 	w.wantCount("GET /authorize", 2)
 }
 
-// A flow ends with its time, and with Close.
+// A flow ends after its timeout, and with Close.
 func TestFlowEnds(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(&user{wait: make(chan struct{})}, func(o *oauth.Options) { o.FlowTimeout = 50 * time.Millisecond })
@@ -208,7 +207,7 @@ func TestFlowEnds(t *testing.T) {
 	}
 }
 
-// A token that is refused at once is not followed by another like it.
+// A token that is refused at once is not replaced by another like it.
 func TestRefusedAtOnce(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil)
@@ -240,7 +239,7 @@ func TestStepUp(t *testing.T) {
 	}
 }
 
-// What the user does not grant is asked for once.
+// What the user does not grant is only asked for once.
 func TestStepUpInVain(t *testing.T) {
 	w := newWorld(t)
 	w.perRequest, w.grants = true, []string{"read"}
@@ -258,7 +257,7 @@ func TestStepUpInVain(t *testing.T) {
 	w.ok(c, "need=read")
 }
 
-// A server that wants another scope each time does not keep the user busy.
+// A server that demands another scope each time cannot keep the user busy.
 func TestStepUpLimit(t *testing.T) {
 	w := newWorld(t)
 	n := 0
@@ -274,7 +273,7 @@ func TestStepUpLimit(t *testing.T) {
 	w.wantCount("GET /authorize", 3)
 }
 
-// A 403 that is not about scopes is the server's last word.
+// A 403 that is not about scopes is final.
 func TestForbidden(t *testing.T) {
 	w := newWorld(t)
 	w.mcpDocs["/mcp"] = func(rw http.ResponseWriter, r *http.Request) {
@@ -291,7 +290,7 @@ func TestForbidden(t *testing.T) {
 	w.wantCount("GET /authorize", 1)
 }
 
-// Another kind of authorization is somebody else's.
+// Another kind of authorization is left to the caller.
 func TestOtherScheme(t *testing.T) {
 	w := newWorld(t)
 	w.challenge = `Basic realm="x"`

@@ -37,7 +37,8 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// A resource that is accepted is of the server's origin, and not below it.
+// A resource that is accepted has the server's origin, and is not below its
+// path.
 func FuzzCheckResource(f *testing.F) {
 	server, err := url.Parse("https://mcp.example/a/b")
 	if err != nil {
@@ -58,7 +59,7 @@ func FuzzCheckResource(f *testing.F) {
 	})
 }
 
-// Metadata is looked for at the issuer's origin only.
+// Metadata is only looked for at the issuer's origin.
 func FuzzWellKnown(f *testing.F) {
 	for _, s := range []string{"https://as.example", "https://as.example/", "https://as.example/t/1/", "https://as.example?x", "https://a@b/c", "//x"} {
 		f.Add(s)

@@ -11,11 +11,11 @@ import (
 // Grant is how tokens are obtained: AuthorizationCode, ClientCredentials,
 // EnterpriseManaged or WorkloadIdentity.
 type Grant interface {
-	// check reports what is missing in it.
+	// check reports what is missing in the grant.
 	check() error
 	// interactive reports whether a user takes part.
 	interactive() bool
-	// issuer is the authorization server it is for, if it is for one only.
+	// issuer is the only authorization server that the grant is for, or "".
 	issuer() string
 	// obtain gets a token.
 	obtain(ctx context.Context, a *attempt) (*credential, error)
@@ -28,7 +28,7 @@ type attempt struct {
 	scopes   []string
 	server   *serverMetadata
 	key      *dpop.Key // that the token is to be bound to, or nil
-	asking   func()    // is called before the user is waited for
+	asking   func()    // called before waiting for the user
 }
 
 // params returns the parameters of every token request.

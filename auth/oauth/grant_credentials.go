@@ -10,8 +10,8 @@ import (
 //
 // Spec: ext-auth/draft oauth-client-credentials#client-credentials-flow.
 type ClientCredentials struct {
-	// Issuer is the authorization server that knows the client. The
-	// credentials are sent to no other.
+	// Issuer is the authorization server that knows the client. The credentials
+	// are sent to no other server.
 	Issuer string
 	// Client is the client, with a Secret or a Key.
 	Client Credentials

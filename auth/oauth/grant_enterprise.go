@@ -18,25 +18,27 @@ const (
 	tokenTypeGrant = "urn:ietf:params:oauth:token-type:id-jag"
 )
 
-// EnterpriseManaged is the grant of companies: their identity provider, where
+// EnterpriseManaged is the grant for companies: their identity provider, where
 // the user is logged in already, decides which MCP servers the program may use.
 //
 // Spec: ext-auth/draft enterprise-managed-authorization#identity-assertion-authorization-grant-overview.
 type EnterpriseManaged struct {
-	// TokenEndpoint is the identity provider's, as the company has it.
+	// TokenEndpoint is the identity provider's token endpoint, as configured by
+	// the company.
 	TokenEndpoint string
 	// Provider identifies this program at the identity provider.
 	Provider Credentials
 	// ProviderIssuer is the identity provider's issuer identifier; it is needed
 	// only if Provider has a Key.
 	ProviderIssuer string
-	// Subject returns what the identity provider said of the user at login: an
-	// ID token, or with TokenTypeSAML an assertion.
+	// Subject returns what the identity provider issued for the user at login:
+	// an ID token, or, with TokenTypeSAML, an assertion.
 	Subject func(ctx context.Context) (token Secret, tokenType string, err error)
 	// Issuer is the MCP server's authorization server that knows Client.
 	Issuer string
 	// Client identifies this program at the MCP server's authorization server.
-	// Without a ClientID it is one of Options.PreRegistered, or registered.
+	// Without a ClientID, the client is one of Options.PreRegistered, or is
+	// registered.
 	Client Credentials
 }
 
@@ -84,13 +86,13 @@ func (g *EnterpriseManaged) client(ctx context.Context, a *attempt) (Credentials
 	return r.Credentials, err
 }
 
-// exchange gets the identity provider's word that the user may.
+// exchange gets the identity provider's grant for the user's access.
 //
 // Spec: ext-auth/draft enterprise-managed-authorization#token-exchange.
 func (g *EnterpriseManaged) exchange(ctx context.Context, a *attempt) (string, error) {
 	u, err := url.Parse(g.TokenEndpoint)
 	if err != nil {
-		return "", errors.New("the token endpoint of the identity provider is no URL")
+		return "", errors.New("the token endpoint of the identity provider is not a URL")
 	}
 	subject, kind, err := g.Subject(ctx)
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 
 func withGrant(g oauth.Grant) func(*oauth.Options) { return func(o *oauth.Options) { o.Grant = g } }
 
-// A program gets a token for itself, and another one before it ends.
+// A program gets a token for itself, and another one before that one expires.
 func TestClientCredentials(t *testing.T) {
 	for _, method := range []string{oauth.AuthBasic, oauth.AuthPost} {
 		w := newWorld(t)
@@ -129,7 +129,7 @@ func TestSigningKeys(t *testing.T) {
 	}
 }
 
-// Credentials go to the authorization server that they are for.
+// Credentials only go to the authorization server that they are for.
 func TestCredentialsAreBound(t *testing.T) {
 	client := oauth.Credentials{ClientID: "me", Secret: "secret-of/the client"}
 	assertion := func(context.Context, oauth.Audience) (oauth.Secret, error) {
@@ -171,7 +171,8 @@ func TestWorkloadIdentity(t *testing.T) {
 	}
 }
 
-// A refusal is the end: no other way, and no other try for a while.
+// A refusal is final: no other way is tried, and no other attempt is made for a
+// while.
 func TestWorkloadIdentityRefused(t *testing.T) {
 	w := newWorld(t)
 	w.token = func(f url.Values) (int, doc) {
@@ -224,7 +225,7 @@ func TestEnterpriseManaged(t *testing.T) {
 	if _, err := w.get(w.client(nil, withGrant(g))); err == nil || !strings.Contains(err.Error(), "not an identity assertion") {
 		t.Errorf("another type: %v", err)
 	}
-	// Without a client at the authorization server it registers.
+	// A client that has no ID at the authorization server registers.
 	kind = "urn:ietf:params:oauth:token-type:id-jag"
 	g.Client = oauth.Credentials{}
 	w.ok(w.client(nil, withGrant(g)))
@@ -233,7 +234,7 @@ func TestEnterpriseManaged(t *testing.T) {
 	}
 }
 
-// Proofs at both servers, with their nonces; nothing is used twice, which the
+// Both servers get proofs, with their nonces; nothing is used twice, which the
 // verifiers check.
 func TestDPoP(t *testing.T) {
 	for _, how := range []string{"option", "demanded", "nonces"} {
@@ -270,7 +271,7 @@ func TestDPoP(t *testing.T) {
 	}
 }
 
-// A token that anybody could use is not what was asked for.
+// A token that anybody could use is not accepted in place of a bound one.
 func TestDPoPDowngrade(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil, func(o *oauth.Options) { o.DPoP = true })
@@ -292,7 +293,7 @@ func TestDPoPDowngrade(t *testing.T) {
 	}
 }
 
-// A server that wants a new nonce each time does not get for ever.
+// A server that demands a new nonce each time does not get one forever.
 func TestNonceLimit(t *testing.T) {
 	w := newWorld(t)
 	w.proofs = dpop.NewVerifier(dpop.Options{})

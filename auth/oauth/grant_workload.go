@@ -5,28 +5,27 @@ import (
 	"errors"
 )
 
-// Audience is whom an assertion is for.
+// Audience says what an assertion is for.
 type Audience struct {
-	// Issuer is the authorization server, which is what the claim aud has to
-	// name.
+	// Issuer is the authorization server; the claim aud must name it.
 	Issuer string
 	// Resource is the MCP server that the token is for.
 	Resource string
-	// Scopes are what is asked for.
+	// Scopes are the scopes that are requested.
 	Scopes []string
 }
 
 // WorkloadIdentity is the grant of a program whose platform vouches for it with
-// a JWT (RFC 7523). Each token takes one request with one assertion; a refusal
-// is not tried again in another way.
+// a JWT (RFC 7523). Each token takes one request with one assertion; after a
+// refusal, no other way is tried.
 type WorkloadIdentity struct {
 	// Issuer is the authorization server that trusts the platform. Assertions
-	// are sent to no other.
+	// are sent to no other server.
 	Issuer string
 	// Assertion returns a JWT for an audience. It is called for each token.
 	Assertion func(ctx context.Context, audience Audience) (Secret, error)
-	// Client identifies the client beside the assertion, where the
-	// authorization server wants that. The zero value sends nothing.
+	// Client identifies the client in addition to the assertion, if the
+	// authorization server requires that. The zero value sends nothing.
 	Client Credentials
 }
 

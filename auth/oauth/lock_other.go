@@ -8,7 +8,8 @@ import (
 	"os"
 )
 
-// tryLock refuses: without a lock two processes would use one refresh token.
+// tryLock always fails: without a lock, two processes would use one refresh
+// token.
 func tryLock(*os.File) (bool, error) {
 	return false, errors.New("files cannot be locked on this system; use another store")
 }

@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// tryLock locks a file until it is closed, if nobody else has.
+// tryLock locks a file until it is closed, unless another process has locked
+// it.
 func tryLock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -25,7 +26,7 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
-// checkOwn refuses what somebody else owns or can read.
+// checkOwn refuses what another user owns or can read.
 func checkOwn(path string, info fs.FileInfo) error {
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		return fmt.Errorf("token store: others have access to %s (%#o); take it from them with chmod go= %q", path, mode, path)

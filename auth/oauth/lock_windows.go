@@ -10,10 +10,11 @@ import (
 )
 
 // lockFileEx is not in package syscall. kernel32.dll is mapped into every
-// process, so that no other file of this name can be loaded in its place.
+// process, so no other file of this name can be loaded in its place.
 var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 
-// tryLock locks a file until it is closed, if nobody else has.
+// tryLock locks a file until it is closed, unless another process has locked
+// it.
 func tryLock(f *os.File) (bool, error) {
 	const (
 		failImmediately   = 0x1               // LOCKFILE_FAIL_IMMEDIATELY
@@ -32,6 +33,6 @@ func tryLock(f *os.File) (bool, error) {
 	return false, fmt.Errorf("locking %s: %w", f.Name(), err)
 }
 
-// checkOwn has nothing to check: folders of a user are the user's by what they
-// inherit, which modes do not show.
+// checkOwn has nothing to check: folders of a user are protected by the
+// permissions that they inherit, which file modes do not show.
 func checkOwn(string, fs.FileInfo) error { return nil }

@@ -15,14 +15,15 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Token is an access token. It does not show itself in logs.
+// Token is an access token. Logs do not show it.
 type Token struct {
 	// Access is the token, and Type how it is sent: "Bearer" or "DPoP".
 	Access Secret
 	Type   string
-	// Expires is when it ends; zero means that nobody said.
+	// Expires is when the token expires; zero means that the server did not
+	// say.
 	Expires time.Time
-	// Scopes are what was granted.
+	// Scopes are the granted scopes.
 	Scopes []string
 }
 
@@ -33,16 +34,17 @@ func (t Token) LogValue() slog.Value {
 
 // Status is what is known of a login.
 type Status struct {
-	// LoggedIn says that there is a token that is good, or can be renewed.
+	// LoggedIn says that there is a token that is valid or can be renewed.
 	LoggedIn bool
 	// Issuer is the authorization server, Resource what the token is for, and
-	// ClientID how the authorization server knows this program.
+	// ClientID the identifier of this program at the authorization server.
 	Issuer, Resource, ClientID string
-	// Scopes are what was granted, and Requested what was asked for.
+	// Scopes are the granted scopes, and Requested those that were requested.
 	Scopes, Requested []string
-	// Expires is when the access token ends; zero means that nobody said.
+	// Expires is when the access token expires; zero means that the server did
+	// not say.
 	Expires time.Time
-	// Renewable says that it can be renewed without the user.
+	// Renewable says that the token can be renewed without the user.
 	Renewable bool
 	// DPoP says that the token is bound to a key.
 	DPoP bool
@@ -61,9 +63,9 @@ func (c *Client) Status(ctx context.Context) Status {
 	}
 }
 
-// Token returns a token that is still good for a while, renewed if need be. If
-// there is none, a grant without a user obtains one; for a user, the error
-// wraps mcp.ErrUnauthorized, and Login helps.
+// Token returns a token that will stay valid for a while, renewed if necessary.
+// If there is none, a grant without a user obtains one; with a grant that needs
+// the user, the error wraps mcp.ErrUnauthorized, and Login must be called.
 func (c *Client) Token(ctx context.Context) (Token, error) {
 	t, err := c.ready(ctx)
 	if err != nil {
@@ -84,9 +86,10 @@ func (c *Client) Token(ctx context.Context) (Token, error) {
 	return Token{Secret(t.Access), kind, t.Expires, t.Granted}, nil
 }
 
-// Login gets a new token, whether there is one or not, for scopes in addition
-// to those that the server demands, and stores it. For grants with a user it
-// returns when the user has decided. Errors wrap mcp.ErrUnauthorized.
+// Login gets a new token, even if there is one, and stores it. It asks for
+// scopes in addition to those that the server demands. With a grant that needs
+// the user, it returns when the user has decided. Errors wrap
+// mcp.ErrUnauthorized.
 func (c *Client) Login(ctx context.Context, scopes ...string) error {
 	demand, challenged, err := c.probe(ctx)
 	if err != nil {
@@ -98,9 +101,9 @@ func (c *Client) Login(ctx context.Context, scopes ...string) error {
 	return err
 }
 
-// probe asks the server for its challenge, in both ways that transports begin
-// with: some servers know only one. A server that cannot be reached shows at
-// the next step.
+// probe asks the server for its challenge, in both ways in which transports
+// begin: some servers know only one of them. If the server cannot be reached,
+// the next step fails.
 func (c *Client) probe(ctx context.Context) (*challenge.Challenge, bool, error) {
 	for _, try := range []struct{ method, body string }{{http.MethodGet, ""}, {http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"ping"}`}} {
 		req, err := http.NewRequestWithContext(ctx, try.method, c.server.String(), strings.NewReader(try.body))
@@ -116,7 +119,7 @@ func (c *Client) probe(ctx context.Context) (*challenge.Challenge, bool, error) 
 		if err != nil {
 			continue
 		}
-		_ = resp.Body.Close() // the status says enough, and a stream would not end
+		_ = resp.Body.Close() // the status is enough, and a stream would not end
 		if resp.StatusCode != http.StatusUnauthorized {
 			continue
 		}
@@ -129,9 +132,9 @@ func (c *Client) probe(ctx context.Context) (*challenge.Challenge, bool, error) 
 	return &challenge.Challenge{}, false, nil
 }
 
-// Logout revokes the tokens, if the authorization server lets them be revoked
-// (RFC 7009), and forgets them and the registration. They are forgotten even if
-// revoking them fails, which the error then says.
+// Logout revokes the tokens, if the authorization server supports that (RFC
+// 7009), and forgets them and the registration. They are forgotten even if
+// revoking fails, which is then the error.
 func (c *Client) Logout(ctx context.Context) error {
 	t := c.token(ctx)
 	c.use(nil)
@@ -160,8 +163,8 @@ func (c *Client) Logout(ctx context.Context) error {
 	return err
 }
 
-// revoke ends the tokens at the authorization server. The refresh token comes
-// first: with it, many servers end the access tokens as well.
+// revoke revokes the tokens at the authorization server. The refresh token
+// comes first: many servers then revoke its access tokens as well.
 func (c *Client) revoke(ctx context.Context, t *credential) error {
 	if t.Endpoints.Revocation == "" {
 		return nil
@@ -197,7 +200,7 @@ func (c *Client) revokeOne(ctx context.Context, t *credential, client Credential
 	}
 	var e errorResponse
 	if body, err := c.read(resp.Body); err == nil {
-		_ = wire.Unmarshal(body, &e) // the status says enough without it
+		_ = wire.Unmarshal(body, &e) // the status is enough without it
 	}
 	return &ResponseError{"revocation", t.Issuer, resp.StatusCode, plain(e.Code, params.Get("token")), plain(e.Description, params.Get("token"))}
 }

@@ -18,18 +18,18 @@ import (
 // it is in use.
 type Loopback struct {
 	// Port to listen on. 0 means the one that was registered before, if it is
-	// free, or else any.
+	// free, or else any free port.
 	Port int
 	// Host is the name in the redirect URI: "127.0.0.1" or "localhost". ""
-	// means 127.0.0.1, which cannot be mistaken; some authorization servers
-	// know only the other.
+	// means 127.0.0.1, which is unambiguous; some authorization servers only
+	// accept the other.
 	Host string
-	// Path is where the answer arrives. "" means "/callback".
+	// Path is the path at which the response arrives. "" means "/callback".
 	Path string
 	// Open opens a page in the browser. nil means OpenBrowser.
 	Open func(ctx context.Context, page string) error
-	// Show is told the page, for users whose browser does not open by itself.
-	// nil tells nobody; then it is an error if Open fails.
+	// Show is given the page, for users whose browser does not open
+	// automatically. If it is nil, it is an error if Open fails.
 	Show func(r AuthorizationRequest)
 }
 
@@ -66,7 +66,7 @@ func port(l net.Listener) string {
 	return p
 }
 
-// usedPorts returns the ports of redirect URIs that differ in nothing else.
+// usedPorts returns the ports of redirect URIs that differ only in the port.
 func usedPorts(registered []string, host, path string) []int {
 	var ports []int
 	for _, s := range registered {
@@ -130,7 +130,7 @@ func (r *loopback) Receive(ctx context.Context, request AuthorizationRequest) (u
 	}
 }
 
-// Close implements Reception. A page that is being sent gets there.
+// Close implements Reception. A page that is being sent is finished.
 func (r *loopback) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -142,8 +142,8 @@ func (r *loopback) Close() error {
 	return err
 }
 
-// ServeHTTP takes the answer, if it is one. Other programs and pages can send
-// requests here, too; they must not be able to end the waiting.
+// ServeHTTP takes the response, if the request is one. Other programs and pages
+// can send requests here too; they must not be able to end the wait.
 func (r *loopback) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -167,7 +167,7 @@ func (r *loopback) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		_, _ = w.Write([]byte(donePage)) // if the browser is gone, the answer still counts
 		select {
 		case r.answers <- query:
-		default: // it was there already
+		default: // it has arrived already
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/parley-mcp/parley/internal/wellknown"
 )
 
-// serverMetadata is an authorization server's (RFC 8414, section 2).
+// serverMetadata is the metadata of an authorization server (RFC 8414, section
+// 2).
 type serverMetadata struct {
 	Issuer                string   `json:"issuer"`
 	AuthorizationEndpoint string   `json:"authorization_endpoint"`
@@ -46,10 +47,10 @@ func (c *Client) serverMetadata(ctx context.Context, issuer string) (*serverMeta
 		case unreachable(fetching):
 			return nil, fetching
 		case fetching != nil:
-			err = fetching // some answer so where they have nothing
+			err = fetching // some servers answer like this where they have nothing
 		// Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
 		case m.Issuer != issuer:
-			err = wrongIssuer(issuer, m.Issuer) // of another one; its own may be at the next place
+			err = wrongIssuer(issuer, m.Issuer) // another issuer's; its own may be at the next place
 		default:
 			return m, c.checkEndpoints(m)
 		}
@@ -69,18 +70,18 @@ func wrongIssuer(want, got string) error {
 	return fmt.Errorf("the metadata of the authorization server %q is that of another, %q; they have to be the same to the letter", want, plain(got))
 }
 
-// issuerPlaces returns where the metadata of an issuer may be, in the order in
-// which to look.
+// issuerPlaces returns the URLs at which the metadata of an issuer may be, in
+// the order in which to try them.
 func issuerPlaces(issuer string) ([]string, error) {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return nil, fmt.Errorf("%q is no issuer identifier of an authorization server", plain(issuer))
+		return nil, fmt.Errorf("%q is not an issuer identifier of an authorization server", plain(issuer))
 	}
 	return wellknown.Issuers(u), nil
 }
 
-// checkEndpoints refuses endpoints that lead elsewhere than to a web server
-// that may be spoken to; a browser would follow the first one anywhere.
+// checkEndpoints refuses endpoints that are not on a web server that may be
+// contacted; a browser would follow the authorization endpoint anywhere.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#communication-security.
 func (c *Client) checkEndpoints(m *serverMetadata) error {
@@ -106,7 +107,7 @@ func (c *Client) checkEndpoint(endpoint string) error {
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil {
-		return errors.New("it is no URL")
+		return errors.New("it is not a URL")
 	}
 	if u.Fragment != "" {
 		return errors.New("it has a fragment")
@@ -114,8 +115,8 @@ func (c *Client) checkEndpoint(endpoint string) error {
 	return c.policy.Check(u)
 }
 
-// checkPKCE refuses a server that does not say that it has PKCE with S256: it
-// might ignore it.
+// checkPKCE refuses a server that does not declare PKCE with S256: it might
+// ignore it.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#authorization-code-protection.
 func (m *serverMetadata) checkPKCE() error {

@@ -72,13 +72,13 @@ func New(opts *Options) (*Client, error) {
 	return c, nil
 }
 
-// String keeps the options, in which there may be secrets, out of logs.
+// String keeps the options, which may hold secrets, out of logs.
 func (c *Client) String() string { return "OAuth client for " + c.server.Redacted() }
 
 // GoString implements fmt.GoStringer.
 func (c *Client) GoString() string { return c.String() }
 
-// httpClient returns what OAuth requests are made with.
+// httpClient returns the client that sends OAuth requests.
 func httpClient(o Options, policy safehttp.Options) *http.Client {
 	if o.HTTP == nil {
 		return safehttp.New(policy)
@@ -92,7 +92,7 @@ func httpClient(o Options, policy safehttp.Options) *http.Client {
 	return &own
 }
 
-// Close ends what is under way and waits for it. Tokens stay in the store.
+// Close ends whatever is under way and waits for it. Tokens stay in the store.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.end(ErrClosed)

@@ -13,11 +13,12 @@ import (
 // Options configure a Client. New copies them; the slices and maps in them must
 // not be changed afterwards.
 type Options struct {
-	// URL is the MCP server's, for example "https://example.com/mcp". Tokens
-	// are sent to its origin only. Required.
+	// URL is the URL of the MCP server, for example "https://example.com/mcp".
+	// Tokens are sent to its origin only. Required.
 	URL string
-	// Store keeps tokens and registrations. nil means NewMemoryStore(). What
-	// grants without a user obtain is not kept in it: they can do it again.
+	// Store keeps tokens and registrations. nil means NewMemoryStore(). Tokens
+	// from grants without a user are not stored: such grants can obtain new
+	// ones.
 	Store Store
 	// Grant is how tokens are obtained. nil means &AuthorizationCode{}: the user
 	// logs in with the browser.
@@ -27,13 +28,13 @@ type Options struct {
 	// server supports.
 	Scopes []string
 	// PreRegistered are clients that exist already, by the issuer identifier of
-	// the authorization server that knows them. One for AnyIssuer is used where
-	// there is none for the issuer itself; it must not have a secret.
+	// the authorization server that knows them. The one for AnyIssuer is used
+	// with issuers that have no entry; it must not have a secret.
 	PreRegistered map[string]Credentials
-	// ClientMetadataURL is where this program has its Client ID Metadata
-	// Document: an https URL with a path. "" means that it has none.
+	// ClientMetadataURL is the URL of this program's Client ID Metadata
+	// Document: https, with a path. "" means that it has none.
 	ClientMetadataURL string
-	// Metadata says what this program is, where it has to register.
+	// Metadata describes this program when it has to register.
 	Metadata Metadata
 	// DPoP has all tokens bound to a key (RFC 9449) and refuses others. Without
 	// it, tokens are bound to a key only for servers that demand it.
@@ -44,32 +45,35 @@ type Options struct {
 	// see to that itself. Redirects to other origins are refused in any case.
 	HTTP *http.Client
 	// AllowPrivate allows authorization servers on this machine and in private
-	// networks, also for MCP servers that are elsewhere.
+	// networks, even for MCP servers that are elsewhere.
 	AllowPrivate bool
 	// AllowHTTP allows http without encryption beyond this machine. Everybody
 	// on the way can read the tokens then: it is for tests.
 	AllowHTTP bool
-	// Logger hears of the steps, never of secrets. nil means slog.Default().
+	// Logger receives reports of the steps, never of secrets. nil means
+	// slog.Default().
 	Logger *slog.Logger
 	// MaxBytes bounds one document that a server sends. 0 means 1 MiB.
 	MaxBytes int64
 	// RequestTimeout bounds one OAuth request. 0 means 30 seconds.
 	RequestTimeout time.Duration
-	// FlowTimeout bounds an authorization with all that the user does. 0 means
-	// 10 minutes.
+	// FlowTimeout bounds an authorization, including everything that the user
+	// does. 0 means 10 minutes.
 	FlowTimeout time.Duration
-	// Leeway is how long before its end a token is renewed. 0 means 30 seconds.
+	// Leeway is how long before its expiry a token is renewed. 0 means 30
+	// seconds.
 	Leeway time.Duration
-	// Cooldown is for how long the user is not asked again after an
-	// authorization that failed or did not help. 0 means one minute; Login does
-	// not wait for it.
+	// Cooldown is how long the user is not asked again after an authorization
+	// that failed or did not help. 0 means one minute; Login does not wait for
+	// it.
 	Cooldown time.Duration
-	// MaxAttempts is how often a token is obtained for one request. 0 means 3.
+	// MaxAttempts is how many times a token is obtained for one request. 0
+	// means 3.
 	MaxAttempts int
 }
 
-// String keeps secrets out of logs: package fmt would show some of them, in spite
-// of their type, behind a pointer.
+// String keeps secrets out of logs: behind a pointer, package fmt would show some
+// of them in spite of their type.
 func (o Options) String() string { return "OAuth options" }
 
 // GoString implements fmt.GoStringer.
@@ -79,15 +83,15 @@ func (o Options) GoString() string { return o.String() }
 type Metadata struct {
 	// Name is what users see. "" means "MCP client".
 	Name string
-	// URI is a page about the program, and LogoURI its picture, or "".
+	// URI is a page about the program, and LogoURI its logo; each may be "".
 	URI, LogoURI string
 	// ApplicationType is "native" or "web". "" means native with redirect URIs
 	// on this machine, and web with others.
 	ApplicationType string
-	// SoftwareID and SoftwareVersion say which software it is, or "".
+	// SoftwareID and SoftwareVersion identify the software, or are "".
 	SoftwareID, SoftwareVersion string
-	// Scopes that the registration is restricted to. nil leaves it open, so
-	// that more can be asked for later.
+	// Scopes are the scopes that the registration is restricted to. nil leaves
+	// it open, so that more can be requested later.
 	Scopes []string
 }
 
@@ -130,7 +134,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, checkClientMetadataURL(o.ClientMetadataURL)
 }
 
-// preRegistered returns the client that exists already at an issuer.
+// preRegistered returns the pre-registered client for an issuer.
 func (o *Options) preRegistered(issuer string) (Credentials, bool) {
 	client, ok := o.PreRegistered[issuer]
 	if !ok {
@@ -145,7 +149,7 @@ func setDefault[T int | int64 | time.Duration](v *T, d T) {
 	}
 }
 
-// checkClientMetadataURL refuses what no authorization server would take.
+// checkClientMetadataURL refuses what no authorization server would accept.
 //
 // Spec: 2026-07-28 basic/authorization/client-registration#implementation-requirements.
 func checkClientMetadataURL(s string) error {

@@ -16,12 +16,12 @@ import (
 // browser ends at, which the user copies back. Its fields must not change once
 // it is in use.
 type Paste struct {
-	// Out is where the user is told what to do.
+	// Out is where the instructions for the user are written.
 	Out io.Writer
 	// In is where the user's line is read from: the address, or the code in it.
 	In io.Reader
 	// Redirect is the redirect URI. "" means "http://127.0.0.1/callback", where
-	// nobody answers: it is enough that the browser shows the address.
+	// nothing listens: it is enough that the browser shows the address.
 	Redirect string
 
 	mu      sync.Mutex
@@ -72,8 +72,8 @@ func (p pasting) Receive(ctx context.Context, r AuthorizationRequest) (url.Value
 	}
 }
 
-// line returns where the next line arrives. A read that nobody waits for any
-// longer serves the next one who does: input cannot be read twice.
+// line returns a channel on which the next line arrives. A read that is no
+// longer waited for serves the next caller: input cannot be read twice.
 func (p *Paste) line() <-chan string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,8 +100,8 @@ func (p *Paste) line() <-chan string {
 }
 
 // ParseAnswer reads what a user has copied: an address with the parameters of
-// an authorization response, its query, or the code alone. For a code alone,
-// the user's word stands in for the state.
+// an authorization response, its query, or just the code. With just a code, the
+// state cannot be checked and is taken from the request.
 func ParseAnswer(line, state string) (url.Values, error) {
 	line = strings.TrimSpace(line)
 	_, query, isURL := strings.Cut(line, "?")
@@ -114,7 +114,7 @@ func ParseAnswer(line, state string) (url.Values, error) {
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil || !values.Has("code") && !values.Has("error") {
-		return nil, errors.New("what was pasted is no address with a code in it")
+		return nil, errors.New("what was pasted is not an address with a code in it")
 	}
 	return values, nil
 }

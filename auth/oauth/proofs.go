@@ -14,8 +14,8 @@ const (
 	headerNonce = "DPoP-Nonce"
 )
 
-// nonces are the last ones that servers have given for proofs, by origin
-// (RFC 9449, section 8.2).
+// nonces holds, by origin, the last nonce that each server has supplied for
+// proofs (RFC 9449, section 8.2).
 type nonces struct {
 	mu sync.Mutex
 	m  map[string]string
@@ -27,8 +27,8 @@ func (n *nonces) get(u *url.URL) string {
 	return n.m[originOf(u)]
 }
 
-// note remembers the nonce of a response, if it has one, and reports whether
-// it is another than used.
+// note remembers the nonce of a response, if it has one, and reports whether it
+// differs from used.
 func (n *nonces) note(resp *http.Response, u *url.URL, used string) bool {
 	nonce := resp.Header.Get(headerNonce)
 	if nonce == "" {
@@ -51,7 +51,7 @@ type provingTransport struct {
 }
 
 // RoundTrip implements http.RoundTripper. A server that wants a nonce gets it
-// at the second try (RFC 9449, section 8).
+// in a second attempt (RFC 9449, section 8).
 func (t *provingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		nonce := t.nonces.get(req.URL)
@@ -87,7 +87,7 @@ func (t *provingTransport) proven(req *http.Request, nonce string, again bool) (
 	return proven, nil
 }
 
-// baseOf returns what sends requests if nobody says.
+// baseOf returns base, or the default transport if base is nil.
 func baseOf(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		return http.DefaultTransport
@@ -97,15 +97,15 @@ func baseOf(base http.RoundTripper) http.RoundTripper {
 
 func closeBody(req *http.Request) {
 	if req.Body != nil {
-		_ = req.Body.Close() // nothing of it is wanted
+		_ = req.Body.Close() // it is not needed
 	}
 }
 
 // discard gives up a response. A short one is read to its end, so that its
-// connection can be used again.
+// connection can be reused.
 func discard(resp *http.Response) {
 	if resp.ContentLength >= 0 && resp.ContentLength <= 64<<10 {
 		_, _ = io.CopyN(io.Discard, resp.Body, resp.ContentLength)
 	}
-	_ = resp.Body.Close() // what is unread is not wanted
+	_ = resp.Body.Close() // the rest is not needed
 }

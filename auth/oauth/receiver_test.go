@@ -18,7 +18,7 @@ func browser() *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 }
 
-// The whole way, with a browser that follows redirects.
+// The whole flow, with a browser that follows redirects.
 func TestLoopback(t *testing.T) {
 	w := newWorld(t)
 	var page string
@@ -76,7 +76,7 @@ func TestLoopback(t *testing.T) {
 	w.wantCount("POST /register", 2)
 }
 
-// What is not the answer does not end the waiting.
+// Other requests do not end the wait.
 func TestLoopbackIgnoresOthers(t *testing.T) {
 	opened := make(chan string, 1)
 	l := &oauth.Loopback{Host: "localhost", Path: "/done", Open: func(_ context.Context, page string) error { opened <- page; return nil }}
@@ -169,7 +169,7 @@ func TestOpenBrowserOpensPagesOnly(t *testing.T) {
 	}
 }
 
-// A user without a browser here copies the address.
+// A user without a browser on this machine pastes the address.
 func TestPaste(t *testing.T) {
 	w := newWorld(t)
 	in, typed := io.Pipe()
@@ -192,7 +192,7 @@ func TestPaste(t *testing.T) {
 	w.ok(c)
 }
 
-// lineWatcher finds the page in what is printed.
+// lineWatcher finds the page in the printed text.
 type lineWatcher struct {
 	b    bytes.Buffer
 	seen chan string

@@ -15,8 +15,8 @@ import (
 // registration is how an authorization server knows this client.
 type registration struct {
 	Credentials
-	redirects []string       // that it is for; nil if they are not known
-	dynamic   *dynamicClient // nil if somebody else has registered it
+	redirects []string       // the redirect URIs it is for; nil if they are not known
+	dynamic   *dynamicClient // nil if it was not registered dynamically
 }
 
 // dynamicClient is a dynamic registration, as it is stored.
@@ -28,7 +28,8 @@ type dynamicClient struct {
 	Redirects []string  `json:"redirectUris,omitempty"`
 }
 
-// usable reports whether the registration is still one, and for a redirect URI.
+// usable reports whether the registration is still valid, and covers a redirect
+// URI.
 func (s *dynamicClient) usable(redirect string) bool {
 	return s.ClientID != "" && (s.Expires.IsZero() || time.Until(s.Expires) > time.Minute) &&
 		(redirect == "" || slices.Contains(s.Redirects, redirect))
@@ -38,7 +39,7 @@ func (s *dynamicClient) registration() registration {
 	return registration{Credentials{ClientID: s.ClientID, Secret: Secret(s.Secret), AuthMethod: s.Method}, s.Redirects, s}
 }
 
-// registered returns how an authorization server knows this client already, in
+// registered returns how an authorization server already knows this client, in
 // order of preference; false if it does not.
 //
 // Spec: 2026-07-28 basic/authorization/client-registration (1, 2).
@@ -65,9 +66,9 @@ func (c *Client) storedRegistration(ctx context.Context, issuer string) (dynamic
 	return s, wire.Unmarshal(value, &s)
 }
 
-// register returns how an authorization server knows this client, after
-// registering if need be. redirect is the URI of the response, or "" if there
-// is to be none.
+// register returns how an authorization server knows this client, registering
+// it if necessary. redirect is the redirect URI of the response, or "" if there
+// will be none.
 //
 // Spec: 2026-07-28 basic/authorization/client-registration#dynamic-client-registration.
 func (c *Client) register(ctx context.Context, m *serverMetadata, redirect string) (registration, error) {
@@ -84,7 +85,7 @@ func (c *Client) register(ctx context.Context, m *serverMetadata, redirect strin
 	}
 	var made dynamicClient
 	err := c.store.Update(ctx, clientKey(m.Issuer), func(ctx context.Context, value []byte) ([]byte, error) {
-		// Another process may have been first.
+		// Another process may have registered first.
 		if value != nil && wire.Unmarshal(value, &made) == nil && made.usable(redirect) {
 			return value, nil
 		}
@@ -97,11 +98,11 @@ func (c *Client) register(ctx context.Context, m *serverMetadata, redirect strin
 	return made.registration(), err
 }
 
-// cannotRegister says what the user can do.
+// cannotRegister returns an error that says what the user can do.
 //
 // Spec: 2026-07-28 basic/authorization/client-registration (4).
 func (c *Client) cannotRegister(m *serverMetadata) error {
-	s := fmt.Sprintf("the authorization server %q registers no clients by itself: register this program there, and enter the client ID that it gets (Options.PreRegistered)", m.Issuer)
+	s := fmt.Sprintf("the authorization server %q does not register clients automatically: register this program there, and enter the client ID that it gets (Options.PreRegistered)", m.Issuer)
 	if len(c.opts.PreRegistered) > 0 {
 		s += fmt.Sprintf("; there are client IDs for %q only", slices.Sorted(maps.Keys(c.opts.PreRegistered)))
 	}

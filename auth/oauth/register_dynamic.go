@@ -31,7 +31,7 @@ type registrationRequest struct {
 	DPoP            bool     `json:"dpop_bound_access_tokens,omitempty"`
 }
 
-// registrationRequest returns what to register as.
+// registrationRequest returns the metadata to register with.
 //
 // Spec: 2026-07-28 basic/authorization#refresh-tokens.
 func (c *Client) registrationRequest(m *serverMetadata, redirect string) *registrationRequest {
@@ -51,8 +51,8 @@ func (c *Client) registrationRequest(m *serverMetadata, redirect string) *regist
 	return r
 }
 
-// wantedMethod prefers no secret to one: what everybody has a copy of keeps
-// none.
+// wantedMethod prefers having no secret: a program that is distributed to many
+// cannot keep one.
 func wantedMethod(supported []string) string {
 	for _, m := range []string{AuthNone, AuthBasic, AuthPost} {
 		if slices.Contains(supported, m) {
@@ -62,7 +62,7 @@ func wantedMethod(supported []string) string {
 	return AuthNone
 }
 
-// registrationResponse is what became of it (RFC 7591, section 3.2).
+// registrationResponse is the result of a registration (RFC 7591, section 3.2).
 type registrationResponse struct {
 	ClientID      string   `json:"client_id"`
 	Secret        string   `json:"client_secret"`
@@ -71,7 +71,7 @@ type registrationResponse struct {
 	RedirectURIs  []string `json:"redirect_uris"`
 }
 
-// errorResponse is what a server says instead (RFC 7591, section 3.2.2).
+// errorResponse is an error of the server (RFC 7591, section 3.2.2).
 type errorResponse struct {
 	Code        string `json:"error"`
 	Description string `json:"error_description"`
@@ -101,7 +101,7 @@ func (c *Client) registerNow(ctx context.Context, m *serverMetadata, redirect st
 	}
 	if resp.StatusCode/100 != 2 {
 		var e errorResponse
-		_ = wire.Unmarshal(answer, &e) // the status says enough without it
+		_ = wire.Unmarshal(answer, &e) // the status is enough without it
 		return none, &ResponseError{"registration", m.Issuer, resp.StatusCode, plain(e.Code), plain(e.Description)}
 	}
 	made, err := readRegistration(answer, asked, redirect)
@@ -112,8 +112,7 @@ func (c *Client) registerNow(ctx context.Context, m *serverMetadata, redirect st
 	return made, nil
 }
 
-// readRegistration reads the answer. What it does not say is as it was asked
-// for.
+// readRegistration reads the response. Members that it lacks are as requested.
 func readRegistration(answer []byte, asked *registrationRequest, redirect string) (dynamicClient, error) {
 	var r registrationResponse
 	if err := wire.Unmarshal(answer, &r); err != nil || r.ClientID == "" {

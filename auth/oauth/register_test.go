@@ -14,7 +14,8 @@ import (
 
 const document1 = "https://app.example/client.json"
 
-// Pre-registered, then the metadata document, then registration.
+// A pre-registered client is preferred, then the metadata document, then
+// registration.
 func TestRegistrationOrder(t *testing.T) {
 	for name, tt := range map[string]struct {
 		known, document, supported, dynamic bool
@@ -61,7 +62,7 @@ func TestRegistrationOrder(t *testing.T) {
 	}
 }
 
-// A client ID for which no issuer was named is better than a new registration.
+// A client ID for any issuer is preferred to a new registration.
 func TestRegistrationOfAnyIssuer(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil, func(o *oauth.Options) {
@@ -77,9 +78,9 @@ func TestRegistrationOfAnyIssuer(t *testing.T) {
 	w.wantCount("GET /authorize", 1)
 }
 
-// An authorization server that was started anew knows neither tokens nor
-// clients. It says so at the refresh, before the user is sent to it as a client
-// that it would not answer.
+// An authorization server that was restarted knows neither tokens nor clients.
+// The refresh shows that, before the user is sent there as a client that it
+// does not know.
 func TestAuthorizationServerStartsAnew(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil)
@@ -101,7 +102,7 @@ func TestAuthorizationServerStartsAnew(t *testing.T) {
 }
 
 // A client registers once, until its redirect URI or its secret is no longer
-// good.
+// valid.
 func TestRegistrationIsKept(t *testing.T) {
 	w := newWorld(t)
 	store := oauth.NewMemoryStore()
@@ -128,7 +129,7 @@ func TestRegistrationIsKept(t *testing.T) {
 	login(4)
 }
 
-// A registration that the authorization server has lost is made anew.
+// A registration that the authorization server has lost is repeated.
 func TestRegistrationIsLost(t *testing.T) {
 	w := newWorld(t)
 	lost := true
@@ -187,7 +188,8 @@ func TestApplicationType(t *testing.T) {
 	}
 }
 
-// The client says who it is as the registration says, or as the server can.
+// The client authenticates by the registered method, or one that the server
+// supports.
 func TestClientAuthentication(t *testing.T) {
 	for _, method := range []string{oauth.AuthBasic, oauth.AuthPost, oauth.AuthNone} {
 		w := newWorld(t)

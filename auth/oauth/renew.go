@@ -13,13 +13,13 @@ import (
 	"github.com/parley-mcp/parley/internal/dpop"
 )
 
-// errCannotRenew says that a new token takes a new authorization.
+// errCannotRenew says that a new token requires a new authorization.
 var errCannotRenew = errors.New("the token cannot be renewed without a new authorization")
 
-// renewed returns a token without asking the user: the one that another process
-// has stored meanwhile, or one for the refresh token. old is what this process
-// has, or nil. One that was new when it was refused is not renewed again, and
-// more scopes take more than a refresh.
+// renewed returns a token without asking the user: one that another process has
+// stored in the meantime, or one obtained with the refresh token. old is the
+// token of this process, or nil. A token that was refused when it was new is
+// not renewed, and additional scopes take more than a refresh.
 func (c *Client) renewed(ctx context.Context, old *credential, n need) (*credential, error) {
 	other := c.stored(ctx)
 	if other != nil && (old == nil || other.Access != old.Access) {
@@ -35,8 +35,8 @@ func (c *Client) renewed(ctx context.Context, old *credential, n need) (*credent
 	return c.refresh(ctx, old)
 }
 
-// refresh uses the refresh token, once: whoever else has it waits, and finds
-// the new one.
+// refresh uses the refresh token, once: anybody else who has it waits, and
+// finds the new token.
 func (c *Client) refresh(ctx context.Context, old *credential) (*credential, error) {
 	var fresh *credential
 	var refused error
@@ -66,7 +66,7 @@ func (c *Client) refresh(ctx context.Context, old *credential) (*credential, err
 		return fresh.encode()
 	})
 	switch {
-	case fresh == nil && !asked: // the store is in the way; the user can log in again
+	case fresh == nil && !asked: // the store failed; the user can log in again
 		return nil, fmt.Errorf("%w: %w", errCannotRenew, storing)
 	case fresh == nil:
 		c.disowned(ctx, old, refused)
@@ -79,9 +79,9 @@ func (c *Client) refresh(ctx context.Context, old *credential) (*credential, err
 	return fresh, nil
 }
 
-// disowned drops the registration that a token was given to if its refresh was
-// refused because the authorization server does not know the client any more.
-// The user would be sent there in vain: nobody answers a client that is unknown.
+// disowned drops the registration that a token was issued to if its refresh was
+// refused because the authorization server no longer knows the client. It would
+// not respond to an unknown client, so the user must not be sent there.
 func (c *Client) disowned(ctx context.Context, t *credential, refused error) {
 	var r *ResponseError
 	if t.Client != nil && errors.As(refused, &r) && r.Code == "invalid_client" {
@@ -89,7 +89,7 @@ func (c *Client) disowned(ctx context.Context, t *credential, refused error) {
 	}
 }
 
-// requestRefresh sends the refresh token to whom it is from.
+// requestRefresh sends the refresh token to the server that issued it.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#token-audience-binding-and-validation.
 func (c *Client) requestRefresh(ctx context.Context, old *credential) (*credential, error) {
@@ -114,7 +114,7 @@ func (c *Client) requestRefresh(ctx context.Context, old *credential) (*credenti
 	return fresh, nil
 }
 
-// after returns the credential with the token of a refresh in it.
+// after returns the credential updated with the token of a refresh.
 func (c *credential) after(t *oauth2.Token) *credential {
 	next := &credential{record: c.record, key: c.key, refreshed: true}
 	next.Access, next.Type, next.Refresh, next.Expires, next.Obtained = t.AccessToken, t.TokenType, t.RefreshToken, t.Expiry, time.Now()
@@ -123,9 +123,9 @@ func (c *credential) after(t *oauth2.Token) *credential {
 	return next
 }
 
-// clientOf returns the client that a token was given to; no other could use
-// it. It comes with the token, because a registration may have been replaced
-// since.
+// clientOf returns the client that a token was issued to; no other client could
+// use it. It is stored with the token, because the registration may have been
+// replaced since.
 func (c *Client) clientOf(r *record) (Credentials, bool) {
 	if client, ok := c.opts.preRegistered(r.Issuer); ok && client.ClientID == r.ClientID {
 		return client, true

@@ -26,8 +26,8 @@ func lastForm(w *world) url.Values {
 	return w.forms[len(w.forms)-1]
 }
 
-// A token that is about to end is renewed first, by the same client and for the
-// same resource.
+// A token that is about to expire is renewed first, by the same client and for
+// the same resource.
 func TestRefreshBeforeTheEnd(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil)
@@ -44,8 +44,8 @@ func TestRefreshBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// One that is refused is renewed, too, and rotates: each refresh token is used
-// once.
+// A token that is refused is renewed, too, and rotates: each refresh token is
+// used once.
 func TestRefreshAfterRefusal(t *testing.T) {
 	w := newWorld(t)
 	store := oauth.NewMemoryStore()
@@ -83,8 +83,8 @@ func TestOneRefreshForAll(t *testing.T) {
 	w.wantCount("GET /authorize", 1)
 }
 
-// Who is not logged in finds the login of another process, and who lacks scopes
-// those that another has got.
+// A client that is not logged in finds the login of another process, and one
+// that lacks scopes finds those that another process has obtained.
 func TestLoginElsewhere(t *testing.T) {
 	w := newWorld(t)
 	w.perRequest = true
@@ -100,7 +100,7 @@ func TestLoginElsewhere(t *testing.T) {
 	w.ok(first, "need=write")
 	w.ok(second, "need=write")
 	w.wantCount("GET /authorize", 2)
-	// One that has ended meanwhile is renewed.
+	// A token that has expired in the meantime is renewed.
 	age(t, first, 2*time.Hour)
 	w.revokeAll()
 	w.ok(w.client(nil, with))
@@ -121,7 +121,7 @@ func TestRefreshRefused(t *testing.T) {
 	}
 }
 
-// An authorization server that is down is no reason to bother the user.
+// An authorization server that is down is not a reason to ask the user.
 func TestRefreshFails(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil)
@@ -134,7 +134,7 @@ func TestRefreshFails(t *testing.T) {
 		return 0, nil
 	}
 	age(t, c, 3600*time.Second-10*time.Second)
-	w.ok(c) // it is good for ten seconds yet
+	w.ok(c) // it is valid for another ten seconds
 	w.revokeAll()
 	if _, err := w.get(c); !errors.Is(err, mcp.ErrUnauthorized) || !strings.Contains(err.Error(), "temporarily_unavailable") {
 		t.Errorf("got %v", err)
@@ -145,8 +145,8 @@ func TestRefreshFails(t *testing.T) {
 	w.wantCount("GET /authorize", 1)
 }
 
-// Requests that come at a time wait for one answer of an authorization server
-// that is down, not each for its own.
+// If an authorization server is down, concurrent requests wait for one attempt
+// to reach it, instead of one each.
 func TestOneFailedRefreshForAll(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil)
@@ -168,17 +168,17 @@ func TestOneFailedRefreshForAll(t *testing.T) {
 	<-arrived
 	close(gate)
 	for range cap(results) {
-		if err := <-results; err != nil { // it is good for ten seconds yet
+		if err := <-results; err != nil { // it is valid for another ten seconds
 			t.Error(err)
 		}
 	}
-	// Who comes when it is over tries again, but not everybody who was there.
+	// Later requests try again, but those that were waiting mostly do not.
 	if n := w.count("POST /token"); n > 5 {
 		t.Errorf("%d requests for tokens, want the login's and one or a few more", n)
 	}
 }
 
-// Without a refresh token the user logs in again when the token has ended.
+// Without a refresh token, the user logs in again when the token has expired.
 func TestNoRefreshToken(t *testing.T) {
 	w := newWorld(t)
 	w.noRefresh = true
@@ -192,8 +192,8 @@ func TestNoRefreshToken(t *testing.T) {
 	w.wantCount("GET /authorize", 2)
 }
 
-// A token without an end is good until it is refused; one that ends in no time
-// is not renewed for each request.
+// A token without an expiry is valid until it is refused; one that expires at
+// once is not renewed for each request.
 func TestLifetimes(t *testing.T) {
 	for _, lifetime := range []any{nil, "3600", 20} {
 		w := newWorld(t)
@@ -208,7 +208,7 @@ func TestLifetimes(t *testing.T) {
 	}
 }
 
-// The next process has the token.
+// The next process finds the token.
 func TestStoredToken(t *testing.T) {
 	w := newWorld(t)
 	store, err := oauth.NewFileStore(t.TempDir() + "/tokens")
@@ -252,7 +252,7 @@ func TestLogout(t *testing.T) {
 	w.wantCount("POST /register", 2)
 }
 
-// What cannot be revoked is forgotten all the same.
+// A token that cannot be revoked is still forgotten.
 func TestLogoutFails(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil)

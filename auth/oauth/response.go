@@ -8,8 +8,8 @@ import (
 )
 
 // check returns the code of an authorization response, if the response is the
-// answer to this request and from the server that it was sent to. What a
-// response says that is not, nobody hears.
+// answer to this request and comes from the server that the request was sent
+// to. The contents of any other response are not revealed.
 //
 // Spec: 2026-07-28 basic/authorization#authorization-response-validation.
 // Spec: 2026-07-28 basic/authorization/security-considerations#open-redirection.
@@ -34,7 +34,7 @@ func (p *pending) check(answer url.Values) (string, error) {
 	return answer.Get("code"), nil
 }
 
-// checkIssuer compares to the letter, by the table of the page.
+// checkIssuer compares exactly, by the table of the page.
 func (p *pending) checkIssuer(answer url.Values) error {
 	switch {
 	case answer.Has("iss") && answer.Get("iss") != p.issuer:

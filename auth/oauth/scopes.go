@@ -10,7 +10,7 @@ import (
 // split returns the scopes of a scope parameter, each once.
 func split(param string) []string { return scope.Union(strings.Fields(param)) }
 
-// covers reports whether all of some are in all.
+// covers reports whether all contains each of some.
 func covers(all, some []string) bool {
 	for _, s := range some {
 		if !slices.Contains(all, s) {
@@ -20,9 +20,9 @@ func covers(all, some []string) bool {
 	return true
 }
 
-// selectScopes returns what to ask for: what is demanded, or else what the user
-// of this package wants, or else all that the server supports; and what was
-// asked for before, so that it is not lost.
+// selectScopes returns the scopes to request: those that the server demands, or
+// else those in the options, or else all that the server supports; and always
+// those requested before, so that they are not lost.
 //
 // Spec: 2026-07-28 basic/authorization#scope-selection-strategy.
 // Spec: 2026-07-28 basic/authorization#step-up-authorization-flow (2).
@@ -35,8 +35,8 @@ func (c *Client) selectScopes(demanded, supported, before []string) []string {
 
 const offlineAccess = "offline_access"
 
-// withOfflineAccess asks for a refresh token from a server that gives one only
-// for that scope.
+// withOfflineAccess adds the scope that some servers require for a refresh
+// token.
 //
 // Spec: 2026-07-28 basic/authorization#refresh-tokens.
 func withOfflineAccess(scopes []string, m *serverMetadata) []string {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Secret is a string that does not show itself: not in logs, not with the verbs
-// of package fmt, not as JSON. string(s) is what it holds.
+// Secret is a string that is not shown in logs, by the verbs of package fmt, or
+// as JSON. string(s) is its value.
 type Secret string
 
 const hidden = "[secret]"
@@ -28,8 +28,8 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // MarshalText implements encoding.TextMarshaler.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// plain returns text of a server for an error: without what is secret, without
-// what would move the cursor of a terminal, and not too much of it.
+// plain returns a server's text for an error: without secrets, without
+// characters that would control a terminal, and shortened.
 func plain(text string, secrets ...string) string {
 	for _, s := range secrets {
 		if len(s) > 3 { // a shorter one would tear words apart, and hides nothing

@@ -11,7 +11,7 @@ import (
 	"github.com/parley-mcp/parley/auth/oauth"
 )
 
-// Nothing that holds a secret shows it, however it is printed.
+// A value that holds a secret never shows it, however it is printed.
 func TestSecretsDoNotShow(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil, func(o *oauth.Options) { o.DPoP = false })

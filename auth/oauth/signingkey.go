@@ -27,9 +27,9 @@ type SigningKey struct {
 }
 
 // NewSigningKey returns a key that signs with an algorithm: ES256, ES384,
-// ES512, RS256, PS256 or EdDSA. "" means what is usual for the key, an
+// ES512, RS256, PS256 or EdDSA. "" means the usual one for the key, an
 // *ecdsa.PrivateKey, *rsa.PrivateKey or ed25519.PrivateKey. id is the key's
-// name in the JWKS of the client, or "".
+// identifier in the JWKS of the client, or "".
 func NewSigningKey(alg string, key crypto.Signer, id string) (*SigningKey, error) {
 	if alg == "" {
 		alg = usualAlgorithm(key)
@@ -71,7 +71,7 @@ func usualAlgorithm(key crypto.Signer) string {
 }
 
 // ParseSigningKey reads a private key in PEM: PKCS #8, PKCS #1 or SEC 1. alg
-// and id are as for NewSigningKey.
+// and id are as in NewSigningKey.
 func ParseSigningKey(alg string, doc []byte, id string) (*SigningKey, error) {
 	block, _ := pem.Decode(doc)
 	if block == nil {
@@ -97,7 +97,7 @@ func parsePrivate(der []byte) (crypto.Signer, error) {
 	if k, err := x509.ParsePKCS1PrivateKey(der); err == nil {
 		return k, nil
 	}
-	return nil, errors.New("the signing key is no private key of a known kind without a password")
+	return nil, errors.New("the signing key is not an unencrypted private key of a known kind")
 }
 
 // String keeps the key out of logs.
@@ -106,7 +106,7 @@ func (k *SigningKey) String() string { return k.alg + " signing key" }
 // LogValue implements slog.LogValuer.
 func (k *SigningKey) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
-// assertion says, for a minute, who a client is (RFC 7523, section 3). The
+// assertion authenticates a client for one minute (RFC 7523, section 3). The
 // audience is the issuer, so that no other server can use it.
 func (k *SigningKey) assertion(clientID, audience string) (string, error) {
 	now := time.Now().Unix()

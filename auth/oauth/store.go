@@ -6,40 +6,40 @@ import (
 )
 
 // Store keeps tokens and registrations as small JSON documents, under keys that
-// name whom they belong to. It keeps them as confidential as passwords. Its
-// methods must be safe for concurrent use, also by several processes if the
+// say what they belong to. It must keep them as confidential as passwords. Its
+// methods must be safe for concurrent use, and by several processes if the
 // documents outlive one.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#token-theft.
 type Store interface {
-	// Load returns the document of a key, or nil.
+	// Load returns the document of a key, or nil if there is none.
 	Load(ctx context.Context, key string) ([]byte, error)
-	// Update replaces the document of a key by what change makes of it; nil is
-	// none, before and after. Nobody else may update the same key in between:
-	// change may talk to an authorization server that gives each refresh token
-	// once. If change returns an error, the document stays, and Update returns
-	// that error.
+	// Update replaces the document of a key by what change makes of it; nil
+	// stands for no document, before and after. No other update of the same key
+	// may run in between: change may talk to an authorization server that
+	// issues each refresh token once. If change returns an error, the document
+	// stays, and Update returns that error.
 	Update(ctx context.Context, key string, change func(ctx context.Context, value []byte) ([]byte, error)) error
 }
 
-// replace stores a document whatever was there.
+// replace stores a document, whatever was stored before.
 func replace(ctx context.Context, s Store, key string, value []byte) error {
 	return s.Update(ctx, key, func(context.Context, []byte) ([]byte, error) { return value, nil })
 }
 
-// memoryStore keeps documents as long as the process lasts.
+// memoryStore keeps documents as long as the process runs.
 type memoryStore struct {
 	mu     sync.Mutex
 	values map[string][]byte
 	locks  map[string]chan struct{}
 }
 
-// NewMemoryStore returns a Store that ends with the process.
+// NewMemoryStore returns a Store whose contents end with the process.
 func NewMemoryStore() Store {
 	return &memoryStore{values: map[string][]byte{}, locks: map[string]chan struct{}{}}
 }
 
-// String keeps what is stored out of logs.
+// String keeps the contents out of logs.
 func (s *memoryStore) String() string { return "memory store" }
 
 // Load implements Store.
@@ -75,8 +75,8 @@ func (s *memoryStore) Update(ctx context.Context, key string, change func(contex
 	return nil
 }
 
-// lock returns what whoever updates a key is in. There are as many as there
-// are servers, which are few.
+// lock returns the channel that updates of a key use as a lock. There are as
+// many as there are servers, which are few.
 func (s *memoryStore) lock(key string) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,10 +15,11 @@ import (
 // fileStore is a folder with a file for each key.
 type fileStore struct{ dir string }
 
-// NewFileStore returns a Store in a folder, with a file for each document,
-// that several processes may use at a time. The folder is made if need be, and
-// is for its owner only (0700), as the files are (0600). Files and folders that
-// others can read are refused. The documents are not encrypted.
+// NewFileStore returns a Store in a folder, with a file for each document, that
+// several processes may use at the same time. The folder is created if
+// necessary, accessible to its owner only (0700), as are the files (0600).
+// Files and folders that others can read are refused. The documents are not
+// encrypted.
 func NewFileStore(dir string) (Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -38,10 +39,10 @@ func NewFileStore(dir string) (Store, error) {
 	return s, checkOwn(dir, info)
 }
 
-// maxDocument is more than any token is.
+// maxDocument is larger than any token.
 const maxDocument = 1 << 20
 
-// path returns the file of a key. Keys hold URLs, which are no file names.
+// path returns the file of a key. Keys hold URLs, which cannot be file names.
 func (s *fileStore) path(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:16])+".json")
@@ -65,7 +66,7 @@ func (s *fileStore) Load(_ context.Context, key string) ([]byte, error) {
 	}
 	value, err := os.ReadFile(path) //nolint:gosec // its name is a hash
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // somebody has just logged out
+		return nil, nil // another process has just logged out
 	}
 	return value, err
 }
@@ -94,7 +95,7 @@ func (s *fileStore) Update(ctx context.Context, key string, change func(context.
 	return s.write(s.path(key), value)
 }
 
-// write replaces a file in one step: whoever reads gets the old one or the new.
+// write replaces a file atomically: readers get the old one or the new one.
 func (s *fileStore) write(path string, value []byte) error {
 	f, err := os.CreateTemp(s.dir, "new-*") // it is 0600
 	if err != nil {
@@ -111,13 +112,13 @@ func (s *fileStore) write(path string, value []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // it is of no use to anybody
+		_ = os.Remove(f.Name()) // it is useless now
 	}
 	return err
 }
 
-// lockFile waits until nobody else has a file locked. The file stays, because
-// one that is removed can be locked twice.
+// lockFile waits until it has the lock of a file. The file is never removed,
+// because one that is removed can be locked twice.
 func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // its name is a hash
 	if err != nil {

@@ -72,7 +72,7 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// Nobody updates a document while somebody else does.
+// Updates of a document exclude each other.
 func TestUpdatesExclude(t *testing.T) {
 	for name, s := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func add(t *testing.T, s oauth.Store) {
 	}
 }
 
-// Processes exclude each other, too.
+// Updates by different processes exclude each other, too.
 func TestUpdatesOfProcesses(t *testing.T) {
 	if dir := os.Getenv("OAUTH_STORE_TEST"); dir != "" {
 		s, err := oauth.NewFileStore(dir)
@@ -144,7 +144,7 @@ func TestUpdatesOfProcesses(t *testing.T) {
 
 func TestFileStoreIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("modes do not show who may read")
+		t.Skip("file modes do not show who may read")
 	}
 	dir := filepath.Join(t.TempDir(), "store")
 	s, err := oauth.NewFileStore(dir)
@@ -188,7 +188,8 @@ func TestFileStoreIsPrivate(t *testing.T) {
 	}
 }
 
-// A store that does not work costs no login: the token is good for the process.
+// A store that does not work does not prevent a login: the token is valid for
+// the process.
 func TestBrokenStore(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(nil, func(o *oauth.Options) {
@@ -203,7 +204,7 @@ func TestBrokenStore(t *testing.T) {
 	}
 }
 
-// A folder that can no longer be written to leaves the way by the user.
+// If a folder can no longer be written to, the user can still log in.
 func TestStoreBreaks(t *testing.T) {
 	w := newWorld(t)
 	store := &breakingStore{Store: oauth.NewMemoryStore()}
@@ -217,7 +218,7 @@ func TestStoreBreaks(t *testing.T) {
 	w.ok(c)
 }
 
-// breakingStore can be read only from some time on.
+// breakingStore becomes read-only at some point.
 type breakingStore struct {
 	oauth.Store
 
@@ -241,7 +242,7 @@ func (brokenStore) Update(context.Context, string, func(context.Context, []byte)
 	return errors.New("disk on fire")
 }
 
-// A document that somebody has damaged is no token.
+// A damaged document does not count as a token.
 func TestDamagedStore(t *testing.T) {
 	w := newWorld(t)
 	store := oauth.NewMemoryStore()

@@ -54,7 +54,7 @@ func (r *tokenRequest) do(ctx context.Context, c *Client) (*oauth2.Token, error)
 	return t, nil
 }
 
-// authenticate adds how the client says who it is.
+// authenticate adds the client's credentials.
 func (r *tokenRequest) authenticate(config *clientcredentials.Config) error {
 	method, err := r.client.method(r.endpoints.AuthMethods)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *tokenRequest) sign() error {
 	return nil
 }
 
-// secrets returns what of the request no error may repeat.
+// secrets returns the parts of the request that no error may repeat.
 func (r *tokenRequest) secrets() []string {
 	all := []string{string(r.client.Secret)}
 	for _, name := range []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token"} {
@@ -100,7 +100,7 @@ func (r *tokenRequest) secrets() []string {
 	return all
 }
 
-// accept makes a credential of the answer to a token request.
+// accept makes a credential from the response to a token request.
 func (a *attempt) accept(t *oauth2.Token, client string) (*credential, error) {
 	cred := &credential{record: record{
 		Issuer: a.server.Issuer, Resource: a.resource, ClientID: client,
@@ -113,8 +113,8 @@ func (a *attempt) accept(t *oauth2.Token, client string) (*credential, error) {
 	return cred, nil
 }
 
-// checkType refuses a token that is of another kind than asked for: one that is
-// not bound could be used by whoever gets hold of it.
+// checkType refuses a token of a kind other than the requested one: a token
+// that is not bound could be used by anybody who gets hold of it.
 func (c *credential) checkType() error {
 	switch {
 	case strings.EqualFold(c.Type, "DPoP") && c.key != nil:
@@ -127,8 +127,8 @@ func (c *credential) checkType() error {
 	return fmt.Errorf("the authorization server gave a token of type %q, which is not supported", plain(c.Type))
 }
 
-// granted returns the scopes of a token: those asked for, if the server does
-// not say otherwise (RFC 6749, section 5.1).
+// granted returns the scopes of a token: those requested, unless the server
+// says otherwise (RFC 6749, section 5.1).
 func granted(t *oauth2.Token, asked []string) []string {
 	if scope, ok := t.Extra("scope").(string); ok && scope != "" {
 		return split(scope)
@@ -136,7 +136,7 @@ func granted(t *oauth2.Token, asked []string) []string {
 	return asked
 }
 
-// plainRequest returns a request to an endpoint that gives no token.
+// plainRequest returns a request to an endpoint that issues no tokens.
 func (r *tokenRequest) plainRequest(ctx context.Context, endpoint string) (*http.Request, error) {
 	var config clientcredentials.Config
 	if err := r.authenticate(&config); err != nil {

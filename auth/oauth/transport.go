@@ -12,14 +12,13 @@ import (
 
 // Transport returns a transport that sends requests to the server with the
 // token, and answers its challenges. base sends them; nil means
-// http.DefaultTransport. Requests to other origins, and those that have an
-// Authorization header already, pass as they are.
+// http.DefaultTransport. Requests to other origins, and those that already have
+// an Authorization header, pass unchanged.
 //
-// A request that has to be repeated needs its GetBody, which http.NewRequest
-// sets for bodies in memory; without it the response is returned as it came.
-// The errors of an authorization that failed wrap mcp.ErrUnauthorized. When the
-// server is not content with what could be obtained, its last response is
-// returned.
+// A request can only be repeated if it has GetBody, which http.NewRequest sets
+// for bodies in memory; otherwise the response is returned as it came. The
+// errors of a failed authorization wrap mcp.ErrUnauthorized. If the server does
+// not accept what could be obtained, its last response is returned.
 func (c *Client) Transport(base http.RoundTripper) http.RoundTripper {
 	return &transport{c, baseOf(base)}
 }
@@ -29,7 +28,7 @@ type transport struct {
 	base   http.RoundTripper
 }
 
-// CloseIdleConnections lets http.Client.CloseIdleConnections through.
+// CloseIdleConnections passes http.Client.CloseIdleConnections on to base.
 func (t *transport) CloseIdleConnections() {
 	if closer, ok := t.base.(interface{ CloseIdleConnections() }); ok {
 		closer.CloseIdleConnections()
@@ -53,14 +52,14 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // ready returns the token to send with a request, renewed if it is about to
-// end; nil if there is none, and the server has to say what it wants.
+// end; nil if there is none, so that the server has to send a challenge.
 func (c *Client) ready(ctx context.Context) (*credential, error) {
 	t := c.token(ctx)
 	if t == nil || !t.endsWithin(c.opts.Leeway) {
 		return t, ctx.Err()
 	}
 	if t.Refresh == "" && c.opts.Grant.interactive() && !t.endsWithin(0) {
-		return t, nil // it cannot be had earlier without the user
+		return t, nil // it cannot be renewed early without the user
 	}
 	fresh, err := c.acquire(ctx, need{stale: t, renew: true, challenged: true})
 	switch {
@@ -74,7 +73,7 @@ func (c *Client) ready(ctx context.Context) (*credential, error) {
 	return t, nil
 }
 
-// operation is a request with its repetitions.
+// operation is a request, including its repetitions.
 type operation struct {
 	*transport
 	req      *http.Request
@@ -95,7 +94,7 @@ func (o *operation) run() (*http.Response, error) {
 		if !again || o.req.Body != nil && o.req.Body != http.NoBody && o.req.GetBody == nil {
 			return resp, nil
 		}
-		discard(resp) // before the user is asked, who takes his time
+		discard(resp) // before the user is asked, which takes time
 		if n == nil {
 			continue
 		}
@@ -132,7 +131,7 @@ func (o *operation) send() (*http.Response, error) {
 	return resp, nil
 }
 
-// maxNonces is how often a server may want another nonce in the proof of one
+// maxNonces is how often a server may demand a new nonce in the proof of one
 // request.
 const maxNonces = 2
 
@@ -152,7 +151,7 @@ func (c *credential) attach(req *http.Request, nonce string) error {
 }
 
 // judge reports whether the request is to be sent again, and what is needed
-// before; nothing if it was only a nonce that was missing.
+// before that; nil if only a nonce was missing.
 func (o *operation) judge(resp *http.Response) (*need, bool) {
 	if o.token != nil && resp.StatusCode != http.StatusUnauthorized {
 		o.token.unproven.Store(false)
@@ -179,8 +178,8 @@ func (o *operation) judge(resp *http.Response) (*need, bool) {
 	return n, o.token != nil && demand.Get("error") == "insufficient_scope" && !o.futile(n)
 }
 
-// demandOf returns the challenge that a response holds. A 401 without any is
-// one, too: servers of 2025-03-26 send it so.
+// demandOf returns the challenge in a response. A 401 without one counts as a
+// challenge, too: servers of 2025-03-26 send those.
 func demandOf(resp *http.Response, bound bool) (*challenge.Challenge, bool) {
 	all := challenge.Parse(resp.Header.Values("WWW-Authenticate"))
 	schemes := []string{"Bearer", "DPoP"}
@@ -197,15 +196,15 @@ func demandOf(resp *http.Response, bound bool) (*challenge.Challenge, bool) {
 	return &challenge.Challenge{}, len(all) == 0
 }
 
-// inVain reports whether the refused token is one that the user has just
-// logged in for: another like it would be refused, too.
+// inVain reports whether the refused token is one that the user has just logged
+// in for: another like it would be refused, too.
 func (o *operation) inVain() bool {
 	t := o.token
 	return t != nil && t.unproven.Load() && !t.refreshed && o.client.isCurrent(t) && time.Since(t.Authorized) < o.client.opts.Cooldown
 }
 
-// futile reports whether the scopes that are demanded were asked for a moment
-// ago, and did not help.
+// futile reports whether the demanded scopes were requested a moment ago, and
+// did not help.
 //
 // Spec: 2026-07-28 basic/authorization#step-up-authorization-flow.
 func (o *operation) futile(n *need) bool {

@@ -42,8 +42,8 @@ const (
 // Small is the payload of the small call.
 func Small() Echo { return Sized(32) }
 
-// Sized returns a payload whose text has n bytes: words, with a line break and
-// a pair of quotes now and then, as texts have them.
+// Sized returns a payload whose text has n bytes: words, with occasional line
+// breaks and quotation marks, as in real text.
 func Sized(n int) Echo {
 	const lines = "The quick brown fox jumps over the lazy dog, again and again, as it has\n" +
 		"done ever since people wanted to see all of the letters in one line. It\n" +

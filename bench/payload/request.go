@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Era is one of the two lives of the protocol.
+// Era is one of the two eras of the protocol.
 type Era string
 
 // The eras, and the revision that stands for each.
@@ -25,11 +25,12 @@ func (e Era) Revision() string {
 	return SessionRevision
 }
 
-// FirstID is the least ID of a request: all have ten digits, so that one can be
-// replaced in place.
+// FirstID is the lowest ID of a request. All IDs have ten digits, so that one
+// can replace another in place.
 const FirstID = 1_000_000_000
 
-// Request is one request, ready to be sent again and again with other IDs.
+// Request is one request, encoded so that it can be sent many times with
+// different IDs.
 type Request struct {
 	Method, Name string
 	Body         []byte
@@ -37,7 +38,8 @@ type Request struct {
 }
 
 // NewRequest returns a request with params, which may be nil. In the stateless
-// era it carries what that era asks for; progress asks for notifications.
+// era it has the members that the era requires. progress asks for progress
+// notifications.
 func NewRequest(era Era, method, name string, params map[string]any, progress bool) *Request {
 	all := map[string]any{}
 	for k, v := range params {

@@ -1,7 +1,7 @@
-// Package otelmcp traces and measures a client with OpenTelemetry, by the
-// semantic conventions for the Model Context Protocol, and tells servers which
-// trace a call belongs to. It uses the OpenTelemetry API only: without an SDK
-// in the program it passes a trace on and does nothing else.
+// Package otelmcp traces and measures a client with OpenTelemetry, following
+// the semantic conventions for the Model Context Protocol, and tells servers
+// which trace a call belongs to. It uses the OpenTelemetry API only: without an
+// SDK in the program it passes traces on and does nothing else.
 //
 //	c.Use(otelmcp.Middleware(nil))
 //
@@ -43,10 +43,10 @@ type Options struct {
 
 const scope = "github.com/parley-mcp/parley/client/otelmcp"
 
-// Middleware returns middleware that makes a span of each call, sends its
-// context in _meta, and records the histogram mcp.client.operation.duration
-// in seconds. opts may be nil. A meter that refuses the histogram is reported to
-// otel.Handle, and calls are traced all the same.
+// Middleware returns middleware that makes a span for each call, sends its
+// context in _meta, and records the histogram mcp.client.operation.duration in
+// seconds. opts may be nil. If a meter refuses to make the histogram, the error
+// goes to otel.Handle, and calls are still traced.
 func Middleware(opts *Options) client.Middleware {
 	o := opts.withDefaults()
 	in := &instrumentation{tracer: o.TracerProvider.Tracer(scope), propagator: o.Propagator}
@@ -106,7 +106,7 @@ func (in *instrumentation) call(ctx context.Context, req *client.Request, next c
 	return result, err
 }
 
-// subject is what a call is about, if that has few values.
+// subject returns what a call is about, if that has low cardinality.
 func subject(req *client.Request) attribute.KeyValue {
 	m := mcp.MethodNamed(req.Method)
 	name := m.SubjectOf(req.Params)
@@ -141,7 +141,7 @@ func attributes(req *client.Request) []attribute.KeyValue {
 	return attrs
 }
 
-// failure returns the attributes of a call that went wrong, or nil.
+// failure returns the attributes of a failed call, or nil on success.
 func failure(req *client.Request, result json.RawMessage, err error) []attribute.KeyValue {
 	var rpc *jsonrpc.Error
 	switch {
@@ -182,7 +182,7 @@ var _ propagation.TextMapCarrier = carrier{}
 // Get returns the value of a key.
 func (c carrier) Get(key string) string {
 	var text string
-	_, _ = c.meta.Get(key, &text) // a value that is no text is none
+	_, _ = c.meta.Get(key, &text) // a value that is not a string counts as absent
 	return text
 }
 

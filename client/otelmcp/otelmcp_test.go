@@ -31,7 +31,7 @@ type provider struct {
 
 func (p *provider) Tracer(string, ...trace.TracerOption) trace.Tracer { return p.tracer }
 
-// recorder is a tracer that keeps what it is told.
+// recorder is a tracer that remembers its spans.
 type recorder struct {
 	embedded.Tracer
 	mu    sync.Mutex
@@ -103,7 +103,7 @@ func TestCallsAreTraced(t *testing.T) {
 	})
 }
 
-// refusing is a provider whose meter makes no instruments.
+// refusing is a provider whose meter refuses to make instruments.
 type refusing struct{ metricnoop.MeterProvider }
 
 type refusingMeter struct{ metricnoop.Meter }
@@ -114,7 +114,7 @@ func (refusingMeter) Float64Histogram(string, ...metric.Float64HistogramOption) 
 	return nil, errors.New("refused")
 }
 
-// What only watches a client does not end it.
+// Middleware that only observes a client must not make it fail.
 func TestMiddlewareWithoutHistogram(t *testing.T) {
 	var reported error
 	before := otel.GetErrorHandler()
@@ -128,6 +128,6 @@ func TestMiddlewareWithoutHistogram(t *testing.T) {
 		t.Errorf("got %s, %v and %d spans, want {}, no error and 1 span", result, err, len(r.spans))
 	}
 	if reported == nil || reported.Error() != "refused" {
-		t.Errorf("reported %v, want what the meter said", reported)
+		t.Errorf("reported %v, want the meter's error", reported)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// browse is the user's browser, and the user: it logs in as ann, and allows
-// what is asked for, or does what the variable ANSWER says.
+// browse stands for the browser and its user: it logs in as ann and allows what
+// is requested, or does what the environment variable ANSWER says.
 func browse() {
 	if err := visit(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "browser:", err)
@@ -46,7 +46,7 @@ func visit(page string) error {
 		}
 		action := formAction.FindSubmatch(body)
 		if action == nil {
-			return nil // where the program waits, or a page that says what is wrong
+			return nil // the program's redirect URI, or a page that reports an error
 		}
 		target, err := resp.Request.URL.Parse(html.UnescapeString(string(action[1])))
 		if err != nil {

@@ -50,8 +50,8 @@ type survey struct {
 	Extras []string `json:"extras,omitempty" enum:"wrap,card,bow"`
 }
 
-// full is a server with something of everything. Watching any of its resources
-// changes that.
+// full is a server that has every kind of feature. Watching one of its
+// resources changes that resource.
 func full() *server.Server {
 	var s *server.Server
 	s = server.New(mcp.Implementation{Name: "full", Version: "1"}, &server.Options{
@@ -119,8 +119,9 @@ func full() *server.Server {
 	return s
 }
 
-// crash is a server of the stateless era that ends after it has told of a
-// change; the next time, which it knows by a file, it goes on.
+// crash is a server of the stateless era that exits after its first change
+// notification. The second time it is started, which it recognizes by a marker
+// file, it keeps running.
 func crash(marker string) {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)

@@ -10,8 +10,8 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/cli"
 )
 
-// onTerminal runs the program as somebody does who sits at a terminal, and
-// keeps credentials in a folder.
+// onTerminal runs the program as for a user at a terminal, with credentials
+// kept in a folder.
 func onTerminal(t *testing.T, credentials string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -31,7 +31,7 @@ func onTerminal(t *testing.T, credentials string, args ...string) (code int, std
 }
 
 // On a terminal, a command logs in when it is challenged, and asks for more
-// when what it has does not suffice; all of that within the command.
+// scopes when those it has do not suffice, all within one run.
 func TestLogsInWhenChallenged(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the browser is opened by another program there")
@@ -65,8 +65,8 @@ func TestLogsInWhenChallenged(t *testing.T) {
 	}
 }
 
-// A server for development that was started anew has forgotten everything; a
-// client that was logged in registers and logs in once more.
+// A development server that was restarted has forgotten everything; a client
+// that was logged in registers and logs in again.
 func TestLogsInAfterRestart(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the browser is opened by another program there")

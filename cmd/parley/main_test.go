@@ -19,7 +19,7 @@ import (
 )
 
 // TestMain makes this test binary the program and, under another name, the
-// servers that the scripts need beside the reference server.
+// servers that the scripts need besides the reference server.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"parley": main, "fixture": fixture, "xdg-open": browse, "open": browse})
 }
@@ -30,7 +30,8 @@ func TestScripts(t *testing.T) {
 		Dir:  "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "http": serveHTTP},
 		Setup: func(env *testscript.Env) error {
-			// The race detector would have every process wait a second at its end.
+			// With the race detector, every process would wait a second before
+			// it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			env.Setenv("PARLEY_CREDENTIALS", env.WorkDir+"/credentials")
 			env.Setenv("PARLEY_KEYRING", "off")
@@ -40,8 +41,8 @@ func TestScripts(t *testing.T) {
 }
 
 // serveHTTP starts the reference server over HTTP for the rest of a script,
-// with further flags, and sets URL to where it is, and OLD to its older
-// transport.
+// with additional flags, and sets URL to its endpoint and OLD to that of its
+// older transport.
 func serveHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: http [FLAG...]")
@@ -57,7 +58,7 @@ func serveHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("OLD", strings.TrimSuffix(url, "/mcp")+"/sse")
 }
 
-// piped is what the program has of the world where nobody sits at a terminal.
+// piped returns the IO of a program that nobody uses from a terminal.
 func piped(out, err io.Writer) cli.IO {
 	return cli.IO{
 		In: strings.NewReader(""), Out: out, Err: err,
@@ -140,8 +141,8 @@ func TestInterruptEndsCall(t *testing.T) {
 	}
 }
 
-// exits is "exits CODE PROGRAM ARGS...": it runs a program and wants that exit
-// code.
+// exits is "exits CODE PROGRAM ARGS...": it runs a program and requires that
+// exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")

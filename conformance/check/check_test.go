@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// results lays out a run as the suite does: scenarios by name, each a list of
-// statuses.
+// results writes the results of a run as the suite does: scenarios by name,
+// each with a list of statuses.
 func results(t *testing.T, run string, scenarios map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -118,7 +118,8 @@ func TestNestedNames(t *testing.T) {
 	}
 }
 
-// What the suite puts before the name of a scenario may be what the name begins with.
+// The prefix that the suite puts before the name of a scenario may also be the
+// beginning of the name.
 func TestAuthorizationServerNames(t *testing.T) {
 	runs, err := readRuns(results(t, "authorization-all-2025-11-25", map[string]string{
 		"authorization-server-authorization-server-metadata-endpoint": "SUCCESS", "authorization-server-authorization-code-grant": "SUCCESS",
@@ -133,7 +134,7 @@ func TestAuthorizationServerNames(t *testing.T) {
 	}
 }
 
-// Extensions are wanted of requirement sets, and not scored.
+// Extensions must pass in requirement sets, but are not scored.
 func TestExtensions(t *testing.T) {
 	want := &counts{Extensions: []string{"auth/dpop"}, Client: map[string]map[string]int{"2025-11-25": {"auth/dpop": 1, "initialize": 1}}}
 	for selection, failed := range map[string]int{"all": 0, "requirements": 1} {

@@ -9,23 +9,23 @@ import (
 	"slices"
 )
 
-// counts says what a run has to show.
+// counts says how many checks must succeed in a run.
 type counts struct {
-	// Unscored are the scenarios that are in no requirement set, or not there
-	// to be scored; they have to succeed all the same.
+	// Unscored are the scenarios that are in no requirement set, or are in one
+	// without being scored; they have to succeed all the same.
 	Unscored []string `json:"unscored"`
-	// Extensions are the scenarios of extensions. They are not scored either;
-	// and where a revision selects, the suite leaves them out: its requirement
-	// sets have them.
+	// Extensions are the scenarios of extensions. They are not scored either. A
+	// selection by revision leaves them out; only the requirement sets have
+	// them.
 	Extensions []string `json:"extensions"`
-	// The roles say, by revision and scenario, how many checks have to succeed at
-	// least. A scenario that is missing must not run.
+	// Each role says, by revision and scenario, how many checks must succeed at
+	// least. A scenario that is not listed must not run.
 	Server        map[string]map[string]int `json:"server"`
 	Client        map[string]map[string]int `json:"client"`
 	Authorization map[string]map[string]int `json:"authorization"`
 }
 
-// role returns the numbers of one role, which nobody but learn changes.
+// role returns the numbers of one role, which only learn changes.
 func (c *counts) role(name string) *map[string]map[string]int {
 	switch name {
 	case "server":
@@ -53,7 +53,7 @@ func readCounts(path string) (*counts, error) {
 	return c, nil
 }
 
-// of returns what a run has to show.
+// of returns how many checks must succeed in a run, by scenario.
 func (c *counts) of(r *suiteRun) map[string]int {
 	want := maps.Clone((*c.role(r.role))[r.revision])
 	if r.selection == "all" {
@@ -66,8 +66,8 @@ func (c *counts) scored(scenario string) bool {
 	return !slices.Contains(c.Unscored, scenario) && !slices.Contains(c.Extensions, scenario)
 }
 
-// learn replaces the numbers by those of the runs. A scenario that failed
-// teaches nothing and keeps its number.
+// learn replaces the numbers with those of the runs. A scenario that failed
+// keeps its number.
 func (c *counts) learn(runs []*suiteRun, known expected) {
 	old := *c
 	for _, role := range roles {
@@ -100,5 +100,5 @@ func (c *counts) write(path string) error {
 	if err := e.Encode(c); err != nil {
 		return err
 	}
-	return os.WriteFile(path, b.Bytes(), 0o644) //nolint:gosec // it is source code, for everybody to read
+	return os.WriteFile(path, b.Bytes(), 0o644) //nolint:gosec // the file is source code, and readable by everybody
 }

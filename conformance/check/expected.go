@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// excuse says why scenarios fail.
+// excuse says why some scenarios fail.
 type excuse struct {
 	Role      string   `json:"role"`
 	Reason    string   `json:"reason"`

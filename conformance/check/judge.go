@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// verdict is what is said of one run.
+// verdict is the judgement of one run.
 type verdict struct {
 	run     string
 	checks  map[string]int // by status, of the scenarios that have to succeed
@@ -17,8 +17,8 @@ type verdict struct {
 	excused []string // scenarios that are expected to fail, and did
 }
 
-// judge compares runs with what they have to show. The last verdict is about
-// entries of known that have become untrue.
+// judge compares runs with the numbers that they have to reach. The last
+// verdict is about entries of known that no longer apply.
 func judge(runs []*suiteRun, want *counts, known expected) []*verdict {
 	list := &verdict{run: "expected failures"}
 	failing := map[string]bool{} // roles and scenarios that did fail as expected
@@ -66,7 +66,7 @@ func judgeRun(r *suiteRun, want *counts, known expected) *verdict {
 	return v
 }
 
-// clean reports whether a scenario would need no excuse.
+// clean reports whether a scenario passed, so that it needs no excuse.
 func clean(checks []check) bool {
 	n := tally(checks)
 	return n["SUCCESS"] > 0 && n["FAILURE"] == 0 && n["WARNING"] == 0

@@ -1,6 +1,6 @@
-// Check judges what the official conformance suite found. The suite's exit
-// codes let pass what is only a warning, scenarios that tested nothing, and
-// scenarios that broke. Check counts instead, scenario by scenario:
+// Check judges the results of the official conformance suite. The suite's exit
+// codes ignore warnings, scenarios that tested nothing, and scenarios that
+// broke. Check counts instead, scenario by scenario:
 //
 //	check -counts counts.json -expected expected.json DIR
 //
@@ -20,7 +20,7 @@ func main() {
 	flag.StringVar(&f.counts, "counts", "counts.json", "`FILE` that says how many checks succeed in each scenario")
 	flag.StringVar(&f.expected, "expected", "expected.json", "`FILE` that says which scenarios fail, and why")
 	var faults []string
-	flag.Func("fault", "count a failure of something else, which this `TEXT` describes (repeatable)", func(text string) error {
+	flag.Func("fault", "also count this failure outside the suite, described by `TEXT` (repeatable)", func(text string) error {
 		faults = append(faults, text)
 		return nil
 	})
@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// files are what a judgement is made of.
+// files are the inputs of a judgement.
 type files struct{ counts, expected, results string }
 
 func (f *files) verdicts(update bool) ([]*verdict, error) {

@@ -21,7 +21,7 @@ func report(w io.Writer, verdicts []*verdict) (failed int) {
 		_, _ = fmt.Fprintf(t, "%s\t%d/%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", v.run, v.scored[0], v.scored[1], v.passed, len(v.failed), len(v.excused),
 			v.checks["SUCCESS"], v.checks["FAILURE"], v.checks["WARNING"], v.checks["SKIPPED"])
 	}
-	_ = t.Flush() // a report that cannot be written cannot be complained about
+	_ = t.Flush() // there is nowhere to report that the report cannot be written
 	for _, v := range verdicts {
 		for _, wrong := range v.failed {
 			_, _ = fmt.Fprintf(w, "\n  ✗ %s: %s", v.run, wrong)

@@ -22,18 +22,18 @@ type check struct {
 type suiteRun struct {
 	role, selection, revision string
 	scenarios                 map[string][]check
-	// undone are the scenarios that the client itself says it has not got to
-	// the end of. The suite does not look at that.
+	// undone are the scenarios that the client did not complete, as it says
+	// itself. The suite does not check that.
 	undone map[string]bool
 }
 
 func (r *suiteRun) String() string { return r.role + " " + r.selection + " " + r.revision }
 
-// roles are what the suite looks at: a server, clients, and an authorization
+// roles are what the suite tests: a server, clients, and an authorization
 // server.
 var roles = []string{"server", "client", "authorization"}
 
-// suiteRuns are what the suite is run for. It has requirement sets for two
+// suiteRuns returns the runs of the suite. It has requirement sets for two
 // revisions only, and none for authorization servers.
 func suiteRuns() []*suiteRun {
 	var runs []*suiteRun
@@ -62,16 +62,16 @@ func readRuns(dir string) ([]*suiteRun, error) {
 	return runs, nil
 }
 
-// prefixes are what the suite puts before the name of a scenario.
+// prefixes are what the suite puts before the name of a scenario, by role.
 var prefixes = map[string]string{"server": "server-", "authorization": "authorization-server-"}
 
-// timestamp is what the suite puts behind the name of a scenario.
+// timestamp is what the suite puts after the name of a scenario.
 var timestamp = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[\dZ-]+$`)
 
 func (r *suiteRun) read(dir string) error {
 	r.scenarios, r.undone = map[string][]check{}, map[string]bool{}
 	if _, err := os.Stat(dir); err != nil {
-		return nil //nolint:nilerr // that nothing is there is for the judge to say
+		return nil //nolint:nilerr // judge reports missing results
 	}
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Name() != "checks.json" {
@@ -105,7 +105,7 @@ func tally(checks []check) map[string]int {
 }
 
 func readJSON(path string, v any) error {
-	data, err := os.ReadFile(path) //nolint:gosec // the caller of this program names its files
+	data, err := os.ReadFile(path) //nolint:gosec // the caller of this program names the folder
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func readGiven() (*given, error) {
 	return &g, nil
 }
 
-// login returns what authorizes the client in a scenario.
+// login returns the OAuth client that authorizes the client in a scenario.
 func login(scenario, server string, logger *slog.Logger) (*oauth.Client, error) {
 	g, err := readGiven()
 	if err != nil {
@@ -61,7 +61,8 @@ func login(scenario, server string, logger *slog.Logger) (*oauth.Client, error) 
 }
 
 // grantFor returns the grant that a scenario is about. Where the suite does not
-// say which authorization server credentials are for, there is only one.
+// say which authorization server its credentials are for, there is only one
+// server.
 func grantFor(scenario string, g *given) (oauth.Grant, error) {
 	client := oauth.Credentials{ClientID: g.ClientID, Secret: g.Secret}
 	switch scenario {
@@ -87,7 +88,7 @@ func grantFor(scenario string, g *given) (oauth.Grant, error) {
 }
 
 // visitor is the user and the browser in one: it opens the page, and takes the
-// answer from where it is sent.
+// answer from the redirect.
 type visitor struct{}
 
 // Listen implements oauth.Receiver.
@@ -119,8 +120,8 @@ func (visitor) Receive(ctx context.Context, r oauth.AuthorizationRequest) (url.V
 	return to.Query(), nil
 }
 
-// refused turns the errors around in scenarios where the client has to refuse:
-// only going on would be one.
+// refused inverts the outcome in scenarios where the client has to refuse:
+// there, only going on is an error.
 func refused(scenario string, err error) error {
 	switch scenario {
 	case "auth/iss-supported-missing", "auth/iss-wrong-issuer", "auth/iss-unexpected", "auth/iss-normalized",

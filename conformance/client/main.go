@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, logger *slog.Logger) error {
 	return nil
 }
 
-// visit connects and does what the scenario wants to see.
+// visit connects and does what the scenario expects.
 func visit(ctx context.Context, t mcp.Transport, scenario scenario, logger *slog.Logger) error {
 	opts := options(logger)
 	wanted := os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")
@@ -90,9 +90,10 @@ func visit(ctx context.Context, t mcp.Transport, scenario scenario, logger *slog
 }
 
 // offer returns the revisions to speak in a scenario about one of them; nil
-// means all. To find out that a server is one of sessions is a part of the
-// scenarios about the newest such revision. For older ones it must not be
-// offered, because the servers of the suite would take it.
+// means all. Finding out that a server is one of the session era is part of the
+// scenarios about the newest session revision. In scenarios about older ones,
+// newer ones must not be offered, because the suite's servers would accept
+// them.
 func offer(wanted string) []mcp.Revision {
 	var older []mcp.Revision
 	for _, r := range mcp.Revisions() {

@@ -13,7 +13,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// scenario does with a connection what one scenario of the suite wants to see.
+// scenario does with a connection what one scenario of the suite expects.
 type scenario func(ctx context.Context, c *client.Client) error
 
 // scenarios returns the scenarios by the names that the suite has for them.
@@ -72,8 +72,8 @@ func call(ctx context.Context, c *client.Client, tool string, args json.RawMessa
 	return nil
 }
 
-// callRounds calls tools that ask before they answer. Their failures do not
-// end the scenario: it wants to see all of them called.
+// callRounds calls tools that ask before they answer. Their failures do not end
+// the scenario, which expects all of them to be called.
 func callRounds(ctx context.Context, c *client.Client) error {
 	err := listTools(ctx, c)
 	for _, tool := range []string{"test_mrtr_echo_state", "test_mrtr_unrelated", "test_mrtr_no_state", "test_mrtr_no_result_type"} {
@@ -82,7 +82,7 @@ func callRounds(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// visitAll sends every kind of request that has a name to put in a header.
+// visitAll sends every kind of request whose name is mirrored in a header.
 func visitAll(ctx context.Context, c *client.Client) error {
 	tool, err := first(c.Tools(ctx))
 	if err != nil {
@@ -135,7 +135,7 @@ func callFromContext(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// callEach calls whatever tools the client lets through.
+// callEach calls all tools that the client accepts.
 func callEach(ctx context.Context, c *client.Client) error {
 	tools, err := client.Collect(c.Tools(ctx))
 	for _, tool := range tools {

@@ -30,7 +30,8 @@ func (c *calls) tools() []string {
 	return names
 }
 
-// counterpart returns a server as the suite has them, and what it was asked.
+// counterpart returns a server like those of the suite, and a record of its
+// calls.
 func counterpart() (*server.Server, *calls) {
 	s := server.New(mcp.Implementation{Name: "counterpart", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
 	got := &calls{seen: map[string]string{}}

@@ -11,8 +11,8 @@ import (
 )
 
 // newFixture returns the server that the suite tests. Its features have the
-// names, arguments and answers that the scenarios of the suite expect; those
-// that only one wire of the protocol can show are there on both.
+// names, arguments and answers that the scenarios of the suite expect; features
+// that only one of the two eras can test are there in both.
 func newFixture(logger *slog.Logger) *server.Server {
 	s := server.New(mcp.Implementation{Name: "parley-conformance", Version: "1.0.0"}, &server.Options{
 		Instructions:  "A server for the official conformance suite.",
@@ -24,7 +24,7 @@ func newFixture(logger *slog.Logger) *server.Server {
 			mcp.MethodListTemplates: {TTL: time.Minute, Scope: mcp.CachePublic},
 			mcp.MethodReadResource:  {TTL: time.Second, Scope: mcp.CachePrivate},
 		},
-		// The suite counts three notifications of a call that is over within
+		// The suite counts three notifications of a call that takes less than
 		// the default interval.
 		ProgressInterval: -1,
 	})
@@ -61,7 +61,7 @@ func png() []byte {
 	return decoded("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
 }
 
-// wav is a sound of no length.
+// wav is a sound of zero length.
 func wav() []byte { return decoded("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=") }
 
 func decoded(constant string) []byte {

@@ -133,15 +133,15 @@ func kinds(blocks mcp.Contents) string {
 	return strings.Join(list, " ")
 }
 
-// The suite counts what arrives before the result, so nothing may be held
-// back or lost.
+// The suite counts what arrives before the result, so nothing may be delayed or
+// lost.
 func TestReports(t *testing.T) {
 	logged := make(chan any, 100)
 	opts := func() *client.Options {
 		return &client.Options{LogLevel: mcp.LevelDebug, Log: func(_ context.Context, p *mcp.LogParams) { logged <- p.Data }}
 	}
 	mcptest.RunModes(t, bothWires(), handler, opts, func(t *testing.T, c *client.Client) {
-		var progress []float64 // written and read in turn: nothing is told after the call has returned
+		var progress []float64 // needs no lock: there are no notifications after the call has returned
 		_, err := c.CallTool(t.Context(), "test_tool_with_progress", nil, client.WithProgress(func(p *mcp.ProgressParams) {
 			progress = append(progress, p.Progress)
 		}))
@@ -183,7 +183,7 @@ func TestMissingCapability(t *testing.T) {
 	}
 }
 
-// An enumeration in the old style has titles that no tag of a form can make.
+// An enumeration in the old style has titles that no struct tag can express.
 func TestChoices(t *testing.T) {
 	var form json.RawMessage
 	opts := func() *client.Options {

@@ -31,8 +31,8 @@ type defaultsForm struct {
 	Verified bool    `json:"verified" description:"Whether the user was verified" default:"true"`
 }
 
-// addQuestions adds the tools by which the suite tests what servers ask in a
-// session. They work as well without one.
+// addQuestions adds the tools with which the suite tests the questions of
+// servers in a session. They also work without one.
 func addQuestions(s *server.Server) {
 	server.AddTool(s, mcp.Tool{Name: "test_sampling", Description: "Asks the client's model."},
 		func(ctx context.Context, call *server.Call, in samplingArgs) (string, error) {
@@ -61,8 +61,8 @@ func addForm[T any](s *server.Server, name, description, key, message string) {
 	})
 }
 
-// choices has every shape of an enumeration. server.Elicit has no tag for
-// legacyEnum, which only its age would excuse.
+// choices has every shape of an enumeration. server.Elicit has no tag for the
+// form of legacyEnum, which is deprecated.
 const choices = `{
 	"type": "object",
 	"properties": {
@@ -94,7 +94,7 @@ const choices = `{
 	}
 }`
 
-// chooseAll asks with a form of its own making.
+// chooseAll asks with a form that is written by hand.
 func chooseAll(ctx context.Context, call *server.Call) (string, error) {
 	answers, err := call.Exchange().Back.Input(ctx, mcp.InputRequest{
 		Key:    "choices",

@@ -8,7 +8,7 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// between is the time between two reports of a tool.
+// between is the time between two notifications of a tool.
 const between = 50 * time.Millisecond
 
 // addReports adds the tools that send something before their result.
@@ -47,8 +47,8 @@ func reportLogs(ctx context.Context, call *server.Call) (string, error) {
 	return "Three messages were logged.", nil
 }
 
-// reconnect answers while nobody listens: what it returns has to wait for the
-// client.
+// reconnect returns while the client has no stream open: its result has to wait
+// until the client is back.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func reconnect(ctx context.Context, call *server.Call) (string, error) {

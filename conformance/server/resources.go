@@ -23,7 +23,7 @@ func addResources(s *server.Server) {
 	}, readTemplate)
 }
 
-// addFixed adds a resource that holds always the same.
+// addFixed adds a resource whose contents never change.
 func addFixed(s *server.Server, name, description string, contents *mcp.ResourceContents) {
 	r := mcp.Resource{URI: contents.URI, Name: name, Description: description, MIMEType: contents.MIMEType}
 	s.AddResource(r, func(context.Context, *server.Call, string) (*mcp.ReadResourceResult, error) {

@@ -20,9 +20,8 @@ type colorForm struct {
 	Color string `json:"color" description:"Your favorite color"`
 }
 
-// addRounds adds the tools by which the suite tests calls that take several
-// rounds. That they send a state, and refuse one that was changed, is the
-// work of whoever serves them.
+// addRounds adds the tools with which the suite tests calls that take several
+// rounds. The SDK sends the state, and refuses one that was changed.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr.
 func addRounds(s *server.Server) {

@@ -9,8 +9,8 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// addSwitches adds the tools that change the lists of tools and prompts, which
-// those who have subscribed are told.
+// addSwitches adds the tools that change the lists of tools and prompts, of
+// which subscribers are notified.
 func addSwitches(s *server.Server) {
 	const name = "test_switched"
 	addSwitch(s, "test_trigger_tool_change", "Adds a tool, or removes it again.",
@@ -24,7 +24,7 @@ func addSwitches(s *server.Server) {
 }
 
 func addSwitch(s *server.Server, name, description string, add, remove func()) {
-	var mu sync.Mutex // of two calls at a time, one adds and one removes
+	var mu sync.Mutex // of two concurrent calls, one adds and one removes
 	on := false
 	addTool(s, name, description, func(context.Context, *server.Call) (string, error) {
 		mu.Lock()
@@ -35,6 +35,6 @@ func addSwitch(s *server.Server, name, description string, add, remove func()) {
 			add()
 		}
 		on = !on
-		return fmt.Sprintf("Whether it is there: %t", on), nil
+		return fmt.Sprintf("It is there: %t", on), nil
 	})
 }

@@ -1,6 +1,6 @@
-// Protected is a server over HTTP that takes requests with access tokens of an
-// authorization server only. Everybody who may use it can read the note; to
-// change it takes a scope more.
+// Protected is a server over HTTP that requires access tokens of an
+// authorization server. Everybody who may use it can read the note; changing it
+// takes one more scope.
 //
 //	go run ./examples/protected -issuer https://login.example.com -resource http://127.0.0.1:7331/mcp
 package main
@@ -77,8 +77,8 @@ func newHandler(issuer, resource string) (http.Handler, *streamable.Handler, err
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:7331", "address to listen on")
-	issuer := flag.String("issuer", "", "authorization server whose tokens are taken")
-	resource := flag.String("resource", "http://127.0.0.1:7331/mcp", "URL that clients reach the endpoint at")
+	issuer := flag.String("issuer", "", "authorization server whose tokens are accepted")
+	resource := flag.String("resource", "http://127.0.0.1:7331/mcp", "URL at which clients reach the endpoint")
 	flag.Parse()
 	mux, h, err := newHandler(*issuer, *resource)
 	if err != nil {

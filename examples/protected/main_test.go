@@ -19,7 +19,7 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// login is an authorization server, as far as this server gets to see it.
+// login starts the parts of an authorization server that the example uses.
 func login(t *testing.T) (issuer string, token func(resource, scope string) string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

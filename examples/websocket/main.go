@@ -40,7 +40,7 @@ func run(ctx context.Context, address, url, name string) error {
 		}
 		return err
 	}
-	return errors.New("say -serve ADDRESS or -call URL NAME")
+	return errors.New("give -serve ADDRESS, or -call URL and a NAME")
 }
 
 type greeting struct {

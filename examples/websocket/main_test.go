@@ -50,7 +50,7 @@ func TestEveryRevision(t *testing.T) {
 			told := 0
 			got, err := client.Call[string](t.Context(), c, "ask", nil, client.WithProgress(func(*mcp.ProgressParams) { told++ }))
 			if err = errors.Join(err, c.Close()); err != nil || got != "home"+long || told != 1 {
-				t.Errorf("got %d bytes, %d times progress, %v", len(got), told, err)
+				t.Errorf("got %d bytes, %d progress notifications, %v", len(got), told, err)
 			}
 		})
 	}

@@ -15,10 +15,11 @@ import (
 // maxMessage bounds one message, in bytes.
 const maxMessage = 16 << 20
 
-// subprotocol is what MCP over WebSocket is called by others who speak it.
+// subprotocol is the name that other implementations use for MCP over
+// WebSocket.
 var subprotocol = []string{"mcp"}
 
-// conn is a frames.Conn: each message is a WebSocket message of text.
+// conn is a frames.Conn: each message is a WebSocket text message.
 type conn struct{ *websocket.Conn }
 
 func newConn(ws *websocket.Conn) conn {
@@ -43,8 +44,8 @@ func (c conn) Close() error {
 	return nil
 }
 
-// handler serves h to whoever opens a WebSocket. What auth.Guard around it has
-// found out about them, reaches the tools.
+// handler serves h to everybody who opens a WebSocket. With an auth.Guard
+// around it, the tools see who is authorized.
 func handler(h mcp.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: subprotocol})
@@ -58,7 +59,7 @@ func handler(h mcp.Handler) http.Handler {
 	})
 }
 
-// transport is for client.Connect. url is a ws: or wss: URL.
+// transport returns a transport for client.Connect. url is a ws: or wss: URL.
 func transport(url string) mcp.Transport {
 	return &frames.Client{Label: url, MaxMessageBytes: maxMessage, Dial: func(ctx context.Context) (frames.Conn, error) {
 		ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{Subprotocols: subprotocol}) //nolint:bodyclose // Dial does

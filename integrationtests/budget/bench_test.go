@@ -7,7 +7,7 @@ import (
 	"github.com/parley-mcp/parley/mcptest"
 )
 
-// callFrames open a connection, if the era wants that, and call a tool.
+// callFrames opens a connection, if the era needs that, and calls a tool.
 var callFrames = map[string][2]string{
 	"session": {
 		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}`,
@@ -19,8 +19,8 @@ var callFrames = map[string][2]string{
 	},
 }
 
-// BenchmarkCall measures one validated typed call on the server: from the
-// frame that comes in to the frame that goes out, without a client.
+// BenchmarkCall measures one validated typed call on the server, from the
+// incoming frame to the outgoing one, without a client.
 func BenchmarkCall(b *testing.B) {
 	for name, frames := range callFrames {
 		b.Run(name, func(b *testing.B) { benchmarkCall(b, frames) })

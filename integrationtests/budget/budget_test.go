@@ -5,8 +5,8 @@ package budget_test
 import "testing"
 
 // What one validated typed call may cost a server on a stream of lines, from
-// the frame that comes in to the frame that goes out. The race detector makes
-// its own allocations.
+// the incoming frame to the outgoing one. The race detector adds its own
+// allocations.
 const (
 	maxAllocations = 40
 	maxBytes       = 4 << 10

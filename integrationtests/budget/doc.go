@@ -1,5 +1,5 @@
-// Package budget holds no code of the program: it is what a call may cost a
-// server. In allocations and bytes, on a stream of lines (over HTTP that is
-// measured in transport/streamable), and in function calls, from the transport
-// to the user's handler.
+// Package budget holds only tests: they bound what a call may cost a server, in
+// allocations and bytes on a stream of lines (for HTTP, transport/streamable
+// measures that), and in function calls from the transport to the user's
+// handler.
 package budget

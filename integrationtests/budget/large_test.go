@@ -30,8 +30,8 @@ func largeServer() *server.Server {
 	return s
 }
 
-// largeParams are the params of an echo whose text has so many bytes: lines,
-// with a few quotes.
+// largeParams are the params of an echo whose text has size bytes: lines with a
+// few quotes.
 func largeParams(size int) string {
 	const lines = "The quick brown fox jumps over the lazy dog, again and again, as it has\ndone ever since. It is said to be \"tired\" of that.\n"
 	text, _ := jsontext.AppendQuote(nil, strings.Repeat(lines, size/len(lines)+1)[:size])

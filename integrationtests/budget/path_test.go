@@ -16,10 +16,9 @@ import (
 
 const module = "github.com/parley-mcp/parley/"
 
-// pathOf returns the functions of this module that are on the stack of the
-// tool's handler that calls it, the transport's first, the handler last.
-// Closures count, and so does what the compiler has inlined: whoever reads the
-// code goes through each.
+// pathOf returns the functions of this module on the stack of the tool handler
+// that calls it: the transport's first, the handler last. Closures count, and
+// so do inlined functions: a reader of the code goes through each of them.
 func pathOf() []string {
 	pcs := make([]uintptr, 128)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)]) // without Callers and pathOf
@@ -37,9 +36,9 @@ func pathOf() []string {
 	}
 }
 
-// How many functions there are from the transport's entry to the user's
-// handler, which counts, too. A new one takes the place of another, or says in
-// ARCHITECTURE.md what it earns.
+// pathBudgets is the number of functions from the transport's entry to the
+// user's handler, inclusive. A new function has to replace another, or
+// ARCHITECTURE.md has to say what it is worth.
 var pathBudgets = map[mcptest.Mode]int{
 	{Revision: mcp.Revision20251125, Transport: mcptest.Lines}: 10,
 	{Revision: mcp.Revision20260728, Transport: mcptest.Lines}: 10,
@@ -51,7 +50,7 @@ func TestPathOfACall(t *testing.T) {
 	for mode, budget := range pathBudgets {
 		t.Run(mode.String(), func(t *testing.T) {
 			// In a bubble no request takes long, so none gets a goroutine of its
-			// own: it is the path of a call that nothing disturbs.
+			// own: this is the path of an undisturbed call.
 			synctest.Test(t, func(t *testing.T) {
 				path := measurePath(t, mode)
 				t.Logf("%d functions", len(path))
@@ -63,7 +62,7 @@ func TestPathOfACall(t *testing.T) {
 	}
 }
 
-// measurePath makes a call, and returns the functions that it went through.
+// measurePath makes a call and returns the functions that it went through.
 func measurePath(t *testing.T, mode mcptest.Mode) (path []string) {
 	t.Helper()
 	s := server.New(mcp.Implementation{Name: "path", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})

@@ -21,7 +21,7 @@ import (
 )
 
 // Whatever a server sends to a client, the call ends as the specification
-// wants, or in a clear error, and other clients and calls go on.
+// requires, or with a clear error, and other clients and calls continue.
 func TestClients(t *testing.T) {
 	files := load(t, "client")
 	files["fields"] = tables(t, files["fields"], "result")
@@ -52,7 +52,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// endure lets a client meet one case.
+// endure runs a client against one case.
 func endure(t *testing.T, r route, e *entry) {
 	t.Helper()
 	v := villainFor(t, r, e)
@@ -75,7 +75,7 @@ func endure(t *testing.T, r route, e *entry) {
 	}
 }
 
-// ended compares how a call ended with how it is to end.
+// ended compares how a call ended with how it should end.
 func (e *entry) ended(t *testing.T, r route, err error) {
 	t.Helper()
 	want, text, _ := strings.Cut(e.one("want", r), " ")
@@ -94,11 +94,11 @@ func (e *entry) ended(t *testing.T, r route, err error) {
 		}
 	case "any":
 	default:
-		t.Fatalf("the case does not say what it wants: %q", want)
+		t.Fatalf("the case does not say what to expect: %q", want)
 	}
 }
 
-// fine makes a call that is in order.
+// fine makes a call that must succeed.
 func fine(t *testing.T, c *client.Client) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -130,7 +130,7 @@ func (e *entry) perform(ctx context.Context, r route, c *client.Client) error {
 		_, err = c.CompletePrompt(ctx, "greet", "who", "", nil)
 	case mcp.MethodListen:
 		_, err = c.Listen(ctx, mcp.SubscriptionFilter{ToolsListChanged: true}, func(context.Context, client.Event) {})
-	case mcp.MethodInitialize, mcp.MethodDiscover, "GET": // done by connecting
+	case mcp.MethodInitialize, mcp.MethodDiscover, "GET": // already done by connecting
 	default:
 		err = fmt.Errorf("the corpus calls %q", method)
 	}
@@ -144,7 +144,7 @@ func (e *entry) called(r route) string {
 	return mcp.MethodCallTool
 }
 
-// connect connects a client that answers everything that it is asked.
+// connect connects a client that answers every question.
 func connect(t *testing.T, r route, e *entry, v *villain) *client.Client {
 	t.Helper()
 	c, err := v.meet(t)
@@ -182,7 +182,7 @@ func (v *villain) options() *client.Options {
 	return o
 }
 
-// meet connects a client to the villain; it ends with the test.
+// meet connects a client to the villain; it is closed when the test ends.
 func (v *villain) meet(t *testing.T) (*client.Client, error) {
 	t.Helper()
 	var transport mcp.Transport = v
@@ -197,14 +197,14 @@ func (v *villain) meet(t *testing.T) (*client.Client, error) {
 		return nil, err
 	}
 	t.Cleanup(func() {
-		v.enough() // what still floods ends
+		v.enough() // ends floods
 		_ = c.Close()
 		v.running.Wait()
 	})
 	return c, nil
 }
 
-// over is the transport to a villain that is on the network.
+// over is the transport to a villain on the network.
 func (v *villain) over(url string) mcp.Transport {
 	if v.route.transport == "sse" {
 		connect := patience
@@ -219,7 +219,7 @@ func (v *villain) over(url string) mcp.Transport {
 	}
 }
 
-// replied checks that the client answered the villain's question as wanted:
+// replied checks that the client answered the villain's question as expected:
 // with an error of that code, or with a result.
 func (v *villain) replied(t *testing.T, want string) {
 	t.Helper()
@@ -245,7 +245,7 @@ func (v *villain) replied(t *testing.T, want string) {
 	}
 }
 
-// silent checks that the client has answered nothing.
+// silent checks that the client has not answered.
 func (v *villain) silent(t *testing.T) {
 	t.Helper()
 	select {

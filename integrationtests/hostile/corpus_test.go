@@ -60,9 +60,9 @@ func parse(t *testing.T, file, text string) (list []*entry) {
 	return list
 }
 
-// route is a way to the peer. What a case says of the transport like goes for
-// this one, too, unless it names this one: to servers HTTP+SSE is like HTTP,
-// to clients, who read one stream, it is like stdio.
+// route is a way to the peer. What a case says about the transport like also
+// applies to this one, unless the case names this one: for servers HTTP+SSE is
+// like HTTP; for clients, which read one stream, it is like stdio.
 type route struct{ transport, era, like string }
 
 func (r route) String() string { return r.transport + "/" + r.era }
@@ -78,7 +78,7 @@ var (
 	toClients = append(slices.Clone(toBoth), route{"sse", "session", "stdio"})
 )
 
-// all returns the values of a key: the most exact key counts.
+// all returns the values of a key: the most specific key wins.
 func (e *entry) all(key string, r route) []string {
 	places := []string{r.transport + "/" + r.era, r.era, r.transport}
 	if r.like != "" {
@@ -92,7 +92,7 @@ func (e *entry) all(key string, r route) []string {
 	return e.fields[key]
 }
 
-// one returns the value of a key that has one, or "".
+// one returns the only value of a key, or "".
 func (e *entry) one(key string, r route) string {
 	if v := e.all(key, r); len(v) > 0 {
 		return v[0]
@@ -100,14 +100,14 @@ func (e *entry) one(key string, r route) string {
 	return ""
 }
 
-// goes reports whether a case goes over a route.
+// goes reports whether a case is sent over a route.
 func (e *entry) goes(r route) bool {
 	words := strings.Fields(strings.Join(e.fields["on"], " "))
 	return among(words, r.transport, "stdio", "http", "sse") && among(words, r.era, "stateless", "session")
 }
 
-// among reports whether own is among the words that are of a kind, if there
-// are some.
+// among reports whether own is among those words that are of a kind; if there
+// are none, it is.
 func among(words []string, own string, kind ...string) bool {
 	others := func(word string) bool { return slices.Contains(kind, word) }
 	return slices.Contains(words, own) || !slices.ContainsFunc(words, others)

@@ -1,61 +1,61 @@
-// Package hostile holds no code of the program: it is a corpus of what broken
-// and malicious peers send, and the tests that send it. The corpus is data, in
-// testdata/server (what is sent to servers) and testdata/client (what is sent
-// to clients), one file for each class of mischief.
+// Package hostile holds only tests: a corpus of what broken and malicious peers
+// send, and the tests that send it. The corpus is data, in testdata/server
+// (sent to servers) and testdata/client (sent to clients), with one file for
+// each kind of attack.
 //
 // A file is a list of cases. A case begins with a line "== name", and has
-// fields of the form "key: value"; a line that begins with a tab goes on with
-// the value above it. A key may be limited to a transport or an era, as in
+// fields of the form "key: value"; a line that begins with a tab continues the
+// value above it. A key may be limited to a transport or an era, as in
 // "want/stdio" or "status/session". Comments begin with "#".
 //
 // Fields of all cases:
 //
-//	spec    the rule that says what is to happen, or why it is refused
-//	on      where it is sent: of stdio, http, sse, stateless and session those
-//	        that are named; without it everywhere
+//	spec    the rule that says what must happen, or why the case is refused
+//	on      where it is sent: only over those of stdio, http, sse, stateless and
+//	        session that are named; everywhere if it is absent
 //	send    a message; several are sent one after the other
 //
 // Fields of cases for servers:
 //
-//	want    what comes of it: the code of the error, "result", "tool-error" for
-//	        a result that says so, "nothing", or "closed"; over HTTP+SSE also
-//	        "refused", which will do for an error and is told by the status,
+//	want    the expected reaction: the code of the error, "result", "tool-error"
+//	        for a result with isError, "nothing", or "closed"; over HTTP+SSE also
+//	        "refused", which the status shows and which may replace an error,
 //	        and "endpoint" for a stream
 //	status  the status of the HTTP response
-//	before  messages that are sent first, and that are in order
+//	before  valid messages that are sent first
 //	method, path, header, drop, length   the parts of the HTTP request that differ
-//	raw     all of the HTTP request, with "\n" for CRLF
+//	raw     the whole HTTP request, with "\n" for CRLF
 //	revision, fresh                the session's revision; no session was opened
-//	asks    a tool is called that asks a question, whose ID is «q»; the messages
-//	        are about that
-//	tells   the method of the notification that the server sends because of them
-//	id      the ID that the answer has; "none" for no such member
-//	endless what is written again and again, without a newline
-//	dies    the connection need not live on
+//	asks    a tool is called that asks a question with the ID «q»; the messages
+//	        are about that question
+//	tells   the method of the notification that the messages make the server send
+//	id      the ID of the answer; "none" if it must not have one
+//	endless what is written repeatedly, without a newline
+//	dies    the connection may end
 //
 // Fields of cases for clients, whose server sends the case when it is called:
 //
-//	call    the method that is called, tools/call without it; "GET" for the
-//	        stream that a client opens by itself
-//	want    "ok": the answer that follows is taken; "error TEXT": the call fails
-//	        in words that hold TEXT; "timeout": it fails when its time is up
+//	call    the method that is called, by default tools/call; "GET" for the
+//	        stream that a client opens on its own
+//	want    "ok": the answer that follows is accepted; "error TEXT": the call
+//	        fails with an error that contains TEXT; "timeout": it times out
 //	reply   the code with which the client answers a request in the case, or
 //	        "none"
 //	answer  "no": no answer follows
-//	stream  the body of an event stream, as it is
-//	http    all of the HTTP response, as it is
+//	stream  the body of an event stream, verbatim
+//	http    the whole HTTP response, verbatim
 //	endless, dies                  as for servers
-//	as, hangs                      "json" for a response that is no stream; the
+//	as, hangs                      "json" for a response that is not a stream; the
 //	                               response does not end
 //	bare                           the client answers no questions
 //	posts, ends, stalls            see sse.txt
 //
-// In values, «meta» is the _meta that the era wants (and «able» that of a client
-// that can be asked), «id» the ID of the call, «session» the session's, «host»
-// and «path» where it is, «"text" × 3» a text three times, «"text"» a text with
-// Go's escapes, «gzip 1000» that many compressed spaces, and «each 3 "a%d"» a
-// list with the numbers from 0 on, "%[2]d" being the next.
+// In values, «meta» is the _meta that the era requires (and «able» that of a
+// client that can be asked), «id» the ID of the call, «session» the session's ID,
+// «host» and «path» the address, «"text" × 3» a text three times, «"text"» a text
+// with Go's escapes, «gzip 1000» that many spaces, compressed, and «each 3 "a%d"»
+// a list with the numbers from 0 on, "%[2]d" being the next number.
 //
-// The fields.txt files, and asks.txt, are tables: a message that is in order, and the types
+// The fields.txt files, and asks.txt, are tables: a valid message, and the types
 // of its members. Every member is sent with every other type.
 package hostile

@@ -13,8 +13,8 @@ import (
 
 var placeholder = regexp.MustCompile(`«[^»]*»`)
 
-// expand fills in the placeholders of a value. names are those that stand for
-// a text of the moment.
+// expand fills in the placeholders of a value. names holds those that stand for
+// a text known only at run time.
 func expand(t *testing.T, value string, names map[string]string) string {
 	t.Helper()
 	return placeholder.ReplaceAllStringFunc(value, func(p string) string {

@@ -21,8 +21,8 @@ var wrong = []struct{ kind, text string }{
 	{"object", `{}`},
 }
 
-// tables makes cases of a table: each of its fields with each type that it
-// does not have. member is what the table is about: params or result.
+// tables makes cases from a table: each of its fields with each type that it
+// does not have. member is the subject of the table: params or result.
 func tables(t *testing.T, list []*entry, member string) (cases []*entry) {
 	t.Helper()
 	for _, table := range list {
@@ -60,7 +60,8 @@ func (e *entry) spoilt(t *testing.T, field, member, whole string) (cases []*entr
 		c.fields[member] = []string{replaced(t, whole, strings.Split(words[0], ">"), v.text)}
 		c.fields["want"] = []string{want}
 		if (member == "result" || e.file == "asks") && len(cases) > 0 {
-			// What decodes these knows no transport: one type is enough there.
+			// The decoding of these does not depend on the transport: one
+			// transport is enough.
 			c.fields["on"] = append(slices.Clone(e.fields["on"]), "stdio")
 		}
 		cases = append(cases, c)
@@ -68,7 +69,7 @@ func (e *entry) spoilt(t *testing.T, field, member, whole string) (cases []*entr
 	return cases
 }
 
-// asks makes what servers ask of cases whose params are spoilt.
+// asks turns cases with spoilt params into questions of a server.
 func asks(cases []*entry) []*entry {
 	for _, c := range cases {
 		request := fmt.Sprintf(`"method":%q,"params":%s}`, c.one("method-name", route{}), c.one("params", route{}))

@@ -14,8 +14,8 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// Bounds of everything in the corpus. The limit of messages is small, so that
-// being over it is cheap.
+// Bounds for everything in the corpus. The limit on messages is small, so that
+// exceeding it is cheap.
 const (
 	patience = 10 * time.Second // for one exchange, on a machine under load
 	maxBytes = 64 << 10         // of one message
@@ -26,7 +26,7 @@ type textIn struct {
 	Text string `json:"text"`
 }
 
-// target is the server that all of the corpus is sent to.
+// target is the server that the whole corpus is sent to.
 var target = newTarget()
 
 // newTarget returns a server with one of everything.
@@ -61,8 +61,8 @@ func addChecked(s *server.Server, name, properties string) {
 	})
 }
 
-// cost fails a test when f makes the process allocate too much, or takes too
-// long. A few kilobytes of input must not become much work.
+// cost fails a test if f makes the process allocate too much, or takes too
+// long. A few kilobytes of input must not cause much work.
 func cost(t *testing.T, f func()) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -87,7 +87,7 @@ func metaOf(era string) string {
 	return `"_meta":{}`
 }
 
-// good is a request that is always in order.
+// good is a request that is always valid.
 func good(id, era string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{%s,"name":"echo","arguments":{"text":"fine"}}}`, id, metaOf(era))
 }
@@ -99,8 +99,8 @@ func initialize(revision string) string {
 
 const initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 
-// moment returns what the placeholders stand for that are the same for all
-// cases of a route. A client that is «able» can be asked.
+// moment returns the values of the placeholders that are the same for all cases
+// of a route. A client that is «able» can be asked.
 func moment(r route) map[string]string {
 	able := strings.Replace(metaOf(r.era), `Capabilities":{}`, `Capabilities":{"elicitation":{"form":{}}}`, 1)
 	return map[string]string{"meta": metaOf(r.era), "able": able, "": ""}

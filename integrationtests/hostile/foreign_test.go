@@ -12,8 +12,8 @@ import (
 	"github.com/parley-mcp/parley/internal/sse"
 )
 
-// A client cannot answer what another was asked, whatever IDs it tries, nor
-// withdraw what another has asked.
+// A client can neither answer a question to another client, whatever IDs it
+// tries, nor cancel another client's request.
 func TestForeignAnswers(t *testing.T) {
 	a := newArena(t)
 	r := route{transport: "http", era: "session"}
@@ -57,8 +57,8 @@ func answerTo(q, text string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"text":%q}}}`, q, text)
 }
 
-// evilAnswers are what another client says to that question, and to the call
-// in which it was asked.
+// evilAnswers are another client's attempts to answer that question, and to
+// respond to the call that asked it.
 func evilAnswers(q string) []string {
 	return []string{
 		answerTo(q, "evil"),
@@ -86,14 +86,15 @@ func TestForeignAnswersOverSSE(t *testing.T) {
 	}
 }
 
-// Who has left cannot be spoken for: its endpoint is gone with its stream.
+// No one can post for a client that has disconnected: its endpoint disappeared
+// with its stream.
 func TestPostAfterTheStream(t *testing.T) {
 	a := newArena(t)
 	p := newSSEPeer(t, a.sse, route{"sse", "session", "http"}, "2024-11-05", false)
 	defer p.end()
-	p.post(question) // is under way when the stream ends
+	p.post(question) // in flight when the stream ends
 	_ = p.down.Close()
-	for until := time.Now().Add(patience); ; { // the server notices when it does
+	for until := time.Now().Add(patience); ; { // it is up to the server when it notices
 		got := p.exchange(p.request(new(entry), good("late", "session")))
 		if got.status == http.StatusNotFound {
 			break

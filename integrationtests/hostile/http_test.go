@@ -66,7 +66,7 @@ func (p *httpPeer) dial() {
 	p.conn, p.r = conn, bufio.NewReader(conn)
 }
 
-// another returns the same client with a connection of its own.
+// another returns the same client with a new connection.
 func (p *httpPeer) another() *httpPeer {
 	p.t.Helper()
 	other := &httpPeer{t: p.t, route: p.route, web: p.web, path: p.path, session: p.session, version: p.version}
@@ -74,7 +74,8 @@ func (p *httpPeer) another() *httpPeer {
 	return other
 }
 
-// request returns the bytes of a POST with a body, changed as the case wants.
+// request returns the bytes of a POST with a body, changed as the case
+// requires.
 func (p *httpPeer) request(e *entry, body string) string {
 	method := e.one("method", p.route)
 	if method == "" {
@@ -121,7 +122,7 @@ func (p *httpPeer) headersOf(body string) (header [][2]string) {
 		} `json:"params"`
 	}
 	m.Method = "tools/list"
-	_ = json.Unmarshal([]byte(body), &m) // what can be read of it
+	_ = json.Unmarshal([]byte(body), &m) // as far as it can be read
 	header = append(header, [2]string{"Mcp-Method", m.Method})
 	for _, raw := range []json.RawMessage{m.Params.Name, m.Params.URI} {
 		var name string
@@ -176,8 +177,8 @@ func (p *httpPeer) send(e *entry) answered {
 	return got
 }
 
-// reply makes a call that asks something, answers over another connection as
-// the case wants, and returns what came of the call.
+// reply makes a call that asks a question, answers it over another connection
+// as the case requires, and returns the reaction to the call.
 func (p *httpPeer) reply(e *entry) answered {
 	p.t.Helper()
 	_ = p.conn.SetDeadline(time.Now().Add(patience))
@@ -189,7 +190,7 @@ func (p *httpPeer) reply(e *entry) answered {
 	defer func() { _ = resp.Body.Close() }()
 	events := sse.NewReader(resp.Body, 1<<20)
 	asked, err := events.Next()
-	for err == nil && len(asked.Data) == 0 { // it only says how to come back
+	for err == nil && len(asked.Data) == 0 { // it only says how to resume
 		asked, err = events.Next()
 	}
 	q := questionID(p.t, string(asked.Data))
@@ -199,7 +200,7 @@ func (p *httpPeer) reply(e *entry) answered {
 		other.exchange(other.request(e, p.expand(strings.ReplaceAll(m, "«q»", q))))
 	}
 	if method := e.one("tells", p.route); method != "" {
-		event, _ := events.Next() // a stream that has ended told nothing
+		event, _ := events.Next() // a stream that has ended sent nothing
 		told(p.t, string(event.Data), method)
 	}
 	for {
@@ -214,12 +215,11 @@ func (p *httpPeer) reply(e *entry) answered {
 	}
 }
 
-// exchange writes a request, and reads the response as far as the answer in
-// it.
+// exchange writes a request, and reads the response up to the answer in it.
 func (p *httpPeer) exchange(request string) answered {
 	p.t.Helper()
 	_ = p.conn.SetDeadline(time.Now().Add(patience))
-	go func(w io.Writer) { // ends with the connection; a server may answer without reading all
+	go func(w io.Writer) { // ends with the connection; a server may answer before it has read everything
 		_, _ = io.WriteString(w, request)
 	}(p.conn)
 	method, _, _ := strings.Cut(request, " ")
@@ -237,7 +237,7 @@ func (p *httpPeer) exchange(request string) answered {
 	got := answered{status: resp.StatusCode, closed: resp.Close}
 	if resp.Header.Get("Content-Type") == sse.ContentType {
 		got.frame, got.closed = firstResponse(resp.Body), true
-		_ = p.conn.Close() // the rest of the stream is in the way
+		_ = p.conn.Close() // the rest of the stream prevents reuse
 		return got
 	}
 	body, err := io.ReadAll(resp.Body)
@@ -256,7 +256,7 @@ func isTimeout(err error) bool {
 }
 
 // firstResponse returns the first message of a stream that is a response, or
-// the endpoint that it names.
+// the endpoint that the stream names.
 func firstResponse(body io.Reader) string {
 	events := sse.NewReader(body, 1<<20)
 	for {
@@ -273,10 +273,10 @@ func firstResponse(body io.Reader) string {
 
 func (p *httpPeer) serves(t *testing.T) {
 	t.Helper()
-	p.t = t // a bystander serves one test after the other
+	p.t = t // a bystander is used by one test after the other
 	p.open()
 	got := p.exchange(p.request(new(entry), good("good", p.route.era)))
-	if got.closed { // a stream was in the way, or the server let it go
+	if got.closed { // a stream prevented reuse, or the server closed it
 		p.end()
 		p.dial()
 	}

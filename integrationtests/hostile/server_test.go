@@ -19,15 +19,15 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// answered is what a server did with an input.
+// answered is a server's reaction to an input.
 type answered struct {
 	status  int // of HTTP; 0 on stdio
 	frame   string
 	closed  bool
-	refused bool // HTTP+SSE: the POST was, and no answer comes
+	refused bool // HTTP+SSE: the POST was refused, and no answer follows
 }
 
-// message is what of an answer is looked at.
+// message is the part of an answer that is examined.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -40,7 +40,7 @@ type message struct {
 	} `json:"error"`
 }
 
-// outcome names what came of an input in the words of the corpus.
+// outcome names the reaction in the words of the corpus.
 func (a answered) outcome() string {
 	var m message
 	switch {
@@ -66,8 +66,8 @@ func (a answered) outcome() string {
 	return "result"
 }
 
-// endpoint checks that what a stream names leads nowhere else, in the eyes of
-// any client.
+// endpoint checks that the URL that a stream names is on the same server,
+// however a client interprets it.
 func endpoint(named string) string {
 	u, err := url.Parse(named)
 	if err != nil || u.Host != "" || u.User != nil || !strings.HasPrefix(u.RawQuery, "sessionId=") {
@@ -78,17 +78,17 @@ func endpoint(named string) string {
 
 // peer is a connection over which a corpus is sent.
 type peer interface {
-	// send sends the messages of a case, or its raw bytes, and returns what
-	// came of the last.
+	// send sends the messages of a case, or its raw bytes, and returns the
+	// reaction to the last.
 	send(e *entry) answered
-	// serves checks that the connection still serves.
+	// serves checks that the connection still works.
 	serves(t *testing.T)
-	// end closes the connection, and checks that nothing more had come.
+	// end closes the connection, and checks that nothing more was sent.
 	end()
 }
 
-// arena is what all cases share: the servers, and a peer of each kind that
-// must not notice anything.
+// arena is what all cases share: the servers, and a peer of each kind that must
+// not be affected.
 type arena struct {
 	web        *httptest.Server
 	sse        *httptest.Server
@@ -136,8 +136,8 @@ func start(t *testing.T, h interface {
 	return web
 }
 
-// peer connects, and opens a session where there are some, unless the case
-// does not want that.
+// peer connects, and opens a session if the revision has sessions, unless the
+// case asks for none.
 func (a *arena) peer(t *testing.T, r route, e *entry) peer {
 	t.Helper()
 	if e == nil {
@@ -157,8 +157,8 @@ func (a *arena) peer(t *testing.T, r route, e *entry) peer {
 	return newHTTPPeer(t, a.web, r, revision, fresh)
 }
 
-// Whatever is sent to a server gets the answer that the specification wants,
-// or a clear refusal, and disturbs nobody.
+// Every input to a server gets the answer that the specification requires, or a
+// clear refusal, and affects no other client.
 func TestServers(t *testing.T) {
 	files := load(t, "server")
 	files["fields"] = tables(t, files["fields"], "params")
@@ -191,12 +191,13 @@ func (a *arena) attack(t *testing.T, r route, e *entry) {
 		p.serves(t)
 	}
 	p.end()
-	// One of them each time, in turn: a server is one for all of a transport.
+	// One bystander each time, in turn: all clients of a transport share its
+	// server.
 	a.turn = (a.turn + 1) % len(a.bystanders)
 	a.bystanders[a.turn].serves(t)
 }
 
-// complete makes the message of a case that was made of a table.
+// complete completes the message of a case that was generated from a table.
 func (e *entry) complete(r route) {
 	params := e.one("params", r)
 	if params == "" {
@@ -214,12 +215,12 @@ func (e *entry) complete(r route) {
 	e.fields["send/"+r.era] = []string{fmt.Sprintf(`{"jsonrpc":"2.0",%s"method":%q,"params":%s}`, id, e.one("method-name", r), params)}
 }
 
-// judge compares what came with what is wanted.
+// judge compares the reaction with the expected one.
 func (e *entry) judge(t *testing.T, r route, got answered) {
 	t.Helper()
 	want, o := e.one("want", r), got.outcome()
 	if want == "" {
-		t.Fatal("the case does not say what it wants")
+		t.Fatal("the case does not say what to expect")
 	}
 	if !slices.Contains(strings.Split(want, "|"), o) && !(got.refused && refusal(want)) {
 		t.Errorf("got %s, want %s: status %d, %.300s", o, want, got.status, got.frame)
@@ -227,14 +228,14 @@ func (e *entry) judge(t *testing.T, r route, got answered) {
 	e.judgeStatus(t, r, got)
 	if id := e.one("id", r); id != "" && !got.refused {
 		var m message
-		_ = json.Unmarshal([]byte(got.frame), &m) // judged above
+		_ = json.Unmarshal([]byte(got.frame), &m) // checked above
 		if have := string(m.ID); have != id && !(have == "" && id == "none") {
 			t.Errorf("the answer has the id %q, want %q: %.300s", have, id, got.frame)
 		}
 	}
 }
 
-// refusal reports whether something that is to be answered by an error may be
+// refusal reports whether an input that should be answered with an error may be
 // refused by the status alone.
 func refusal(want string) bool {
 	for w := range strings.SplitSeq(want, "|") {
@@ -245,8 +246,8 @@ func refusal(want string) bool {
 	return false
 }
 
-// judgeStatus compares the status of HTTP. A POST that brings a message to a
-// stream has said nothing of it when it was accepted.
+// judgeStatus compares the HTTP status. Accepting a POST that delivers a
+// message for a stream says nothing about the message.
 func (e *entry) judgeStatus(t *testing.T, r route, got answered) {
 	t.Helper()
 	want := e.one("status", r)

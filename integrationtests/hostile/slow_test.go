@@ -18,8 +18,8 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// A client that asks for much and reads nothing is cut off, while others are
-// served.
+// A client that requests much and reads nothing is disconnected, while others
+// are served.
 func TestSlowReaders(t *testing.T) {
 	s := newTarget()
 	server.AddTool(s, mcp.Tool{Name: "big"}, func(context.Context, *server.Call, struct{}) (string, error) {
@@ -34,7 +34,7 @@ func TestSlowReaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range toServers[2:] { // over pipes a server has one client
+	for _, r := range toServers[2:] { // over pipes, a server has only one client
 		handler := http.Handler(h)
 		if r.transport == "sse" {
 			handler = old
@@ -50,7 +50,7 @@ func TestSlowReaders(t *testing.T) {
 	}
 }
 
-// stall lets one client over a route stop reading.
+// stall makes one client over a route stop reading.
 func stall(t *testing.T, h http.Handler, r route) {
 	t.Helper()
 	gone := make(chan string, 16)
@@ -74,19 +74,19 @@ func stall(t *testing.T, h http.Handler, r route) {
 		select {
 		case cut = <-gone:
 		case <-timer.C:
-			t.Fatal("the client that does not read was not cut off")
+			t.Fatal("the client that does not read was not disconnected")
 		}
 	}
 	bystander.serves(t)
 	if p, ok := victim.(*ssePeer); ok {
 		if got := p.exchange(p.request(new(entry), good("late", r.era))); got.status != http.StatusNotFound {
-			t.Errorf("a POST of the client that was cut off: %+v", got)
+			t.Errorf("a POST of the client that was disconnected: %+v", got)
 		}
 	}
 }
 
-// stop sends a request, and returns the connection on which its answer comes
-// and is not read.
+// stop sends a request, and returns the connection on which the answer arrives
+// but is not read.
 func stop(t *testing.T, victim peer, request string) net.Conn {
 	t.Helper()
 	if p, ok := victim.(*ssePeer); ok {
@@ -102,9 +102,9 @@ func stop(t *testing.T, victim peer, request string) net.Conn {
 	return p.conn
 }
 
-// small lets the kernel take little for a reader.
+// small makes the kernel buffer little for a reader.
 func small(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetReadBuffer(4096) // only makes the test quicker
+		_ = tcp.SetReadBuffer(4096) // only makes the test faster
 	}
 }

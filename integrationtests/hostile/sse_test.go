@@ -13,8 +13,8 @@ import (
 	"github.com/parley-mcp/parley/internal/sse"
 )
 
-// ssePeer is a client of HTTP+SSE: it posts as any client of HTTP does, and
-// hears the answers on a stream that it has opened before.
+// ssePeer is a client of HTTP+SSE: it posts like any HTTP client, and receives
+// the answers on a stream that it opened before.
 type ssePeer struct {
 	*httpPeer
 	down   net.Conn
@@ -32,7 +32,7 @@ func newSSEPeer(t *testing.T, web *httptest.Server, r route, revision string, fr
 	return p
 }
 
-// listen opens the stream, and takes the endpoint that it names.
+// listen opens the stream and reads the endpoint that it names.
 func (p *ssePeer) listen() {
 	p.t.Helper()
 	reader := p.another()
@@ -67,7 +67,7 @@ func (p *ssePeer) open() {
 	p.fresh = ""
 }
 
-// post posts a message that is in order.
+// post posts a valid message.
 func (p *ssePeer) post(message string) {
 	p.t.Helper()
 	if got := p.exchange(p.request(new(entry), message)); got.status != http.StatusAccepted {
@@ -75,7 +75,7 @@ func (p *ssePeer) post(message string) {
 	}
 }
 
-// heard returns the next message on the stream, or "" at its end.
+// heard returns the next message of the stream, or "" at its end.
 func (p *ssePeer) heard() string {
 	p.t.Helper()
 	_ = p.down.SetReadDeadline(time.Now().Add(patience))
@@ -89,7 +89,8 @@ func (p *ssePeer) heard() string {
 	return string(e.Data)
 }
 
-// response returns the next message that is no request or notification.
+// response returns the next message that is neither a request nor a
+// notification.
 func (p *ssePeer) response() string {
 	p.t.Helper()
 	for {
@@ -134,10 +135,11 @@ func (p *ssePeer) redial() {
 	p.dial()
 }
 
-// serves calls a tool. The answer is the next thing that the server says.
+// serves calls a tool. The response must be the next message that the server
+// sends.
 func (p *ssePeer) serves(t *testing.T) {
 	t.Helper()
-	p.t = t // a bystander serves one test after the other
+	p.t = t // a bystander is used by one test after the other
 	p.open()
 	p.post(good("good", p.route.era))
 	if frame := p.response(); !strings.Contains(frame, `"id":"good"`) || !strings.Contains(frame, "fine") {

@@ -14,7 +14,7 @@ import (
 	"github.com/parley-mcp/parley/transport/stdio"
 )
 
-// shortly is how long waits are that come to an end by themselves.
+// shortly is the timeout in tests that let one expire.
 const shortly = 200 * time.Millisecond
 
 // stdioPeer is a client of a server over lines.
@@ -35,7 +35,7 @@ func newStdioPeer(t *testing.T, r route, revision string, fresh bool) *stdioPeer
 	go func() { // ends when w is closed; end waits for it
 		err := stdio.ServeOn(context.Background(), target, in, answers, &mcp.ServeOptions{Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes})
 		_ = answers.Close() // ends the reader
-		_ = in.Close()      // what is still written has no reader
+		_ = in.Close()      // further writes have no reader
 		p.served <- err
 	}()
 	go func() { // ends with the server
@@ -68,10 +68,10 @@ func (p *stdioPeer) open() {
 }
 
 func (p *stdioPeer) write(line string) {
-	_, _ = io.WriteString(p.w, line+"\n") // a server that is gone shows in the next read
+	_, _ = io.WriteString(p.w, line+"\n") // if the server is gone, the next read shows it
 }
 
-// next returns the next line of the server, or "" at the end.
+// next returns the server's next line, or "" at the end.
 func (p *stdioPeer) next() string {
 	p.t.Helper()
 	timer := time.NewTimer(patience)
@@ -85,7 +85,7 @@ func (p *stdioPeer) next() string {
 	}
 }
 
-// response returns the next line that is no request or notification.
+// response returns the next line that is neither a request nor a notification.
 func (p *stdioPeer) response() string {
 	p.t.Helper()
 	for {
@@ -120,16 +120,16 @@ func (p *stdioPeer) send(e *entry) answered {
 		told(p.t, p.next(), method)
 	}
 	if e.one("want", p.route) == "nothing" {
-		return answered{} // serves and end see whether something comes
+		return answered{} // serves and end check that nothing comes
 	}
 	line := p.response()
 	return answered{frame: line, closed: line == ""}
 }
 
-// question is a call that asks its client something.
+// question is a call whose handler asks its client something.
 const question = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{}}}`
 
-// questionID returns the ID of what the server asks.
+// questionID returns the ID of the server's question.
 func questionID(t *testing.T, frame string) string {
 	t.Helper()
 	var m message
@@ -139,7 +139,7 @@ func questionID(t *testing.T, frame string) string {
 	return string(m.ID)
 }
 
-// told checks that a message of the server is a notification.
+// told checks that a frame is a notification with a method.
 func told(t *testing.T, frame, method string) {
 	t.Helper()
 	var m message
@@ -148,8 +148,8 @@ func told(t *testing.T, frame, method string) {
 	}
 }
 
-// flood writes a line that does not end, until enough is enough: then the
-// client goes away, and with it the server's patience.
+// flood writes a line without an end, until the client has written enough and
+// disconnects.
 func (p *stdioPeer) flood(part string) answered {
 	p.t.Helper()
 	for range 128 * maxBytes / len(part) {
@@ -158,15 +158,16 @@ func (p *stdioPeer) flood(part string) answered {
 		}
 	}
 	_ = p.w.Close()
-	p.response() // that it was too long
+	p.response() // the refusal of the long line
 	line := p.response()
 	return answered{frame: line, closed: line == ""}
 }
 
-// serves calls a tool. The answer is the next thing that the server says.
+// serves calls a tool. The response must be the next frame that the server
+// sends.
 func (p *stdioPeer) serves(t *testing.T) {
 	t.Helper()
-	p.t = t // a bystander serves one test after the other
+	p.t = t // a bystander is used by one test after the other
 	p.open()
 	p.write(good("good", p.route.era))
 	if line := p.response(); !strings.Contains(line, `"id":"good"`) || !strings.Contains(line, "fine") {
@@ -183,6 +184,6 @@ func (p *stdioPeer) end() {
 		<-p.served // a bystander ends in a cleanup
 	}
 	for line := range p.lines {
-		p.t.Errorf("%v: the server had more to say: %.300s", p.route, line)
+		p.t.Errorf("%v: the server sent more: %.300s", p.route, line)
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/parley-mcp/parley/internal/sse"
 )
 
-// standing is the stream of an HTTP+SSE server, on which all that it says
-// comes. Each write comes at once, and whole.
+// standing is the stream of an HTTP+SSE server, which carries everything that
+// it sends. Each write is flushed at once, as a whole.
 type standing struct {
 	mu   sync.Mutex
 	w    http.ResponseWriter // nil when the stream has ended
-	done chan struct{}       // closed when it is to end
+	done chan struct{}       // closed to end it
 	once sync.Once
 }
 
@@ -82,7 +82,7 @@ func (v *villain) stand(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 }
 
-// begin lets the stream begin as the case wants.
+// begin begins the stream as the case requires.
 func (v *villain) begin(s *standing) {
 	if text := v.entry.one("stream", v.route); text != "" {
 		_, _ = io.WriteString(s, v.expand(text, &asked{})+"\n\n")
@@ -95,8 +95,8 @@ func (v *villain) begin(s *standing) {
 	}
 }
 
-// posted takes a message of the client. What answers it comes on the stream,
-// before the POST is said to be accepted.
+// posted takes a message of the client. The answer is sent on the stream before
+// the POST is accepted.
 func (v *villain) posted(w http.ResponseWriter, body []byte) {
 	v.mu.Lock()
 	s := v.stream
@@ -119,7 +119,7 @@ func (v *villain) posted(w http.ResponseWriter, body []byte) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// hear keeps what the client answered.
+// hear keeps the client's answer.
 func (v *villain) hear(body []byte) {
 	select {
 	case v.replies <- string(body):
@@ -156,7 +156,7 @@ func (v *villain) speak(s *standing, m *asked) {
 		return
 	}
 	for _, f := range v.frames(m) {
-		_, _ = fmt.Fprintf(s, "data: %s\n\n", f) // a client that has gone hears nothing
+		_, _ = fmt.Fprintf(s, "data: %s\n\n", f) // the client may be gone
 	}
 	if v.entry.one("ends", v.route) != "" {
 		s.end()

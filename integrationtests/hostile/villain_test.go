@@ -15,8 +15,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// villain is a server that answers as it should, but for the one call that its
-// case is about. It is both a transport that is in memory and an http.Handler.
+// villain is a server that behaves correctly, except in the one call that its
+// case is about. It is both a transport in memory and an http.Handler.
 type villain struct {
 	t       *testing.T
 	route   route
@@ -27,8 +27,8 @@ type villain struct {
 	running sync.WaitGroup
 
 	mu     sync.Mutex
-	stream *standing // over HTTP+SSE, where it is
-	host   string    // as its client calls it
+	stream *standing // over HTTP+SSE only
+	host   string    // as its client addresses it
 }
 
 func villainFor(t *testing.T, r route, e *entry) *villain {
@@ -37,7 +37,7 @@ func villainFor(t *testing.T, r route, e *entry) *villain {
 	return &villain{t: t, route: r, entry: copied, replies: make(chan string, 1024), ended: make(chan struct{})}
 }
 
-// enough ends what goes on and on.
+// enough ends floods.
 func (v *villain) enough() { v.end.Do(func() { close(v.ended) }) }
 
 // asked is a message of the client.
@@ -56,7 +56,7 @@ func (v *villain) mine(m *asked) bool {
 
 const everything = `"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
-// proper is the answer that a message should have.
+// proper returns the correct answer to a message.
 func (v *villain) proper(m *asked) string {
 	result := "{}"
 	switch m.Method {
@@ -104,7 +104,7 @@ func (v *villain) frames(m *asked) (list []string) {
 	return list
 }
 
-// typed adds the type that every result of the stateless era has.
+// typed adds the resultType that every result of the stateless era has.
 func (v *villain) typed(result string) string {
 	if v.route.era == "session" || strings.Contains(result, "resultType") || !strings.HasPrefix(result, "{") {
 		return result
@@ -174,7 +174,7 @@ func (v *villain) attackOn(w io.Writer, m *asked) {
 	}
 }
 
-// flood writes until the client or the test has had enough.
+// flood writes until the client or the test ends it.
 func (v *villain) flood(w io.Writer, part string) {
 	flusher, _ := w.(http.Flusher)
 	for {
@@ -263,8 +263,8 @@ func (v *villain) attackOver(w http.ResponseWriter, m *asked) {
 	}
 }
 
-// raw writes a response byte by byte. Head and body are apart where the first
-// empty line is.
+// raw writes a response byte by byte. The first empty line separates head and
+// body.
 func (v *villain) raw(w http.ResponseWriter, raw string, m *asked) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -274,7 +274,7 @@ func (v *villain) raw(w http.ResponseWriter, raw string, m *asked) {
 	defer func() { _ = conn.Close() }()
 	head, body, _ := strings.Cut(raw, "\n\n")
 	head = strings.TrimSuffix(head, "\n")
-	if !strings.Contains(head, "Upgrade") { // no other call should meet this connection
+	if !strings.Contains(head, "Upgrade") { // no other call must use this connection
 		status, rest, _ := strings.Cut(head, "\n")
 		head = strings.TrimSuffix(status+"\nConnection: close\n"+rest, "\n")
 	}

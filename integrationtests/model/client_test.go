@@ -12,10 +12,10 @@ type client struct {
 	peer     peer
 
 	requests    []*request
-	answers     map[string]int // that were heard, by ID
+	answers     map[string]int // received, by ID
 	left        bool           // the connection was closed
 	everWatched bool
-	answeredUp  int // how much of what was heard has been looked at for questions
+	answeredUp  int // how many of the received frames were searched for questions
 }
 
 func (c *client) stateless() bool { return c.revision == "2026-07-28" }
@@ -29,7 +29,7 @@ func (c *client) meta(tag string) string {
 	return fmt.Sprintf(`"_meta":{"progressToken":%q}`, tag)
 }
 
-// open opens a session, where there are some.
+// open opens a session, if the revision has sessions.
 func (c *client) open(settle func()) {
 	if c.stateless() {
 		return
@@ -45,7 +45,7 @@ func (c *client) open(settle func()) {
 	}
 }
 
-// note remembers a request. The cancellation of another one with its ID may
+// note remembers a request. The cancellation of an earlier one with its ID may
 // still be on its way.
 func (c *client) note(tag, id, kind string) *request {
 	q := &request{tag: tag, id: id, kind: kind, via: tag}
@@ -68,7 +68,7 @@ func (c *client) other(tag, id, kind, method, members string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s%s}}`, id, method, c.meta(tag), members)
 }
 
-// unanswered returns the n-th of the requests that may still be served.
+// unanswered returns the n-th of the requests that may still be running.
 func (c *client) unanswered(n int) *request {
 	if len(c.requests) == 0 {
 		return nil
@@ -76,13 +76,13 @@ func (c *client) unanswered(n int) *request {
 	return c.requests[n%len(c.requests)]
 }
 
-// cancel withdraws a request, as its transport and revision have it.
+// cancel withdraws a request in the way of its transport and revision.
 func (c *client) cancel(q *request) {
 	if q.kind == "initialize" {
 		return
 	}
 	q.cancelled = true
-	for _, twin := range c.requests { // those of one ID are not told apart
+	for _, twin := range c.requests { // requests with the same ID cannot be told apart
 		twin.cancelled = twin.cancelled || twin.id == q.id
 	}
 	if c.stateless() && c.peer.abandon(q.tag) {
@@ -91,7 +91,7 @@ func (c *client) cancel(q *request) {
 	c.peer.send("", fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, q.id))
 }
 
-// cut loses a response. Only those of a session can be taken up again.
+// cut breaks off a response. Only those of a session can be resumed.
 func (c *client) cut(n int) {
 	p, ok := c.peer.(cutter)
 	if !ok || c.stateless() {
@@ -109,7 +109,7 @@ func (c *client) resume() {
 	}
 }
 
-// answerQuestions answers what the server has asked since the last time.
+// answerQuestions answers the questions that arrived since the last call.
 func (c *client) answerQuestions() {
 	heard := c.peer.heard()
 	for _, r := range heard[c.answeredUp:] {
@@ -141,7 +141,7 @@ func (c *client) watches() bool {
 	return asked
 }
 
-// updates counts how often the client was told that the resource has changed.
+// updates counts the notifications that the resource has changed.
 func (c *client) updates() (n int) {
 	for _, r := range c.peer.heard() {
 		if decoded(r.frame).Method == "notifications/resources/updated" {

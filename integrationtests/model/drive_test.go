@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// drive is a program that runs.
+// drive is a running program.
 type drive struct {
 	world   *world
 	way     way
-	clients []*client // those that are there
+	clients []*client // those that are connected
 	all     []*client // those that ever were
 	tags    int
 }
@@ -33,7 +33,7 @@ func (d *drive) arrive(revision string) *client {
 	return c
 }
 
-// settle lets everything come to rest that can, and time go by.
+// settle lets everything proceed that can, and some time pass.
 func settle() { pass(50 * time.Millisecond) }
 
 func pass(d time.Duration) {
@@ -42,7 +42,8 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// tag names a request. IDs repeat from client to client, tags do not.
+// tag names a request. Different clients use the same IDs, but never the same
+// tag.
 func (d *drive) tag(c *client) (tag, id string) {
 	d.tags++
 	return fmt.Sprintf("t%d", d.tags), fmt.Sprint(len(c.requests) + 1)
@@ -130,7 +131,7 @@ func (d *drive) leave(c *client, rude bool) {
 	c.peer.close(rude)
 }
 
-// end lets all that waits come to its end, and looks at what is left.
+// end lets everything that waits finish, and looks at what is left.
 func (d *drive) end() (broken []string) {
 	settle()
 	for range 3 {
@@ -139,7 +140,7 @@ func (d *drive) end() (broken []string) {
 				d.world.release(q.tag)
 			}
 		}
-		settle() // so that those who come back have missed something
+		settle() // so that clients that resume have missed something
 		for _, c := range d.clients {
 			c.resume()
 			c.answerQuestions()
@@ -153,7 +154,7 @@ func (d *drive) end() (broken []string) {
 	for _, c := range d.clients {
 		d.leave(c, false)
 	}
-	pass(time.Hour) // until the sessions of those who left without a word are over
+	pass(time.Hour) // until the sessions of clients that vanished have ended
 	broken = append(broken, d.way.end()...)
 	settle()
 	if n := d.world.running.Load(); n != 0 {
@@ -165,8 +166,8 @@ func (d *drive) end() (broken []string) {
 	return broken
 }
 
-// tellOnce changes the watched resource, of which everybody who is certain to
-// watch it has to hear.
+// tellOnce changes the watched resource, of which every client that is certain
+// to watch it must be notified.
 func (d *drive) tellOnce() (broken []string) {
 	before := map[*client]int{}
 	for _, c := range d.clients {
@@ -176,13 +177,13 @@ func (d *drive) tellOnce() (broken []string) {
 	settle()
 	for _, c := range d.clients {
 		if c.watches() && c.updates() == before[c] {
-			broken = append(broken, fmt.Sprintf("client %d (%s) was not told of a change", c.number, c.revision))
+			broken = append(broken, fmt.Sprintf("client %d (%s) was not notified of a change", c.number, c.revision))
 		}
 	}
 	return broken
 }
 
-// history prints the program, and what each client heard.
+// history prints the program, and what each client received.
 func (d *drive) history(p program) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "over %s, revisions %v\n", p.Over, p.Revisions)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// frame is what of a message is looked at.
+// frame is the part of a message that is examined.
 type frame struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -30,24 +30,24 @@ type frame struct {
 }
 
 func decoded(text string) (f frame) {
-	_ = json.Unmarshal([]byte(text), &f) // what cannot be read is seen as nothing, and missed
+	_ = json.Unmarshal([]byte(text), &f) // an unreadable frame counts as none, and is then missing
 	return f
 }
 
 // request is one that a client has sent.
 type request struct {
 	tag, id, kind string
-	via           string // on whose response it is answered: its own, or a batch's
+	via           string // the tag whose response carries the answer: its own, or a batch's
 	cancelled     bool
-	lost          bool // its response was cut, and cannot be taken up
+	lost          bool // its response was cut, and cannot be resumed
 	answers       int
-	returned      bool // what it is to return: its tag
+	returned      bool // it returned its tag, as it should
 	notes         int
 	progress      float64
 }
 
-// judge goes through what a connection was told, and returns the rules that
-// were broken.
+// judge goes through what a connection received, and returns the properties
+// that were broken.
 func (c *client) judge() (broken []string) {
 	complain := func(format string, args ...any) {
 		broken = append(broken, fmt.Sprintf("client %d (%s): ", c.number, c.revision)+fmt.Sprintf(format, args...))
@@ -100,15 +100,15 @@ func (c *client) hears(via, text string, complain func(string, ...any)) {
 		c.belongs(via, f.Params.Message, text, complain, func(*request) {})
 	case strings.HasSuffix(f.Method, "list_changed"), f.Method == "notifications/resources/updated":
 		c.changed(via, f, text, complain)
-	case f.Method == "" && f.Error != nil: // about nonsense that had no ID
+	case f.Method == "" && f.Error != nil: // about an invalid frame without an ID
 	case f.Method == "notifications/subscriptions/acknowledged", f.Method == "notifications/cancelled":
 	default:
 		complain("what is this? %s", text)
 	}
 }
 
-// belongs checks that a message belongs to a request of this client that has
-// no answer yet, and came on its response.
+// belongs checks that a message belongs to a request of this client that has no
+// response yet, and came on its response stream.
 func (c *client) belongs(via, tag, text string, complain func(string, ...any), then func(*request)) {
 	for _, q := range c.requests {
 		if q.tag != tag {
@@ -126,9 +126,9 @@ func (c *client) belongs(via, tag, text string, complain func(string, ...any), t
 	complain("of somebody else: %s", text)
 }
 
-// answered takes an answer. It says which request it is for by the tag in it,
-// or else by an ID that was used once; where an ID was used again while it was
-// in use, answers without a tag are only counted.
+// answered takes a response. It finds the request by the tag in the response,
+// or else by an ID that was used once; if an ID was reused while in use,
+// responses without a tag are only counted.
 func (c *client) answered(via string, f frame, text string, complain func(string, ...any)) {
 	var tag string
 	if f.Result != nil && len(f.Result.Content) > 0 {
@@ -162,15 +162,14 @@ func (c *client) answered(via string, f frame, text string, complain func(string
 	}
 }
 
-// isTag reports whether what a tool returned is a tag, and no words of an
-// error.
+// isTag reports whether a tool's result is a tag, and not an error text.
 func isTag(text string) bool {
 	return len(text) > 1 && text[0] == 't' && text[1] >= '0' && text[1] <= '9'
 }
 
-// settled checks at the end that the requests with an ID have their answers,
-// and no more. Where the ID was used once, it is the answer that the tool gives
-// to those who do not go away.
+// settled checks at the end that the requests with an ID have their responses,
+// and no more. If the ID was used once, the response must be what the tool
+// returns to clients that stay.
 func (c *client) settled(id string, complain func(string, ...any)) {
 	least, most := 0, 0
 	var one *request

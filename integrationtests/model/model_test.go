@@ -24,8 +24,8 @@ type step struct {
 
 func (s step) String() string { return fmt.Sprintf("%s client=%d n=%d", s.Do, s.Client, s.N) }
 
-// deeds are what may happen, those more than once that should happen more. The
-// first one does nothing, so a program that breaks a rule shrinks to it.
+// deeds are what may happen; likelier ones appear more than once. The first one
+// does nothing, so a program that breaks a property shrinks to it.
 var deeds = []string{
 	"settle", "call", "call", "call", "call", "again", "batch", "list", "cancel", "cancel", "release", "release", "answer",
 	"listen", "watch", "unwatch", "change", "update", "leave", "nonsense", "settle", "cut", "cut", "cut", "resume",
@@ -56,7 +56,7 @@ func programs() *rapid.Generator[program] {
 	})
 }
 
-// Whatever clients do and in what order, each gets what is its own.
+// Whatever clients do, and in whatever order, each gets what is its own.
 func TestModel(t *testing.T) {
 	until := time.Now().Add(soakTime(t))
 	for n := 1; ; n++ { // of a hundred programs each
@@ -73,7 +73,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// soakTime is how long to go on; nothing without PARLEY_SOAK.
+// soakTime is how long to continue; zero without PARLEY_SOAK.
 func soakTime(t *testing.T) time.Duration {
 	value := os.Getenv("PARLEY_SOAK")
 	if value == "" {
@@ -86,8 +86,8 @@ func soakTime(t *testing.T) time.Duration {
 	return d
 }
 
-// run runs a program in a bubble of its own, and returns the rules that were
-// broken and what was said.
+// run runs a program in its own bubble, and returns the properties that were
+// broken and everything that was sent.
 func run(t *testing.T, p program) (broken []string, history string) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDrive(t, p)

@@ -15,7 +15,7 @@ type old struct {
 	ears
 	http    *http.Client
 	running sync.WaitGroup
-	ctx     context.Context // the client's life: ended by close
+	ctx     context.Context // ended by close
 	end     context.CancelFunc
 
 	mu       sync.Mutex

@@ -14,34 +14,34 @@ import (
 )
 
 // received is a frame of the server. via is the tag of the request on whose
-// response it came, where there are such, and otherwise "".
+// response it came, or "" if the transport has no such responses.
 type received struct{ via, frame string }
 
 // peer is the client's end of a connection.
 type peer interface {
-	// send sends a frame about the request with that tag, "" for none. It does
-	// not wait for an answer.
+	// send sends a frame about the request with that tag; "" means none. It
+	// does not wait for a response.
 	send(tag, frame string)
-	// abandon closes the response to a request; it reports whether there are
-	// such.
+	// abandon closes the response to a request; it reports whether the
+	// transport has such responses.
 	abandon(tag string) bool
-	// close goes away, without a word if it is rude. It returns when nothing of
-	// the client runs any more.
+	// close disconnects, abruptly if rude is set. It returns when nothing of
+	// the client is running any more.
 	close(rude bool)
-	// heard returns what has come so far.
+	// heard returns the frames received so far.
 	heard() []received
 }
 
-// cutter is a peer whose responses can be lost, and be taken up again.
+// cutter is a peer whose responses can be cut and resumed.
 type cutter interface {
-	// cut loses the n-th of the responses that are open, and returns the tag of
-	// its request if nobody can come back for the rest.
+	// cut cuts the n-th open response, and returns the tag of its request if
+	// the rest cannot be resumed.
 	cut(n int) (lost string)
-	// resume comes back for what was cut.
+	// resume resumes the responses that were cut.
 	resume()
 }
 
-// ears collects what comes.
+// ears collects received frames.
 type ears struct {
 	mu  sync.Mutex
 	all []received
@@ -59,7 +59,7 @@ func (e *ears) heard() []received {
 	return append([]received(nil), e.all...)
 }
 
-// pipe is a connection of frames, such as stdio is.
+// pipe is a connection of frames, like stdio.
 type pipe struct {
 	ears
 	near    stream.Frames
@@ -70,7 +70,7 @@ func newPipe(h mcp.Handler) *pipe {
 	near, far := stream.Pipe()
 	p := &pipe{near: near}
 	p.running.Go(func() { // ends when near is closed
-		_ = stream.Serve(context.Background(), h, far, mcp.ServeOptions{Logger: mcptest.Quiet()}) // how it ended is seen in what it said
+		_ = stream.Serve(context.Background(), h, far, mcp.ServeOptions{Logger: mcptest.Quiet()}) // what it sent shows how it ended
 	})
 	p.running.Go(func() { // ends when near is closed
 		for {
@@ -124,7 +124,7 @@ func (p *lines) send(_, frame string) { _, _ = io.WriteString(p.w, frame+"\n") }
 
 func (p *lines) abandon(string) bool { return false }
 
-// close ends the input, as a client does, or both ends, as a crash does.
+// close closes the input, as a client does, or both ends, as a crash does.
 func (p *lines) close(rude bool) {
 	if rude {
 		_ = p.r.Close()

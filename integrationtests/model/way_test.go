@@ -11,7 +11,7 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// way is a transport to the world.
+// way is a transport to the server.
 type way interface {
 	// arrive connects a client.
 	arrive(revision string) peer
@@ -19,7 +19,7 @@ type way interface {
 	end() (broken []string)
 }
 
-// ways are the transports, and whether they carry a revision.
+// ways are the transports, each with whether it carries a revision.
 var ways = map[string]func(revision string) bool{
 	"memory": func(string) bool { return true },
 	"lines":  func(string) bool { return true },
@@ -52,7 +52,7 @@ func newWay(t *testing.T, name string, w *world) way {
 	return nil
 }
 
-// directly is a way on which each client has a server's end of its own.
+// directly is a way on which each client has its own server connection.
 type directly func(revision string) peer
 
 func (d directly) arrive(revision string) peer { return d(revision) }

@@ -14,7 +14,7 @@ import (
 )
 
 // web is a client over HTTP: each message is a request of its own, and each
-// response may be lost.
+// response may be cut.
 type web struct {
 	ears
 	http    *http.Client
@@ -32,10 +32,10 @@ type exchange struct {
 	cancel      context.CancelFunc
 	done        chan struct{}
 
-	// What follows is known when done is closed.
+	// The following is known when done is closed.
 	last  string // ID of the last event that came
-	whole bool   // the response came to its end
-	lost  bool   // it was cut, and nobody has come back yet
+	whole bool   // the response is complete
+	lost  bool   // it was cut, and not resumed yet
 }
 
 func newWeb(c *http.Client, version string) *web { return &web{http: c, version: version} }
@@ -68,12 +68,12 @@ func (w *web) do(method, tag, frame, last string) {
 			err = w.take(resp, ex)
 		}
 		if ex.whole = err == nil; !ex.whole && ctx.Err() == nil {
-			w.hear(tag, "no response: "+err.Error()) // which is judged to be wrong
+			w.hear(tag, "no response: "+err.Error()) // which the judge rejects
 		}
 	})
 }
 
-// take hears what a response says.
+// take receives a response.
 func (w *web) take(resp *http.Response, ex *exchange) error {
 	if id := resp.Header.Get("Mcp-Session-Id"); id != "" {
 		w.mu.Lock()
@@ -94,7 +94,7 @@ func (w *web) take(resp *http.Response, ex *exchange) error {
 	return err
 }
 
-// follow hears a stream.
+// follow receives a stream.
 func (w *web) follow(body io.Reader, ex *exchange) error {
 	events := sse.NewReader(body, 1<<20)
 	for {
@@ -114,7 +114,7 @@ func (w *web) follow(body io.Reader, ex *exchange) error {
 	}
 }
 
-// header says what the message says. The caller holds w.mu.
+// header sets the headers that mirror the message. The caller holds w.mu.
 func (w *web) header(r *http.Request, frame string) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")

@@ -13,7 +13,7 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// world is the server, and what is known of it from inside.
+// world is the server, and what is known of its internal state.
 type world struct {
 	*server.Server
 	running  atomic.Int64 // handlers
@@ -36,14 +36,14 @@ const watchedURI = "model:///a"
 // noteMethod is the notification that handlers send before their answer.
 const noteMethod = "model/note"
 
-// said is the params of such a notification.
+// said are the params of such a notification.
 type said struct {
 	Tag string `json:"tag"`
 	N   int    `json:"n"`
 }
 
-// toolKinds are the tools, each of which does another thing on its way to
-// returning its tag. Those that come first are drawn most.
+// toolKinds are the tools, each of which does something different before it
+// returns its tag. Earlier ones are drawn more often.
 var toolKinds = []string{"block", "tell", "ask", "echo", "fail", "boom"}
 
 func newWorld() *world {
@@ -64,7 +64,7 @@ func newWorld() *world {
 	return w
 }
 
-// tool adds a tool that returns its tag when do has done.
+// tool adds a tool that runs do and then returns its tag.
 func (w *world) tool(name string, do func(ctx context.Context, call *server.Call, tag string) error) {
 	server.AddTool(w.Server, mcp.Tool{Name: name}, func(ctx context.Context, call *server.Call, in tagged) (string, error) {
 		w.running.Add(1)
@@ -73,10 +73,10 @@ func (w *world) tool(name string, do func(ctx context.Context, call *server.Call
 	})
 }
 
-// faithful are those that return their tag whatever else happens.
+// faithful are the tools that return their tag whatever else happens.
 var faithful = []string{"echo", "tell", "block"}
 
-// notes is how many notifications the tools send that send some.
+// notes is the number of notifications of each tool that sends some.
 var notes = map[string]int{"tell": 3, "block": 4}
 
 // tell sends notifications and progress, in this order.
@@ -95,7 +95,7 @@ func say(ctx context.Context, call *server.Call, tag string, from, to int) error
 	return nil
 }
 
-// block waits until it is released or cancelled, and says that it did.
+// block waits until it is released or cancelled, and reports which.
 func (w *world) block(ctx context.Context, call *server.Call, tag string) error {
 	if err := say(ctx, call, tag, 1, 2); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (w *world) gate(tag string) chan struct{} {
 	return w.gates[tag]
 }
 
-// release lets a handler that blocks go on; it may not have begun yet.
+// release lets a blocked handler continue; it may not have started yet.
 func (w *world) release(tag string) {
 	gate := w.gate(tag)
 	select {

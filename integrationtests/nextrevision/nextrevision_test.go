@@ -16,7 +16,7 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// next is a second stateless revision, which has lost sound and completion.
+// next is a second stateless revision, which lacks audio and completion.
 var next = revision.Add("2030-01-01", mcp.Revision20260728, func(f *revision.Facts) {
 	f.Audio = false
 	f.Drop(mcp.MethodComplete)
@@ -75,17 +75,17 @@ func TestNextRevision(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text, ok := sound.Content[0].(*mcp.TextContent); !ok || !strings.Contains(text.Text, "audio") {
-			t.Errorf("sound went out as %T", sound.Content[0])
+			t.Errorf("audio was sent as %T", sound.Content[0])
 		}
 		if _, err := c.Do(t.Context(), mcp.MethodComplete, nil); err == nil {
-			t.Error("the revision has no completion, and there was some")
+			t.Error("the revision has no completion, but a request was answered")
 		}
 		hears(t, c)
 	})
 }
 
-// hears subscribes to a resource. The server's side of a change is not within
-// reach here, so only the agreement is looked at.
+// hears subscribes to a resource. The test cannot reach the server's side of a
+// change, so it only checks what was agreed.
 func hears(t *testing.T, c *client.Client) {
 	t.Helper()
 	s, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:r"}}, func(context.Context, client.Event) {})
@@ -93,20 +93,20 @@ func hears(t *testing.T, c *client.Client) {
 		t.Fatal(err)
 	}
 	if got := s.Honoured().ResourceSubscriptions; len(got) != 1 {
-		t.Errorf("the server agreed to tell of %v", got)
+		t.Errorf("the server agreed to watch %v", got)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// Each side finds the newest revision that the other has, too.
+// Each side finds the newest revision that the other has as well.
 func TestNegotiation(t *testing.T) {
 	before := mcp.Revision20260728
 	for _, tt := range []struct {
 		name           string
 		server, client []mcp.Revision
-		want           mcp.Revision // zero is none
+		want           mcp.Revision // zero means none
 	}{
 		{"both have all", nil, nil, next},
 		{"an older server", []mcp.Revision{before}, nil, before},

@@ -113,7 +113,7 @@ func forgetfulEventStore(t *testing.T, o observers) {
 // being refused, of which the first is stuck, and there is no room for the last.
 func tooManyRequests(t *testing.T, o observers) {
 	const most = 256
-	asking := make(chan struct{})
+	upTo := make(chan int)
 	release := make(chan struct{})
 	web := mcptest.NewSite(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -126,11 +126,13 @@ func tooManyRequests(t *testing.T, o observers) {
 		case r.Method == http.MethodGet:
 			w.Header().Set("Content-Type", "text/event-stream")
 			_ = http.NewResponseController(w).Flush() // the client's reading tells
-			<-asking
-			for i := range 2*most + 2 {
-				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"sampling/createMessage\",\"params\":{\"messages\":[],\"maxTokens\":1}}\n\n", i)
+			asked := 0
+			for n := range upTo {
+				for ; asked < n; asked++ {
+					fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"sampling/createMessage\",\"params\":{\"messages\":[],\"maxTokens\":1}}\n\n", asked)
+				}
+				_ = http.NewResponseController(w).Flush() // likewise
 			}
-			_ = http.NewResponseController(w).Flush() // likewise
 			<-release
 		case strings.Contains(string(body), "notifications/initialized"):
 			w.WriteHeader(http.StatusAccepted)
@@ -153,6 +155,9 @@ func tooManyRequests(t *testing.T, o observers) {
 		_ = c.Close() // its server is not in good order
 		web.Close()
 	})
-	close(asking)
+	upTo <- most + 1
+	synctest.Wait() // the first refusal is on its way, and no longer waits
+	upTo <- 2*most + 2
+	close(upTo)
 	synctest.Wait()
 }

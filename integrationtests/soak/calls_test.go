@@ -16,8 +16,8 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// through connects a client through the network that cuts. Nobody waits long
-// here.
+// through connects a client through the network that cuts connections, with
+// short timeouts.
 func (r *run) through(revision mcp.Revision, notify func(note)) (*client.Client, error) {
 	transport := &streamable.Client{
 		URL: "http://" + r.proxy.listener.Addr().String() + "/", Logger: mcptest.Quiet(),
@@ -47,7 +47,7 @@ func (r *run) options(revision mcp.Revision, notify func(note)) *client.Options 
 	}
 }
 
-// ledger keeps what each call was told.
+// ledger records the notifications of each call.
 type ledger struct {
 	mu   sync.Mutex
 	told map[string][]int
@@ -67,7 +67,8 @@ func (l *ledger) take(tag string) []int {
 	return told
 }
 
-// cutOff calls a tool that has much to say, while its connections are cut.
+// cutOff calls a tool that sends many notifications, while its connections are
+// cut.
 func (r *run) cutOff(revision mcp.Revision, worker int, connect func(mcp.Revision, func(note)) (*client.Client, error)) {
 	for n := 0; r.ctx.Err() == nil; n++ {
 		book := &ledger{told: map[string][]int{}}
@@ -81,8 +82,8 @@ func (r *run) cutOff(revision mcp.Revision, worker int, connect func(mcp.Revisio
 	}
 }
 
-// someCalls makes calls, one after the other. Where streams are resumed, one
-// that has begun comes to its end, unless the disk was full meanwhile.
+// someCalls makes calls, one after the other. Where streams are resumed, a call
+// that has begun completes, unless the disk was full in the meantime.
 //
 // Spec: 2025-11-25 basic/transports#resumability-and-redelivery.
 func (r *run) someCalls(c *client.Client, book *ledger, name string, resumed bool) {
@@ -97,27 +98,27 @@ func (r *run) someCalls(c *client.Client, book *ledger, name string, resumed boo
 		told := book.settled(tag, err == nil, times)
 		switch {
 		case err != nil && resumed && len(told) > 0 && r.ctx.Err() == nil && r.disk.refused.Load() == full:
-			r.t.Errorf("call %s had begun, was told %v, and was lost: %v", tag, told, err)
+			r.t.Errorf("call %s had begun, was notified %v, and was lost: %v", tag, told, err)
 		case err != nil:
 			r.failed.Add(1)
 		case out.Tag != tag:
 			r.t.Errorf("call %s returned the result of %s", tag, out.Tag)
 		case len(told) != times:
-			r.t.Errorf("call %s returned, and was told %v", tag, told)
+			r.t.Errorf("call %s returned, and was notified %v", tag, told)
 		default:
 			r.good.Add(1)
 		}
 		for at, n := range told {
 			if n != at+1 {
-				r.t.Errorf("call %s was told %v", tag, told)
+				r.t.Errorf("call %s was notified %v", tag, told)
 				break
 			}
 		}
 	}
 }
 
-// settled waits for notifications on their way from the reader to whoever
-// keeps the ledger: they are told on another goroutine than the answer.
+// settled waits for notifications on their way to the ledger, which they reach
+// on another goroutine than the response.
 func (l *ledger) settled(tag string, complete bool, times int) []int {
 	for range 200 {
 		l.mu.Lock()
@@ -131,7 +132,7 @@ func (l *ledger) settled(tag string, complete bool, times int) []int {
 	return l.take(tag)
 }
 
-// listening hears of changes, while its connections are cut.
+// listening listens for changes while its connections are cut.
 func (r *run) listening(revision mcp.Revision) {
 	for r.ctx.Err() == nil {
 		c, err := r.through(revision, nil)
@@ -147,7 +148,7 @@ func (r *run) listening(revision mcp.Revision) {
 	}
 }
 
-// children calls a child process, which is killed in the middle of it.
+// children calls a child process, which is killed in the middle of a call.
 func (r *run) children(revision mcp.Revision) {
 	self, err := os.Executable()
 	if err != nil {

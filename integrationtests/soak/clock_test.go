@@ -18,14 +18,14 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// jump lets time pass at once, as it does for a machine that was asleep.
+// jump makes time pass at once, as after a machine was asleep.
 func jump(d time.Duration) {
 	timer := time.NewTimer(d)
 	<-timer.C
 	synctest.Wait()
 }
 
-// asking has a tool that asks, and one that never returns by itself.
+// asking has a tool that asks, and one that never returns on its own.
 func asking() *server.Server {
 	s := server.New(mcp.Implementation{Name: "clock", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
 	server.AddTool(s, mcp.Tool{Name: "ask"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
@@ -60,8 +60,8 @@ func post(h http.Handler, session, method, name, body string) *httptest.Response
 
 const opening = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
 
-// Sessions that were idle while the clock jumped are over, and so is what
-// they were asked; others can be opened.
+// Sessions that were idle while the clock jumped have ended, and so have their
+// questions; new ones can be opened.
 func TestClockJumpsOverSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, err := streamable.New(asking(), &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
@@ -92,7 +92,7 @@ func TestClockJumpsOverSessions(t *testing.T) {
 }
 
 // The state of an exchange that waited for its user while the clock jumped is
-// refused, and the exchange can begin anew.
+// refused, and the exchange can be started again.
 func TestClockJumpsOverQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, err := streamable.New(asking(), &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
@@ -136,7 +136,7 @@ func TestClockJumpsOverQuestions(t *testing.T) {
 }
 
 // A call that was under way while the clock jumped has timed out; the
-// connection is still good.
+// connection still works.
 func TestClockJumpsOverCalls(t *testing.T) {
 	for _, revision := range []mcp.Revision{mcp.Revision20251125, mcp.Revision20260728} {
 		synctest.Test(t, func(t *testing.T) {

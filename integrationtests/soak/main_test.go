@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// length is how long to go on.
+// length is how long to run.
 func length(t *testing.T) time.Duration {
 	t.Helper()
 	value := os.Getenv("PARLEY_SOAK")

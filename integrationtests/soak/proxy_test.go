@@ -10,7 +10,7 @@ import (
 )
 
 // proxy is a network between clients and a server that cuts connections at
-// random, in the middle of whatever is on them.
+// random, in the middle of whatever they carry.
 type proxy struct {
 	listener net.Listener
 	backend  string
@@ -67,8 +67,8 @@ func (p *proxy) carry(near net.Conn) {
 	both.Wait()
 }
 
-// back carries what the server says, for some bytes; one connection in four
-// is let live.
+// back carries some bytes of what the server sends; one connection in four is
+// not cut.
 func (p *proxy) back(near io.Writer, far io.Reader) {
 	if rand.IntN(4) == 0 {
 		_, _ = io.Copy(near, far)

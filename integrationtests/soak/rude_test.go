@@ -14,7 +14,7 @@ const (
 	watch = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{` + meta + `,"notifications":{"toolsListChanged":true}}}`
 )
 
-// dial connects to the server itself, without net/http's manners.
+// dial connects to the server directly, without net/http.
 func (r *run) dial() *net.TCPConn {
 	conn, err := net.Dial("tcp", r.web.Listener.Addr().String())
 	if err != nil {
@@ -26,7 +26,7 @@ func (r *run) dial() *net.TCPConn {
 	return tcp
 }
 
-// lazy asks for much, and reads it slowly, or not at all.
+// lazy requests much, and reads it slowly or not at all.
 func (r *run) lazy() {
 	for n := 0; r.ctx.Err() == nil; n++ {
 		conn := r.dial()
@@ -47,7 +47,7 @@ func (r *run) lazy() {
 	}
 }
 
-// halfway sends a part of a request, and goes away without a word, or stays.
+// halfway sends a part of a request, and then disconnects abruptly or stays.
 func (r *run) halfway() {
 	for n := 0; r.ctx.Err() == nil; n++ {
 		conn := r.dial()

@@ -30,7 +30,7 @@ type run struct {
 	good, failed, kills, changes atomic.Int64
 }
 
-// Everything breaks, and nothing is lost, doubled, or left behind.
+// Everything breaks, and nothing is lost, duplicated, or left behind.
 func TestSoak(t *testing.T) {
 	before := measure()
 	w, d := newWorld(), &disk{EventStore: streamable.NewMemoryEvents(nil)}
@@ -70,15 +70,15 @@ func TestSoak(t *testing.T) {
 	if n := w.running.Load(); n != 0 {
 		t.Errorf("%d handlers are left", n)
 	}
-	t.Logf("%d calls returned and %d failed; %d connections were cut, %d events not kept, %d children killed, %d changes told",
+	t.Logf("%d calls returned and %d failed; %d connections were cut, %d events not kept, %d children killed, %d changes notified",
 		r.good.Load(), r.failed.Load(), r.proxy.cuts.Load()+r.old.cuts.Load(), d.refused.Load(), r.kills.Load(), r.changes.Load())
 	if missing := r.dry(); missing != "" {
-		t.Errorf("no %s: the soak is dry", missing)
+		t.Errorf("no %s: the soak did not exercise everything", missing)
 	}
 	before.compare(t)
 }
 
-// dry says what has not happened, and should have.
+// dry returns what should have happened and has not.
 func (r *run) dry() (missing string) {
 	for what, n := range map[string]*atomic.Int64{"call returned": &r.good, "connection was cut": &r.proxy.cuts, "stream was cut": &r.old.cuts, "change was told": &r.changes} {
 		if n.Load() == 0 {
@@ -88,8 +88,8 @@ func (r *run) dry() (missing string) {
 	return missing
 }
 
-// tick ends the run when its time is up. A second may be little on a machine
-// that is busy: then it goes on until everything has happened.
+// tick ends the run when its time is up. On a busy machine a second may not be
+// enough: then the run continues until everything has happened.
 func (r *run) tick() {
 	defer r.enough()
 	pause(r.ctx, length(r.t))
@@ -135,8 +135,8 @@ func measure() measured {
 	return measured{m.HeapAlloc, runtime.NumGoroutine()}
 }
 
-// compare checks that things are what they were; a moment is given to what is
-// just ending.
+// compare checks that the state is what it was before; what is just ending gets
+// a moment to end.
 func (before measured) compare(t *testing.T) {
 	t.Helper()
 	var now measured

@@ -15,7 +15,7 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// noteMethod is what handlers say before their answer.
+// noteMethod is the notification that handlers send before their response.
 const noteMethod = "soak/note"
 
 type note struct {
@@ -32,7 +32,7 @@ type tellOut struct {
 	Tag string `json:"tag"`
 }
 
-// world is the server, and how many of its handlers run.
+// world is the server, and the number of its running handlers.
 type world struct {
 	*server.Server
 	running atomic.Int64
@@ -69,7 +69,7 @@ func (w *world) restless(ctx context.Context) {
 	}
 }
 
-// disk is a store of events that is full now and then.
+// disk is an event store that is full at times.
 type disk struct {
 	streamable.EventStore
 	writes  atomic.Int64

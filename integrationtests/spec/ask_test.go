@@ -24,7 +24,7 @@ func askModes() []mcptest.Mode {
 	})
 }
 
-// statelessModes are those of the stateless era.
+// statelessModes are the modes of the stateless era.
 func statelessModes() []mcptest.Mode {
 	return slices.DeleteFunc(mcptest.AllModes(), func(m mcptest.Mode) bool { return m.Revision != mcp.Revision20260728 })
 }
@@ -137,8 +137,8 @@ func TestDeclinedAndCancelled(t *testing.T) {
 	}
 }
 
-// A client that cannot be asked: -32021 names what is missing in the
-// stateless era; in a session it is an ordinary failure of the tool.
+// A client that cannot be asked: in the stateless era, -32021 names the missing
+// capability; in a session, it is an ordinary failure of the tool.
 func TestQuestionWithoutCapability(t *testing.T) {
 	h := tool(func(ctx context.Context, call *server.Call) (string, error) {
 		a, err := server.Elicit[city](ctx, call, "city", "Where?")
@@ -159,8 +159,8 @@ func TestQuestionWithoutCapability(t *testing.T) {
 	})
 }
 
-// A handler that drops the error by which it has to stop would lose the
-// question: that is its bug, and an internal error.
+// A handler that ignores the error of a question would lose the question: that
+// is a bug in the handler, and an internal error.
 func TestSwallowedQuestion(t *testing.T) {
 	h := tool(func(ctx context.Context, call *server.Call) (string, error) {
 		a, err := server.Elicit[city](ctx, call, "city", "Where?")
@@ -195,8 +195,8 @@ func TestRoundsAreBounded(t *testing.T) {
 	})
 }
 
-// A handler may make its InputRequired by hand, with a state of its own, in
-// every revision.
+// A handler may build its InputRequired by hand, with its own state, in every
+// revision.
 func TestHandMadeInputRequired(t *testing.T) {
 	h := func() mcp.Handler {
 		s := server.New(mcp.Implementation{Name: "t", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
@@ -219,8 +219,8 @@ func TestHandMadeInputRequired(t *testing.T) {
 	})
 }
 
-// What a user typed that does not fit the form is not sent; the server hears
-// of a failure.
+// An answer of the user that does not fit the form is not sent; the server gets
+// an error.
 func TestAnswersAreChecked(t *testing.T) {
 	h := tool(func(ctx context.Context, call *server.Call) (string, error) {
 		a, err := server.Elicit[city](ctx, call, "city", "Where?")
@@ -229,13 +229,13 @@ func TestAnswersAreChecked(t *testing.T) {
 	mcptest.RunModes(t, askModes(), h, answers(map[string]string{"Where?": `{"city":5}`}), func(t *testing.T, c *client.Client) {
 		r, err := c.CallTool(t.Context(), "t", nil)
 		if err == nil && !r.IsError {
-			t.Errorf("a number was taken for a city: %+v", r)
+			t.Errorf("a number was accepted as a city: %+v", r)
 		}
 	})
 }
 
-// Progress arrives in order, before the result, and only when asked for; log
-// messages only when asked for, and from the level on.
+// Progress arrives in order, before the result, and only if asked for; so do
+// log messages, from the requested level on.
 func TestProgressAndLogBelongToTheirCall(t *testing.T) {
 	h := tool(func(ctx context.Context, call *server.Call) (string, error) {
 		call.Progress(ctx, 1, 3, "one")
@@ -271,7 +271,7 @@ func TestProgressAndLogBelongToTheirCall(t *testing.T) {
 	})
 }
 
-// Nothing of one stateless request is visible in the next.
+// No stateless request sees anything of another.
 func TestStatelessRequestsShareNothing(t *testing.T) {
 	h := tool(func(_ context.Context, call *server.Call) (string, error) {
 		p := call.Exchange().Peer

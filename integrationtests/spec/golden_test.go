@@ -15,8 +15,8 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// everything uses every feature, and in its descriptions and results every
-// member that the newest revision has: what an older one lacks must not reach
+// everything uses every feature, and its descriptions and results have every
+// member of the newest revision: what an older revision lacks must not reach
 // its wire.
 func everything() *server.Server {
 	icons := []mcp.Icon{{Src: "https://example.com/i.png", MIMEType: "image/png", Sizes: []string{"48x48"}, Theme: "dark"}}
@@ -161,12 +161,12 @@ func answering() *client.Options {
 	}
 }
 
-// Every message that client and server exchange is valid by the official
+// Every message that client and server exchange is valid for the official
 // schema of the revision in use, and has no member that the revision lacks.
 func TestEveryMessageIsValidForItsRevision(t *testing.T) {
 	dir, ok := official.Find()
 	if !ok {
-		t.Skip("the official schemas are not here: set PARLEY_SPEC_DIR to a folder that has <revision>/schema.json")
+		t.Skip("the official schemas were not found: set PARLEY_SPEC_DIR to a folder that has <revision>/schema.json")
 	}
 	for _, m := range mcptest.AllModes() {
 		t.Run(m.String(), func(t *testing.T) {
@@ -187,19 +187,19 @@ func TestEveryMessageIsValidForItsRevision(t *testing.T) {
 	}
 }
 
-// conversation is what everything's client and server say to each other in a
-// mode.
+// conversation records everything that the client and server of everything
+// exchange in a mode.
 func conversation(t *testing.T, m mcptest.Mode) *mcptest.Recorder {
 	t.Helper()
 	said := new(mcptest.Recorder)
-	t.Run("conversation", func(t *testing.T) { // whose end is that of client and server
+	t.Run("conversation", func(t *testing.T) { // client and server end with it
 		srv := everything()
 		tour(t, said.Connect(t, srv, m, answering()), srv)
 	})
 	return said
 }
 
-// tour uses everything once, right and wrong.
+// tour uses everything once, correctly and incorrectly.
 func tour(t *testing.T, c *client.Client, srv *server.Server) {
 	t.Helper()
 	ctx := t.Context()
@@ -219,7 +219,7 @@ func tour(t *testing.T, c *client.Client, srv *server.Server) {
 		check(t, name, err)
 	}
 	for _, name := range []string{"ask", "visit", "nope"} {
-		_, _ = c.CallTool(ctx, name, nil) // older revisions cannot ask; what is sent has to be valid all the same
+		_, _ = c.CallTool(ctx, name, nil) // older revisions cannot ask; but what is sent has to be valid
 	}
 	_, err = c.ReadResource(ctx, "test://a")
 	check(t, "read", err)
@@ -242,10 +242,11 @@ func tour(t *testing.T, c *client.Client, srv *server.Server) {
 	watch(t, c, srv)
 	short, cancel := context.WithTimeout(ctx, time.Nanosecond)
 	defer cancel()
-	_, _ = c.CallTool(short, "talk", nil) // too late before it is sent, or cancelled: both are fine here
+	_, _ = c.CallTool(short, "talk", nil) // too late before it is sent, or cancelled: either is fine here
 }
 
-// watch changes every kind of thing, and waits to be told of each.
+// watch changes everything that can be watched, and waits for each
+// notification.
 func watch(t *testing.T, c *client.Client, srv *server.Server) {
 	t.Helper()
 	filter := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true, ResourceSubscriptions: []string{"test://a"}}

@@ -10,7 +10,7 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// A client cannot make a server watch any number of resources.
+// A client cannot make a server watch an unlimited number of resources.
 func TestSubscriptionsAreBounded(t *testing.T) {
 	srv := server.New(mcp.Implementation{Name: "s", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Subscriptions: true})
 	session := rawly(t, srv, nil)
@@ -30,7 +30,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 		t.Errorf("in the place of another: %s", got.raw)
 	}
 	if got, _ := session.exchange("1", fmt.Sprintf(subscribe, "subscribe", 5)); got.Error != nil {
-		t.Errorf("one that is there already: %s", got.raw)
+		t.Errorf("a repeated subscription: %s", got.raw)
 	}
 
 	many := strings.TrimSuffix(strings.Repeat(`"a:b",`, 10_001), ",")

@@ -12,8 +12,7 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// Lists that follow each other show what is there now, and what middleware
-// makes of it.
+// Consecutive lists show what exists now, as changed by middleware.
 func TestListsFollowChanges(t *testing.T) {
 	var s *server.Server
 	var told bool

@@ -12,9 +12,9 @@ import (
 	"github.com/parley-mcp/parley/mcptest"
 )
 
-// The changelogs as tests: one for each line that changes what travels, in
-// the order of the pages. What a line brings is there in its revision and
-// after, and is not there before (or the other way round for removals).
+// The changelogs as tests: one for each entry that changes the wire, in the
+// order of the pages. What an entry adds exists in its revision and after, and
+// not before (or the other way round for removals).
 
 // text joins the frames of one side.
 func text(r *mcptest.Recorder, fromClient bool) string {
@@ -33,7 +33,7 @@ func TestChangelogs(t *testing.T) {
 		changelog  string // revision, section, number
 		change     string
 		fromClient bool
-		text       string // what travels
+		text       string // what is on the wire
 		from, to   mcp.Revision
 	}{
 		{"2025-03-26 major 4", "tool annotations", false, `"readOnlyHint":true`, mcp.Revision20250326, mcp.Revision20260728},
@@ -45,7 +45,7 @@ func TestChangelogs(t *testing.T) {
 		{"2025-06-18 major 6", "elicitation is declared", true, `"elicitation":{`, mcp.Revision20250618, mcp.Revision20260728},
 		{"2025-06-18 major 6", "elicitation", false, `"method":"elicitation/create"`, mcp.Revision20250618, mcp.Revision20260728},
 		{"2025-06-18 major 7", "resource links", false, `"type":"resource_link"`, mcp.Revision20250618, mcp.Revision20260728},
-		{"2025-06-18 other 1", "_meta on more types", false, `"com.example/k":1`, mcp.Revision20241105, mcp.Revision20260728}, // results had it from the start
+		{"2025-06-18 other 1", "_meta on more types", false, `"com.example/k":1`, mcp.Revision20241105, mcp.Revision20260728}, // results always had it
 		{"2025-06-18 other 1", "lastModified", false, `"lastModified":`, mcp.Revision20250618, mcp.Revision20260728},
 		{"2025-06-18 other 2", "completion knows other arguments", true, `"context":{"arguments":`, mcp.Revision20250618, mcp.Revision20260728},
 		{"2025-06-18 other 3", "titles", false, `"title":"All"`, mcp.Revision20250618, mcp.Revision20260728},
@@ -148,8 +148,8 @@ func TestChangelogDeterministicOrder(t *testing.T) {
 	}
 }
 
-// script sends one more line in a session of the revision and returns what
-// came back to it.
+// script sends one more line in a session of the revision and returns the
+// server's response.
 func script(t *testing.T, r mcp.Revision, line string) string {
 	t.Helper()
 	var answers []string

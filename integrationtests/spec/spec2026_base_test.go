@@ -22,8 +22,8 @@ func plainServer(o *server.Options) *server.Server {
 }
 
 // Spec: 2026-07-28 basic#requests.
-// A request whose ID is neither a string nor an integer is refused, and an ID
-// that may be comes back exactly as it was sent.
+// A request whose ID is neither a string nor an integer is refused, and a valid
+// ID comes back exactly as it was sent.
 func TestSpec2026IDs(t *testing.T) {
 	w := rawly(t, everything(), nil)
 	for _, id := range []string{`1`, `0`, `-7`, `9007199254740993`, `123456789012345678901234567890`, `""`, `"1"`, `"ä \" \\"`} {
@@ -41,7 +41,7 @@ func TestSpec2026IDs(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic#requests.
-// A request under the ID of one in flight is refused.
+// A request with the ID of another in flight is refused.
 func TestSpec2026IDInUse(t *testing.T) {
 	w := rawly(t, everything(), nil)
 	w.send(frame2026(`7`, mcp.MethodListen, `"notifications":{}`))
@@ -54,7 +54,7 @@ func TestSpec2026IDInUse(t *testing.T) {
 
 // Spec: 2026-07-28 basic#error-responses.
 // A frame whose ID cannot be read is answered without an id member: the schema
-// of this revision has no null there.
+// of this revision does not allow null there.
 func TestSpec2026ErrorsWithoutID(t *testing.T) {
 	for name, h := range map[string]mcp.Handler{
 		"both eras": everything(),
@@ -117,7 +117,7 @@ func TestSpec2026ResponsesAreIgnored(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/transports/stdio.
-// Whatever a handler puts into a message, it stays on one line.
+// Whatever a handler puts into a message, the message stays on one line.
 func TestSpec2026OneLine(t *testing.T) {
 	s := plainServer(&server.Options{Instructions: "one\ntwo\r\nthree\u2028"})
 	s.HandleMethod("x/raw", func(context.Context, *server.Call, json.RawMessage) (any, error) {
@@ -134,7 +134,7 @@ func TestSpec2026OneLine(t *testing.T) {
 
 // Spec: 2026-07-28 basic#result-responses.
 // Every result, of every method, has the type "complete" and names its server,
-// also those of custom methods and of handlers that return raw JSON.
+// including those of custom methods and of handlers that return raw JSON.
 func TestSpec2026ResultsAreStamped(t *testing.T) {
 	s := everything()
 	s.HandleMethod("x/nil", func(context.Context, *server.Call, json.RawMessage) (any, error) { return nil, nil })
@@ -174,8 +174,8 @@ func TestSpec2026ResultsAreStamped(t *testing.T) {
 }
 
 // Spec: 2026-07-28 server/utilities/caching#cacheable-results.
-// The results of these methods have both caching hints even if nobody
-// configured any, and those of others have none.
+// The results of these methods have both caching hints even if none were
+// configured, and those of others have none.
 func TestSpec2026CachingHints(t *testing.T) {
 	w := rawly(t, everything(), nil)
 	hints := []byte(`"ttlMs":0,"cacheScope":"private"`)
@@ -196,7 +196,7 @@ func TestSpec2026CachingHints(t *testing.T) {
 	}
 }
 
-// mayBeSession reports whether a request without a version could be that of a
+// mayBeSession reports whether a request without a version could belong to a
 // session that was not opened: nothing in it is of the stateless era.
 func mayBeSession(method, params string) bool {
 	return method != mcp.MethodDiscover && method != mcp.MethodListen && !strings.Contains(params, "io.modelcontextprotocol/")
@@ -204,8 +204,8 @@ func mayBeSession(method, params string) bool {
 
 // Spec: 2026-07-28 basic#meta.
 // A request that lacks a required field of _meta, or has one of a wrong type,
-// is invalid params; it is refused whatever its method, and what is wrong with
-// it is named.
+// is invalid params; it is refused whatever its method, and the message names
+// what is wrong.
 func TestSpec2026RequestMeta(t *testing.T) {
 	const (
 		version = `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`
@@ -254,8 +254,8 @@ func TestSpec2026RequestMeta(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic#meta.
-// What is optional in _meta, is unknown, or belongs to observers is no reason
-// to refuse a request.
+// Anything in _meta that is optional, unknown, or for observability only is not
+// a reason to refuse a request.
 func TestSpec2026TolerantMeta(t *testing.T) {
 	w := rawly(t, everything(), nil)
 	for _, more := range []string{
@@ -270,9 +270,9 @@ func TestSpec2026TolerantMeta(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/versioning#protocol-version-negotiation.
-// A revision that the server does not implement, or does not want to, is
-// refused with the list of those that it speaks; whatever else the request
-// holds is for that revision to say, and not looked at.
+// A revision that the server does not implement, or was configured not to
+// speak, is refused with the list of those that it speaks; the rest of the
+// request is not examined, because its meaning depends on that revision.
 func TestSpec2026UnsupportedVersion(t *testing.T) {
 	pinned := plainServer(&server.Options{Revisions: only2026})
 	for _, tt := range []struct {
@@ -299,8 +299,9 @@ func TestSpec2026UnsupportedVersion(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
-// A server without sessions answers initialize, and what a client of sessions
-// sends first, with an error; that to initialize names its revisions.
+// A server without sessions answers initialize, and whatever else a client of
+// sessions sends first, with an error; the error for initialize names its
+// revisions.
 func TestSpec2026NoSessions(t *testing.T) {
 	w := rawly(t, plainServer(&server.Options{Revisions: only2026}), nil)
 	w.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}`)
@@ -313,7 +314,7 @@ func TestSpec2026NoSessions(t *testing.T) {
 
 // Spec: 2026-07-28 changelog#major-changes (5).
 // Methods that this revision has removed are unknown, and so are those that
-// only clients answer.
+// only clients serve.
 func TestSpec2026RemovedMethods(t *testing.T) {
 	w := rawly(t, everything(), nil)
 	for _, method := range []string{
@@ -326,8 +327,8 @@ func TestSpec2026RemovedMethods(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic#error-codes.
-// A handler cannot make the server emit a code that this revision has taken
-// back or keeps to itself; codes of an application's own pass.
+// A handler cannot make the server send an error code that this revision has
+// retired or reserved; an application's own codes pass.
 func TestSpec2026ReservedCodes(t *testing.T) {
 	s := plainServer(nil)
 	server.Handle(s, "x/fail", func(_ context.Context, _ *server.Call, p struct {
@@ -349,8 +350,8 @@ func TestSpec2026ReservedCodes(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic#statelessness.
-// No request depends on an earlier one: each is served as the first on its
-// connection would be, and by another connection just as well.
+// No request depends on an earlier one: each is served as if it were the first
+// on its connection, and equally well on another connection.
 func TestSpec2026NothingIsRemembered(t *testing.T) {
 	s := everything()
 	full := metaWith(`{"elicitation":{},"roots":{},"sampling":{}}`, `,"io.modelcontextprotocol/logLevel":"debug","progressToken":1`)
@@ -369,8 +370,8 @@ func TestSpec2026NothingIsRemembered(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic#notifications.
-// A notification of this era names no revision in its _meta. It reaches the
-// handler all the same.
+// A notification of this era names no revision in its _meta. It still reaches
+// the handler.
 func TestSpec2026CustomNotificationReachesTheServer(t *testing.T) {
 	came := make(chan string, 1)
 	s := plainServer(nil)
@@ -386,9 +387,8 @@ func TestSpec2026CustomNotificationReachesTheServer(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic#schema-dialect.
-// A schema of a dialect that is not supported, one that is not valid, and one
-// that refers to the network are refused when the tool is added; nothing is
-// fetched.
+// A schema in an unsupported dialect, an invalid schema, and one that refers to
+// the network are refused when the tool is added; nothing is fetched.
 func TestSpec2026Schemas(t *testing.T) {
 	for _, tt := range []struct{ name, schema, text string }{
 		{"unknown dialect", `{"$schema":"https://example.com/dialect","type":"object"}`, "https://example.com/dialect"},

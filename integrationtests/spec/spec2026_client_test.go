@@ -28,7 +28,7 @@ func always(result string) *scripted {
 // Spec: 2026-07-28 client/roots#capabilities.
 // Spec: 2026-07-28 client/sampling#capabilities.
 // Spec: 2026-07-28 client/elicitation#capabilities.
-// Every request of a client, the first included, names the revision, the
+// Every request of a client, including the first, names the revision, the
 // client and its capabilities, and has an ID of its own.
 func TestSpec2026ClientMeta(t *testing.T) {
 	var mu sync.Mutex
@@ -47,7 +47,7 @@ func TestSpec2026ClientMeta(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if ids[string(m.ID)] {
-			t.Errorf("the ID %s is there twice", m.ID)
+			t.Errorf("the ID %s is used twice", m.ID)
 		}
 		ids[string(m.ID)] = true
 		for key, want := range map[string]string{
@@ -89,8 +89,8 @@ func TestSpec2026ClientMeta(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/versioning#extension-negotiation.
-// An extension without a prefix, or with settings that are no object, is not
-// declared: connecting fails.
+// An extension without a prefix, or with settings that are not an object, is
+// not declared: connecting fails.
 func TestSpec2026ClientExtensions(t *testing.T) {
 	for name, settings := range map[string]any{"plain": nil, "/x": nil, "1a/x": nil, "com.example/-": nil, "com.example/x": []int{1}, "com.example/y": 5} {
 		_, err := client.Connect(t.Context(), always(`{}`), &client.Options{Revisions: only2026, Extensions: map[string]any{name: settings}})
@@ -101,11 +101,11 @@ func TestSpec2026ClientExtensions(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic#resulttype.
-// A result of a type that the client does not know is invalid, a result
-// without one is complete; and what is no object is no result.
+// A result of a type that the client does not know is invalid, and one without
+// a type is complete; anything but an object is not a result.
 func TestSpec2026ResultTypes(t *testing.T) {
 	for _, tt := range []struct {
-		result, text string // text is "" for a result that is good
+		result, text string // text is "" for a good result
 	}{
 		{`{"resultType":"complete","content":[]}`, ""},
 		{`{"content":[]}`, ""},
@@ -140,7 +140,7 @@ func TestSpec2026ResultTypes(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic#result-responses.
-// Results that hold what their schema does not allow are errors, not values
+// Results with contents that their schema does not allow are errors, not values
 // that make their reader panic.
 func TestSpec2026MalformedLists(t *testing.T) {
 	calls := map[string]func(*client.Client) error{
@@ -167,8 +167,8 @@ func TestSpec2026MalformedLists(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic#error-responses.
-// What is not an answer to a call does not disturb it: errors without an ID,
-// answers to nothing, second answers, junk, and frames that cannot be read.
+// Messages that do not answer a call do not disturb it: errors without an ID,
+// responses without a request, second responses, junk, and unreadable frames.
 func TestSpec2026StrayMessages(t *testing.T) {
 	s := &scripted{script: func(s *scripted, m *jsonrpc.Message) {
 		for _, stray := range []string{
@@ -196,7 +196,7 @@ func TestSpec2026StrayMessages(t *testing.T) {
 	}}
 	c := connectScripted(t, s, &client.Options{LogLevel: mcp.LevelDebug, Log: func(context.Context, *mcp.LogParams) { t.Error("a malformed message was logged") }})
 	for range 3 {
-		got, err := client.Call[string](t.Context(), c, "t", nil, client.WithProgress(func(p *mcp.ProgressParams) { t.Errorf("progress of another: %+v", p) }))
+		got, err := client.Call[string](t.Context(), c, "t", nil, client.WithProgress(func(p *mcp.ProgressParams) { t.Errorf("progress of another call: %+v", p) }))
 		if err != nil || got != "first" {
 			t.Errorf("got %q, %v; want first", got, err)
 		}
@@ -204,7 +204,7 @@ func TestSpec2026StrayMessages(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic#error-codes.
-// An answer that cannot be read fails its call and no other, with an error
+// A response that cannot be read fails its call and no other, with an error
 // that cannot be mistaken for one of the server.
 func TestSpec2026MalformedAnswer(t *testing.T) {
 	for _, answer := range []string{
@@ -233,8 +233,8 @@ func TestSpec2026MalformedAnswer(t *testing.T) {
 
 // Spec: 2026-07-28 basic/transports/stdio#sending-messages.
 // Spec: 2026-07-28 basic/patterns.
-// A client answers no request of a server, whatever it is: it writes requests
-// and notifications only.
+// A client answers no request of a server, whatever it is: it only writes
+// requests and notifications.
 func TestSpec2026ClientWritesNoResponses(t *testing.T) {
 	var mu sync.Mutex
 	var wrote []string
@@ -274,9 +274,9 @@ func answeringCity() *client.Options {
 }
 
 // Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow (2).
-// The state comes back exactly as it was, and does not come back when there
-// was none, not even in a round after one that had it. The other params stay,
-// answers are those of the last round, and the ID is new each time.
+// The state comes back exactly as it was, and not at all if there was none, not
+// even in a round after one that had it. The other params stay, answers are
+// those of the last round, and the ID is new each time.
 func TestSpec2026StateIsEchoed(t *testing.T) {
 	type retry struct {
 		Name      string
@@ -332,8 +332,8 @@ func TestSpec2026StateIsEchoed(t *testing.T) {
 
 // Spec: 2026-07-28 basic/patterns/mrtr#supported-requests.
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (6).
-// A server that asks where it must not, without saying what for, for ever, or
-// what the client cannot answer makes the call fail.
+// A call fails if the server asks where it must not, asks without any
+// questions, asks forever, or asks what the client cannot answer.
 func TestSpec2026BadQuestions(t *testing.T) {
 	call := func(c *client.Client) error { _, err := c.CallTool(t.Context(), "t", nil); return err }
 	q := func(question string) string {
@@ -383,7 +383,7 @@ func TestSpec2026BadQuestions(t *testing.T) {
 
 // Spec: 2026-07-28 client/sampling#tools-in-sampling.
 // A sampling request with tools, or with a choice of tools, does not reach a
-// model that was not declared to take them; nor does one that holds null.
+// model for which tools were not declared; nor does one that contains null.
 func TestSpec2026ClientSampling(t *testing.T) {
 	const good = `"messages":[{"role":"user","content":{"type":"text","text":"?"}}],"maxTokens":1`
 	for params, reaches := range map[string]bool{
@@ -413,7 +413,7 @@ func TestSpec2026ClientSampling(t *testing.T) {
 }
 
 // Spec: 2026-07-28 server/utilities/caching#cache-key.
-// The result of a request that carries answers or a state is not kept.
+// The result of a request that carries answers or a state is not cached.
 func TestSpec2026AnsweredResultsAreNotCached(t *testing.T) {
 	for members, resume := range map[string]client.CallOption{
 		`"inputResponses":{"q":{}}`: client.WithAnswers(map[string]json.RawMessage{"q": json.RawMessage(`{}`)}, nil),
@@ -439,8 +439,8 @@ func TestSpec2026AnsweredResultsAreNotCached(t *testing.T) {
 }
 
 // Spec: 2026-07-28 server/utilities/caching#interaction-with-pagination.
-// When the server no longer takes a cursor that came from a cached page, the
-// pages are dropped, and the list is fetched from its beginning next time.
+// If the server no longer accepts a cursor that came from a cached page, the
+// pages are dropped, and next time the list is fetched from the beginning.
 func TestSpec2026InvalidCursorDropsPages(t *testing.T) {
 	generation := 1
 	s := &scripted{script: func(s *scripted, m *jsonrpc.Message) {
@@ -469,7 +469,7 @@ func TestSpec2026InvalidCursorDropsPages(t *testing.T) {
 	}
 	generation = 2
 	if _, err := names(); err == nil {
-		t.Error("the first page is cached, and its cursor is of no use; want an error")
+		t.Error("the first page is cached and its cursor is invalid; want an error")
 	}
 	if got, err := names(); got != "a2 b" || err != nil {
 		t.Errorf("after that: %q, %v; want a2 b", got, err)
@@ -477,8 +477,8 @@ func TestSpec2026InvalidCursorDropsPages(t *testing.T) {
 }
 
 // Spec: 2026-07-28 server/utilities/pagination#implementation-guidelines (3).
-// An empty cursor is a cursor; it goes back as it came, and only a missing one
-// ends the list.
+// An empty cursor is a cursor; it is sent back unchanged, and only a missing
+// one ends the list.
 func TestSpec2026OpaqueCursors(t *testing.T) {
 	cursors := []string{``, `null`, `{"page":2}`, "é\u2028\"\\"}
 	var came []string
@@ -503,8 +503,8 @@ func TestSpec2026OpaqueCursors(t *testing.T) {
 }
 
 // Spec: 2026-07-28 server/resources#error-handling.
-// Both the number of this revision, when it names the resource, and that of
-// earlier ones mean that a resource is not there.
+// Both the code of this revision, if the error names the resource, and those of
+// earlier ones mean that a resource does not exist.
 func TestSpec2026ClientNotFound(t *testing.T) {
 	for _, tt := range []struct {
 		code  int
@@ -524,7 +524,7 @@ func TestSpec2026ClientNotFound(t *testing.T) {
 
 // Spec: 2026-07-28 basic/patterns/cancellation#timeouts.
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (5).
-// A call that takes too long is cancelled by its ID, and its late answer is
+// A call that takes too long is cancelled by its ID, and its late response is
 // ignored; a call that was answered is never cancelled.
 func TestSpec2026ClientCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -561,9 +561,9 @@ func ack(s *scripted, m *jsonrpc.Message, filter string) {
 
 // Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 // Spec: 2026-07-28 basic/patterns/subscriptions#receiving-notifications.
-// A subscription knows what was agreed to, and hears what carries its ID and
-// was asked for, and nothing that carries another's, or none. An update may be
-// of a part of the resource.
+// A subscription knows what was agreed to, and gets the messages that carry its
+// ID and were asked for, and none that carry another's ID or no ID. An update
+// may be about a part of the resource.
 func TestSpec2026ClientSubscription(t *testing.T) {
 	s := &scripted{script: func(s *scripted, m *jsonrpc.Message) {
 		if m.Method == mcp.MethodListen {
@@ -587,15 +587,15 @@ func TestSpec2026ClientSubscription(t *testing.T) {
 		t.Errorf("honoured %+v, want tools only", got)
 	}
 	if e := <-events; e.Change != (mcp.Change{Kind: mcp.ResourceUpdated, URI: "x:a/sub"}) {
-		t.Errorf("heard %+v first, which was not asked for or is another's", e)
+		t.Errorf("got %+v first, which was not asked for or belongs to another", e)
 	}
 	check(t, "close", sub.Close())
 }
 
 // Spec: 2026-07-28 basic/patterns/cancellation#timeouts.
-// A subscription that is never acknowledged is given up and cancelled; one
-// that is refused, or ended before it began, is an error at once; and one that
-// is acknowledged late is open late.
+// A subscription that is never acknowledged is given up and cancelled; one that
+// is refused, or that ends before it is acknowledged, fails at once; and one
+// that is acknowledged late opens late.
 func TestSpec2026ListenAcknowledgement(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -647,9 +647,9 @@ func TestSpec2026ListenAcknowledgement(t *testing.T) {
 
 // Spec: 2026-07-28 basic/patterns/cancellation.
 // Spec: 2026-07-28 basic/patterns/subscriptions#graceful-closure.
-// A subscription that the server ends, by its answer or by the notification
-// that has to precede it, is opened anew, and a gap is told; with one that
-// ends again and again, the client loses patience.
+// A subscription that the server ends, by its response or by the notification
+// that has to precede it, is opened again, and a gap is reported; if it keeps
+// ending, the client gives up.
 func TestSpec2026ServerEndsSubscription(t *testing.T) {
 	for name, end := range map[string]func(s *scripted, m *jsonrpc.Message){
 		"answer": func(s *scripted, m *jsonrpc.Message) {
@@ -681,7 +681,7 @@ func TestSpec2026ServerEndsSubscription(t *testing.T) {
 					t.Fatal(err)
 				}
 				if e := <-gaps; !e.Gap {
-					t.Errorf("told %+v, want a gap", e)
+					t.Errorf("got %+v, want a gap", e)
 				}
 				<-sub.Done()
 				if err := sub.Err(); err == nil || !strings.Contains(err.Error(), "ended the subscription") {
@@ -698,7 +698,7 @@ func TestSpec2026ServerEndsSubscription(t *testing.T) {
 
 // Spec: 2026-07-28 basic/transports/stdio#unexpected-termination.
 // Spec: 2026-07-28 basic/patterns/subscriptions#graceful-closure.
-// When the server crashes, calls in flight fail, the next one reaches a new
+// When the server crashes, calls in flight fail, the next call reaches a new
 // server, and subscriptions are sent again.
 func TestSpec2026Crash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -725,7 +725,7 @@ func TestSpec2026Crash(t *testing.T) {
 		_, err = c.CallTool(t.Context(), "t", nil)
 		check(t, "the call after the crash", err)
 		if e := <-gaps; !e.Gap || listens != 2 {
-			t.Errorf("told %+v after %d subscriptions, want a gap after 2", e, listens)
+			t.Errorf("got %+v after %d subscriptions, want a gap after 2", e, listens)
 		}
 		stop()
 	})
@@ -733,9 +733,9 @@ func TestSpec2026Crash(t *testing.T) {
 
 // Spec: 2026-07-28 basic/versioning#protocol-version-negotiation.
 // Spec: 2026-07-28 basic/transports/stdio#backward-compatibility.
-// A client of this revision alone says why it cannot talk to a server: it
-// speaks others, wants a handshake, or refuses to be discovered. It sends
-// nothing but server/discover to such a server.
+// A client that speaks only this revision says why it cannot talk to a server:
+// the server speaks others, requires a handshake, or refuses discovery. The
+// client sends such a server nothing but server/discover.
 func TestSpec2026ConnectFails(t *testing.T) {
 	for _, tt := range []struct{ name, answer, text string }{
 		{"other revisions", `"error":{"code":-32022,"message":"no","data":{"supported":["2099-01-01"],"requested":"2026-07-28"}}`, "2099-01-01"},
@@ -767,8 +767,8 @@ func TestSpec2026ConnectFails(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/transports/stdio#backward-compatibility.
-// A client of both eras falls back to initialize on any error that is not a
-// modern one, and on silence; it does not on a modern error.
+// A client of both eras falls back to initialize on any error that is not one
+// of the stateless era's, and on silence; it does not on such an error.
 func TestSpec2026FallBack(t *testing.T) {
 	for _, tt := range []struct {
 		name, answer string

@@ -17,18 +17,18 @@ import (
 )
 
 // The tests in the files spec2026_*_test.go go through the pages of revision
-// 2026-07-28, rule by rule. A server is spoken to in raw frames, and a client
-// is given a server that does what the test says, right or wrong.
+// 2026-07-28, rule by rule. Servers get raw frames, and clients get a server
+// that does what the test says, right or wrong.
 
 var only2026 = []mcp.Revision{mcp.Revision20260728}
 
-// metaWith is the _meta of a request whose client has these capabilities;
-// more, which may be empty, follows behind a comma of its own.
+// metaWith is the _meta of a request whose client has these capabilities; more,
+// which may be empty, is appended and begins with a comma.
 func metaWith(caps, more string) string {
 	return `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":` + caps + more + `}`
 }
 
-// frame2026 is a request. members are the members of params beside _meta.
+// frame2026 is a request. members are the members of params other than _meta.
 func frame2026(id, method, members string) string {
 	return frameWith(id, method, members, metaWith(`{}`, ""))
 }
@@ -58,7 +58,7 @@ type message struct {
 	raw     string
 }
 
-// rawly connects to a server over lines, as stdio has them.
+// rawly connects to a server over lines, as stdio does.
 func rawly(t *testing.T, h mcp.Handler, o *mcp.ServeOptions) *wire {
 	t.Helper()
 	if o == nil {
@@ -76,14 +76,13 @@ func rawly(t *testing.T, h mcp.Handler, o *mcp.ServeOptions) *wire {
 	return w
 }
 
-// next returns the next message of the server.
+// next returns the server's next message.
 func (w *wire) next() message {
 	w.t.Helper()
 	return soon(w.t, w.frames, "message of the server")
 }
 
-// soon takes a value from a channel. It waits for long only when the test
-// fails.
+// soon receives a value from a channel. It only waits long if the test fails.
 func soon[T any](t *testing.T, ch <-chan T, what string) T {
 	t.Helper()
 	timer := time.NewTimer(10 * time.Second)
@@ -97,7 +96,7 @@ func soon[T any](t *testing.T, ch <-chan T, what string) T {
 	}
 }
 
-// call sends a request and returns its answer, and what came before it.
+// call sends a request and returns its response, and what came before that.
 func (w *wire) call(id, method, members string) (answer message, before []message) {
 	w.t.Helper()
 	return w.exchange(id, frame2026(id, method, members))
@@ -115,7 +114,7 @@ func (w *wire) exchange(id, frame string) (answer message, before []message) {
 	}
 }
 
-// alive checks that the connection still serves.
+// alive checks that the connection still works.
 func (w *wire) alive() {
 	w.t.Helper()
 	if a, _ := w.call(`"alive"`, mcp.MethodDiscover, ""); a.Result == nil {
@@ -123,8 +122,8 @@ func (w *wire) alive() {
 	}
 }
 
-// refused checks that a frame is answered with a code, under its ID, in words
-// that hold text.
+// refused checks that a frame is answered with a code, under its ID, and with a
+// message that contains text.
 func (w *wire) refused(id, frame string, code int64, text string) {
 	w.t.Helper()
 	a, _ := w.exchange(id, frame)
@@ -136,14 +135,14 @@ func (w *wire) refused(id, frame string, code int64, text string) {
 	}
 }
 
-// scripted is a transport to a server that does what a test says. Discovery
-// is answered unless script takes it.
+// scripted is a transport to a server that does what a test says. Discovery is
+// answered unless discovers is set.
 type scripted struct {
 	// script serves a request. It is called for one message at a time.
 	script func(s *scripted, m *jsonrpc.Message)
-	// notes sees the client's notifications, if it is not nil.
+	// notes, if not nil, gets the client's notifications.
 	notes func(m *jsonrpc.Message)
-	// wrote sees every frame of the client, if it is not nil.
+	// wrote, if not nil, gets every frame of the client.
 	wrote func(frame string)
 	// caps are the server's capabilities; "" means all but logging.
 	caps string
@@ -200,7 +199,7 @@ func (s *scripted) send(format string, args ...any) {
 	s.mu.Lock()
 	far := s.far
 	s.mu.Unlock()
-	_ = far.Write(fmt.Appendf(nil, format, args...)) // a client that has gone has gone
+	_ = far.Write(fmt.Appendf(nil, format, args...)) // the client may be gone
 }
 
 func (s *scripted) result(m *jsonrpc.Message, result string) {
@@ -214,7 +213,7 @@ func (s *scripted) fail(m *jsonrpc.Message, code int, message, data string) {
 	s.send(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q%s}}`, m.ID, code, message, data)
 }
 
-// crash ends the connection without a word.
+// crash closes the connection abruptly.
 func (s *scripted) crash() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,12 +250,12 @@ func connectScripted(t *testing.T, s *scripted, o *client.Options) *client.Clien
 	return c
 }
 
-// served is the server's end of a connection that a test ends by itself.
+// served is the server's end of a connection that a test ends itself.
 type served struct {
-	shutdown func() // as a signal to the process would; returns when the server has ended
+	shutdown func() // like a signal to the process; returns when the server has ended
 }
 
-// recorded is the client's end: it keeps all that the server sends.
+// recorded is the client's end: it keeps everything that the server sends.
 type recorded struct {
 	frames stream.Frames
 	done   chan struct{}
@@ -298,5 +297,5 @@ func serveOver(t *testing.T, h mcp.Handler) (*recorded, *served) {
 	}}
 }
 
-// pass lets time go by, in a bubble.
+// pass lets fake time pass, in a bubble.
 func pass(d time.Duration) { <-time.NewTimer(d).C }

@@ -70,9 +70,9 @@ func accept(key, value string) string {
 }
 
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
-// What a client leaves unanswered is asked again, what it adds is ignored, and
-// what it answered before need not be sent again; any connection takes the
-// retry. A result that asks has no caching hints.
+// Questions that a client leaves unanswered are asked again, superfluous
+// answers are ignored, and earlier answers need not be sent again; the retry
+// may use any connection. A result that asks has no caching hints.
 func TestSpec2026PartialAnswers(t *testing.T) {
 	s := asker()
 	call := func(members string) message {
@@ -108,8 +108,8 @@ func TestSpec2026PartialAnswers(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (4).
-// State that was changed, or belongs to another request, is refused; the same
-// request in other words is the same.
+// A state that was changed, or belongs to another request, is refused; the same
+// request written differently is still the same.
 func TestSpec2026StateIsVerified(t *testing.T) {
 	s := asker()
 	s.AddResource(mcp.Resource{URI: "x:a", Name: "a"}, func(context.Context, *server.Call, string) (*mcp.ReadResourceResult, error) {
@@ -144,8 +144,8 @@ func TestSpec2026StateIsVerified(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
-// Answers that are not what was asked for are invalid params; what is no
-// answer at all counts as missing.
+// Answers that do not fit their questions are invalid params; a value that is
+// not an answer at all counts as missing.
 func TestSpec2026MalformedAnswers(t *testing.T) {
 	w := rawly(t, asker(), nil)
 	for _, bad := range []string{
@@ -166,8 +166,8 @@ func TestSpec2026MalformedAnswers(t *testing.T) {
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (7).
 // Spec: 2026-07-28 client/sampling#tools-in-sampling.
 // Spec: 2026-07-28 client/elicitation#capabilities.
-// No question goes to a client that has not declared what it takes; the error
-// says what that is. An empty elicitation capability means forms.
+// A client is not asked for what it has not declared; the error says what that
+// is. An empty elicitation capability means forms.
 func TestSpec2026UndeclaredQuestions(t *testing.T) {
 	message := []*mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.OneOrMany{mcp.Text("?")}}}
 	questions := map[string]mcp.InputRequest{
@@ -215,8 +215,8 @@ func TestSpec2026UndeclaredQuestions(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/patterns/mrtr#supported-requests.
-// Handlers of prompts, resources and tools may ask. Those of any other method
-// may not: their wish is an internal error, and does not get out.
+// Handlers of prompts, resources and tools may ask. If one of any other method
+// asks, that is an internal error, and the question is not sent.
 func TestSpec2026WhoMayAsk(t *testing.T) {
 	s := plainServer(nil)
 	ask := func(ctx context.Context, call *server.Call) error {
@@ -263,7 +263,8 @@ func TestSpec2026WhoMayAsk(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (6).
-// A server that asks for nothing but to be called again still sends a state.
+// A server that asks no question, but wants to be called again, still sends a
+// state.
 func TestSpec2026StateAlone(t *testing.T) {
 	s := plainServer(nil)
 	s.AddRawTool(mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, call *server.Call, _ json.RawMessage) (*mcp.CallToolResult, error) {
@@ -284,7 +285,8 @@ func TestSpec2026StateAlone(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (2).
-// Two questions of one key are a mistake of the handler, not one question.
+// Two questions with the same key are a mistake of the handler, not one
+// question.
 func TestSpec2026KeysAreUnique(t *testing.T) {
 	s := plainServer(nil)
 	s.AddRawTool(mcp.Tool{Name: "t", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *server.Call, json.RawMessage) (*mcp.CallToolResult, error) {
@@ -297,8 +299,8 @@ func TestSpec2026KeysAreUnique(t *testing.T) {
 
 // Spec: 2026-07-28 client/elicitation#elicitation-requests.
 // Spec: 2026-07-28 client/sampling#capabilities.
-// What is asked is in the form of this revision: a mode and a message, no
-// identifier, and no context that the client has not declared.
+// Questions are in the form of this revision: with a mode and a message,
+// without an identifier, and without context that the client has not declared.
 func TestSpec2026QuestionForms(t *testing.T) {
 	w := rawly(t, everything(), nil)
 	for tool, want := range map[string]string{
@@ -320,8 +322,8 @@ func TestSpec2026QuestionForms(t *testing.T) {
 }
 
 // Spec: 2026-07-28 client/elicitation#error-handling.
-// A user who declines or cancels is told apart from one who answers, and the
-// tool goes on as it likes.
+// A user who declines or cancels is distinguished from one who answers, and the
+// tool decides how to continue.
 func TestSpec2026Refusals(t *testing.T) {
 	w := rawly(t, asker(), nil)
 	for _, action := range []string{"decline", "cancel"} {

@@ -15,9 +15,9 @@ import (
 // Spec: 2026-07-28 server/prompts#error-handling.
 // Spec: 2026-07-28 server/utilities/completion#error-handling.
 // Spec: 2026-07-28 server/utilities/pagination#error-handling.
-// Params that a method cannot take are invalid params in words that name the
-// member, for each member of each method and each wrong type; the connection
-// lives on.
+// Params that a method cannot accept are invalid params, and the message names
+// the member, for each member of each method and each wrong type; the
+// connection stays open.
 func TestSpec2026InvalidParams(t *testing.T) {
 	w := rawly(t, everything(), nil)
 	const ref, arg = `"ref":{"type":"ref/prompt","name":"p"}`, `"argument":{"name":"x","value":""}`
@@ -72,8 +72,8 @@ func TestSpec2026InvalidParams(t *testing.T) {
 }
 
 // Spec: 2026-07-28 server/tools#error-handling (1).
-// What a method needs and does not get, or gets and does not know, is invalid
-// params in words that name it.
+// A missing required member, or the name of something unknown, is invalid
+// params, and the message names it.
 func TestSpec2026MissingAndUnknown(t *testing.T) {
 	w := rawly(t, everything(), nil)
 	for _, tt := range []struct{ method, members, text string }{
@@ -114,7 +114,7 @@ func TestSpec2026MissingAndUnknown(t *testing.T) {
 }
 
 // Spec: 2026-07-28 server/resources#error-handling.
-// That a resource does not exist is an error that names its URI, not an empty
+// A resource that does not exist is an error that names its URI, not an empty
 // list of contents.
 func TestSpec2026ResourceNotFound(t *testing.T) {
 	s := plainServer(nil)
@@ -135,14 +135,14 @@ func TestSpec2026ResourceNotFound(t *testing.T) {
 		}
 	}
 	if a, _ := w.call(`1`, mcp.MethodReadResource, `"uri":"x:empty"`); !strings.Contains(a.raw, `"contents":[]`) {
-		t.Errorf("a resource that is there and empty: %s", a.raw)
+		t.Errorf("a resource that exists and is empty: %s", a.raw)
 	}
 	w.refused(`1`, frame2026(`1`, mcp.MethodReadResource, `"uri":"x:broken"`), jsonrpc.CodeInternalError, "internal error")
 }
 
 // Spec: 2026-07-28 server/tools#error-handling (2).
-// Arguments that do not satisfy a tool's schema are a result with isError that
-// says what is wrong, not an error of the protocol.
+// Arguments that do not satisfy a tool's schema yield a result with isError
+// that says what is wrong, not an error of the protocol.
 func TestSpec2026BadArguments(t *testing.T) {
 	s := plainServer(nil)
 	server.AddTool(s, mcp.Tool{Name: "t"}, func(_ context.Context, _ *server.Call, in struct {
@@ -166,7 +166,8 @@ func TestSpec2026BadArguments(t *testing.T) {
 
 // Spec: 2026-07-28 server/tools#capabilities.
 // Spec: 2026-07-28 server/utilities/completion#capabilities.
-// A server declares what it has; what it has not declared does not exist.
+// A server declares what it has; a method of an undeclared capability does not
+// exist.
 func TestSpec2026Undeclared(t *testing.T) {
 	w := rawly(t, plainServer(nil), nil)
 	if a, _ := w.call(`1`, mcp.MethodDiscover, ""); !strings.Contains(a.raw, `"capabilities":{}`) {
@@ -191,8 +192,8 @@ func TestSpec2026Undeclared(t *testing.T) {
 }
 
 // Spec: 2026-07-28 server/utilities/pagination#implementation-guidelines (1).
-// Pages follow each other without gaps or repeats while the list changes, on
-// any connection, and the last one has no cursor.
+// Pages follow each other without gaps or repetitions while the list changes,
+// on any connection, and the last one has no cursor.
 func TestSpec2026StableCursors(t *testing.T) {
 	s := plainServer(&server.Options{PageSize: 2})
 	add := func(name string) {
@@ -216,7 +217,7 @@ func TestSpec2026StableCursors(t *testing.T) {
 		return names, r.Next
 	}
 	got, next := page(``)
-	s.RemoveTools("b") // the entry that the cursor is behind
+	s.RemoveTools("b") // the entry that the cursor follows
 	for next != nil {
 		var names string
 		names, next = page(`"cursor":"` + *next + `"`)

@@ -14,8 +14,8 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// waiter has a tool that tells when it runs, waits for its context to end,
-// tries to send more, and tells when it is through.
+// waiter has a tool that signals when it runs, waits for its context to end,
+// tries to send more, and signals when it is done.
 func waiter(started, ended chan struct{}) *server.Server {
 	s := plainServer(&server.Options{Logging: true, ProgressInterval: -1})
 	server.AddTool(s, mcp.Tool{Name: "wait"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
@@ -33,7 +33,7 @@ func waiter(started, ended chan struct{}) *server.Server {
 // Spec: 2026-07-28 basic/transports/stdio#cancellation.
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (3).
 // A cancelled request stops, and nothing more is sent for it: no progress, no
-// log message, no answer. Its ID may then be used again.
+// log message, no response. Its ID may then be used again.
 func TestSpec2026CancelledRequestIsSilent(t *testing.T) {
 	started, ended := make(chan struct{}), make(chan struct{})
 	w := rawly(t, waiter(started, ended), nil)
@@ -56,8 +56,8 @@ func TestSpec2026CancelledRequestIsSilent(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/patterns/cancellation#error-handling.
-// Cancellations that are malformed, or of requests that are unknown or done,
-// change nothing; a string is not the number it spells.
+// Cancellations that are malformed, or for requests that are unknown or done,
+// have no effect; a string is not equal to the number it spells.
 func TestSpec2026BadCancellations(t *testing.T) {
 	started, ended := make(chan struct{}), make(chan struct{})
 	w := rawly(t, waiter(started, ended), nil)
@@ -85,7 +85,7 @@ func TestSpec2026BadCancellations(t *testing.T) {
 // Spec: 2026-07-28 basic/patterns/progress#progress-flow.
 // Spec: 2026-07-28 basic/patterns/progress#behavior-requirements (1).
 // Progress carries the token exactly as it was sent, only increases, and ends
-// with the answer; without a token there is none.
+// with the response; without a token there is none.
 func TestSpec2026Progress(t *testing.T) {
 	kept := make(chan *server.Call, 1)
 	s := plainServer(&server.Options{ProgressInterval: -1})
@@ -123,7 +123,7 @@ func TestSpec2026Progress(t *testing.T) {
 
 // Spec: 2026-07-28 server/utilities/logging#per-request-log-level.
 // A request gets log messages only if it asks for them, from its level on,
-// before its answer; and no other request does.
+// before its response; and no other request does.
 func TestSpec2026LogLevels(t *testing.T) {
 	levels := []mcp.LoggingLevel{mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert, mcp.LevelEmergency}
 	logging := func(declared bool) *server.Server {
@@ -159,7 +159,7 @@ func TestSpec2026LogLevels(t *testing.T) {
 		}
 	}
 	if _, before := w.call(`1`, mcp.MethodCallTool, `"name":"t"`); len(before) > 0 {
-		t.Errorf("nobody asked for %v", before)
+		t.Errorf("%v was not asked for", before)
 	}
 	w = rawly(t, logging(false), nil)
 	if _, before := w.exchange(`1`, frameWith(`1`, mcp.MethodCallTool, `"name":"t"`, metaWith(`{}`, `,"io.modelcontextprotocol/logLevel":"debug"`))); len(before) > 0 {
@@ -170,9 +170,9 @@ func TestSpec2026LogLevels(t *testing.T) {
 // Spec: 2026-07-28 basic/patterns/subscriptions#opening-a-stream.
 // Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 // Spec: 2026-07-28 basic/patterns/subscriptions#multiple-concurrent-subscriptions.
-// Each subscription is acknowledged first, with what the server will keep of
-// its filter, and told what it asked for and nothing else; every message of it
-// carries the ID of its request as it was sent.
+// Each subscription is acknowledged first, with the part of its filter that the
+// server supports, and only gets what it asked for; each of its messages
+// carries the ID of its request exactly as it was sent.
 func TestSpec2026Subscriptions(t *testing.T) {
 	s := everything()
 	w := rawly(t, s, &mcp.ServeOptions{ChangeWindow: time.Nanosecond})
@@ -201,10 +201,10 @@ func TestSpec2026Subscriptions(t *testing.T) {
 	tell(func() { s.RemovePrompts("p") }, mcp.NotePromptsChanged, `{"_meta":{"io.modelcontextprotocol/subscriptionId":"1"}}`)
 	tell(func() { s.ResourceUpdated("test://b") }, mcp.NoteResourceUpdated, `{"_meta":{"io.modelcontextprotocol/subscriptionId":"ü\""},"uri":"test://b"}`)
 	tell(func() { s.RemoveResources("test://a") }, mcp.NoteResourcesChanged, `{"_meta":{"io.modelcontextprotocol/subscriptionId":-9007199254740993}}`)
-	s.ResourceUpdated("test://c") // nobody watches it
+	s.ResourceUpdated("test://c") // has no watcher
 	w.alive()
 
-	// One that is cancelled is silent at once; the others go on.
+	// A cancelled subscription is silent at once; the others continue.
 	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	w.alive()
 	tell(func() { s.RemoveTools("fail"); s.ResourceUpdated("test://a") }, mcp.NoteResourceUpdated, `{"_meta":{"io.modelcontextprotocol/subscriptionId":"ü\""},"uri":"test://a"}`)
@@ -213,7 +213,7 @@ func TestSpec2026Subscriptions(t *testing.T) {
 
 // Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 // What the server has not declared is left out of the acknowledgement; the
-// subscription is open all the same.
+// subscription is still open.
 func TestSpec2026UnsupportedFilter(t *testing.T) {
 	s := plainServer(&server.Options{Announce: server.Features{Resources: true}})
 	w := rawly(t, s, nil)
@@ -226,7 +226,7 @@ func TestSpec2026UnsupportedFilter(t *testing.T) {
 
 // Spec: 2026-07-28 basic/patterns/subscriptions#graceful-closure.
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
-// A server that goes away names each subscription as over and answers its
+// A server that shuts down ends each subscription by name and answers its
 // request; it cancels nothing else.
 func TestSpec2026GracefulClosure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestSpec2026GracefulClosure(t *testing.T) {
 		var got []string
 		for _, frame := range tr.all() {
 			if strings.Contains(frame, mcp.NoteCancelled) && !strings.Contains(frame, `"requestId":1`) {
-				t.Errorf("cancelled what is no subscription: %s", frame)
+				t.Errorf("cancelled something other than a subscription: %s", frame)
 			}
 			if strings.Contains(frame, `"subscriptionId":1`) || strings.Contains(frame, `subscriptionId":1`) {
 				got = append(got, frame)
@@ -262,8 +262,8 @@ func TestSpec2026GracefulClosure(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/index#requests.
-// Requests beyond what a connection may have in flight are refused, one by
-// one, and served again when there is room.
+// Requests beyond the in-flight limit of a connection are refused individually,
+// and accepted again when there is room.
 func TestSpec2026TooManyAtATime(t *testing.T) {
 	started, ended := make(chan struct{}), make(chan struct{})
 	w := rawly(t, waiter(started, ended), &mcp.ServeOptions{MaxInFlight: 1})

@@ -20,9 +20,9 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// The tests of this file hold a session that is typed line by line, as
-// clients without a library do, in 2025-03-26: a server that calculates,
-// tells the time and describes itself.
+// The tests of this file use a session that is typed line by line, as clients
+// without a library do, in 2025-03-26: with a server that calculates, tells the
+// time and describes itself.
 
 var sessExpression = regexp.MustCompile(`^[\d\s+\-*/().%^]+$`)
 
@@ -55,8 +55,8 @@ func sessArticle(revisions ...mcp.Revision) *server.Server {
 	return s
 }
 
-// sessPiped is what a server writes to its standard output when a client pipes
-// lines into it and closes.
+// sessPiped returns what a server writes to its standard output when a client
+// pipes lines into it and closes the pipe.
 func sessPiped(t *testing.T, h mcp.Handler, lines ...string) []string {
 	t.Helper()
 	r, w := io.Pipe()
@@ -80,7 +80,7 @@ const sessArticleInit = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":
 
 // Spec: 2025-03-26 basic/lifecycle#lifecycle-phases.
 //
-// One message that is piped in is answered, and the server ends.
+// A single message that is piped in is answered, and the server ends.
 func TestSessionArticlePipe(t *testing.T) {
 	got := sessPiped(t, sessArticle(), sessArticleInit)
 	sessWant(t, "initialize", got, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-03-26","capabilities":{"tools":{"listChanged":true},"resources":{"listChanged":true}},"serverInfo":{"name":"raw-mcp-server","version":"1.0.0"}}}`)
@@ -88,8 +88,8 @@ func TestSessionArticlePipe(t *testing.T) {
 
 // Spec: 2025-03-26 server/tools#message-flow.
 //
-// The conversation of the article, in its own words, with params that are
-// empty objects everywhere.
+// The conversation of the article, verbatim, with params that are empty objects
+// everywhere.
 func TestSessionArticleConversation(t *testing.T) {
 	sessBare(t, sessArticle(), func(t *testing.T, w *sessWire) {
 		sessWant(t, "initialize", w.say(sessArticleInit), `~{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-03-26",`)
@@ -97,7 +97,7 @@ func TestSessionArticleConversation(t *testing.T) {
 		got := w.say(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`)
 		sessWant(t, "tools/list", got, `~{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"calculate","description":"Evaluate a mathematical expression","inputSchema":`)
 		if strings.Contains(got[0], "nextCursor") {
-			t.Errorf("one page has a next one: %s", got[0])
+			t.Errorf("the only page has a next one: %s", got[0])
 		}
 		sessWant(t, "calculate", w.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"calculate","arguments":{"expression":"2 + 3 * 4"}}}`),
 			`{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"14"}],"isError":false}}`)
@@ -121,8 +121,9 @@ func TestSessionArticleConversation(t *testing.T) {
 
 // Spec: 2025-03-26 basic/transports#stdio.
 //
-// Trouble 1: every line on standard output is one message of the protocol, also
-// where a text has line breaks, or is no UTF-8, and a line was no message.
+// Trouble 1: every line on standard output is one message of the protocol, even
+// if a text has line breaks or is not UTF-8, or an input line was not a
+// message.
 func TestSessionArticleNothingButMessages(t *testing.T) {
 	s := sessArticle()
 	addText(s, "breaks", "a\nb\r\nc\u2028d\xffe")
@@ -132,7 +133,7 @@ func TestSessionArticleNothingButMessages(t *testing.T) {
 	}
 	for _, line := range got {
 		if _, err := new(jsonrpc.Decoder).Decode([]byte(line)); err != nil {
-			t.Errorf("%q is no message: %v", line, err)
+			t.Errorf("%q is not a message: %v", line, err)
 		}
 	}
 }
@@ -147,8 +148,8 @@ func TestSessionArticleNotificationsHaveNoAnswer(t *testing.T) {
 
 // Spec: 2025-03-26 basic/lifecycle#initialization.
 //
-// Trouble 3: what comes before initialize is refused with -32600; the server
-// neither crashes nor counts it as a session.
+// Trouble 3: requests before initialize are refused with -32600; the server
+// neither crashes nor considers the session open.
 func TestSessionArticleBeforeInitialize(t *testing.T) {
 	got := sessPiped(t, sessArticle(sessRevisions...), `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`)
 	sessWant(t, "tools/list", got, `~{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"Server not initialized`)
@@ -156,8 +157,8 @@ func TestSessionArticleBeforeInitialize(t *testing.T) {
 
 // Spec: 2025-03-26 server/tools#error-handling.
 //
-// Trouble 4: what goes wrong in a tool, and arguments it cannot use, is a
-// result that says so, not an error of the protocol.
+// Trouble 4: a failure of a tool, or arguments that it cannot use, is a result
+// that says so, not an error of the protocol.
 func TestSessionArticleToolErrors(t *testing.T) {
 	sessOpen(t, sessArticle(), mcp.Revision20250326, `{}`, func(t *testing.T, w *sessWire) {
 		for arguments, want := range map[string]string{
@@ -180,7 +181,7 @@ func TestSessionArticleToolErrors(t *testing.T) {
 
 // Spec: 2025-03-26 basic/utilities/cancellation#timing-considerations.
 //
-// $/cancelRequest is answered with -32800 if it comes in time, and ignored if
+// $/cancelRequest is answered with -32800 if it arrives in time, and ignored if
 // the answer was on its way.
 func TestSessionArticleCancelRequest(t *testing.T) {
 	sessOpen(t, sessArticle(), mcp.Revision20250326, `{}`, func(t *testing.T, w *sessWire) {

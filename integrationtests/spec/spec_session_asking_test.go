@@ -15,8 +15,8 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// sessPages answers tools/list with one tool to a page; next says which cursor
-// follows which, as JSON. One that is not in it is invalid.
+// sessPages answers tools/list with one tool per page; next says which cursor
+// follows which, as JSON. Other cursors are invalid.
 func sessPages(t *testing.T, next map[string]string) func(*jsonrpc.Message, func(string)) {
 	return func(m *jsonrpc.Message, say func(string)) {
 		if m.Method != mcp.MethodListTools {
@@ -40,8 +40,8 @@ func sessPages(t *testing.T, next map[string]string) func(*jsonrpc.Message, func
 
 // Spec: 2025-11-25 basic/lifecycle#operation.
 //
-// A server does not ask what the client has not declared, in each revision;
-// what needed it is a failure that says so.
+// A server does not ask for what the client has not declared, in any revision;
+// a handler that needed it fails with an error that says so.
 func TestSessionServerRespectsClientCapabilities(t *testing.T) {
 	tests := []struct {
 		tool, capabilities string
@@ -75,8 +75,8 @@ func TestSessionServerRespectsClientCapabilities(t *testing.T) {
 
 // Spec: 2025-11-25 client/roots#error-handling.
 //
-// An answer reaches the handler that asked; an error, a refusal of the user,
-// and an answer of the wrong shape make the tool fail, and the session lives.
+// An answer reaches the handler that asked; an error, a refusal of the user, or
+// an answer of the wrong shape makes the tool fail, and the session stays open.
 func TestSessionAnswersOfClients(t *testing.T) {
 	tests := []struct{ tool, answer, want string }{
 		{"roots", `"result":{"roots":[{"uri":"file:///a"},{"uri":"file:///b","name":"B"}]}`, `2 roots`},
@@ -135,7 +135,7 @@ func TestSessionQuestionsHaveTheirOwnIDs(t *testing.T) {
 
 // Spec: 2025-11-25 client/roots#root-list-changes.
 //
-// A server that wants to know hears that roots have changed.
+// A server that handles the notification is notified that roots have changed.
 func TestSessionRootsChangedReachesTheServer(t *testing.T) {
 	heard := make(chan mcp.Revision, 1)
 	h := func() mcp.Handler {
@@ -149,7 +149,7 @@ func TestSessionRootsChangedReachesTheServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := <-heard; got != r {
-			t.Errorf("heard in %s, want %s", got, r)
+			t.Errorf("received in %s, want %s", got, r)
 		}
 		if got, err := client.Call[string](t.Context(), c, "roots", nil); err != nil || got != "1 roots" {
 			t.Errorf("%s: got %q, %v", r, got, err)
@@ -186,7 +186,7 @@ func sessVisiting() *server.Server {
 // Spec: 2025-11-25 client/elicitation#url-mode-elicitation-requests.
 //
 // A hand-made question that sends the user to a URL is asked in place, with an
-// elicitationId; a client that cannot visit URLs is not asked.
+// elicitationId; a client that cannot open URLs is not asked.
 func TestSessionHandMadeVisit(t *testing.T) {
 	sessOpen(t, sessVisiting(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
 		got := w.say(sessCall("1", "v"))
@@ -205,8 +205,8 @@ func TestSessionHandMadeVisit(t *testing.T) {
 
 // Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
 //
-// A visit that was agreed to is told to be over when the handler has come to
-// its result, with the ID of the question, before that result.
+// When the handler has its result, the end of a visit that the user agreed to
+// is announced with the ID of the question, before that result.
 func TestSessionVisitIsToldToBeOver(t *testing.T) {
 	sessOpen(t, sessServer(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
 		question := w.say(sessCall("1", "visit"))
@@ -219,7 +219,7 @@ func TestSessionVisitIsToldToBeOver(t *testing.T) {
 
 // Spec: 2025-11-25 client/sampling#tools-in-sampling.
 //
-// A question that goes on with used tools is for clients that declared tools.
+// A conversation with tool uses is only sent to clients that declared tools.
 func TestSessionToolsInSamplingNeedTheirCapability(t *testing.T) {
 	h := tool(func(ctx context.Context, call *server.Call) (string, error) {
 		r, err := server.Sample(ctx, call, "s", &mcp.CreateMessageParams{MaxTokens: 5, Messages: []*mcp.SamplingMessage{
@@ -239,5 +239,5 @@ func TestSessionToolsInSamplingNeedTheirCapability(t *testing.T) {
 	})
 }
 
-// errSess is a failure of a test's own user or model.
+// errSess is a failure of a test's user or model.
 var errSess = errors.New("not today")

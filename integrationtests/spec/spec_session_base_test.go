@@ -12,8 +12,9 @@ import (
 
 // Spec: 2025-11-25 basic#requests.
 //
-// A request has the ID of its answer, whatever string or integer it is; null,
-// fractions and structures are refused, and a request stays a request.
+// A response has the ID of its request, whatever string or integer that is;
+// null, fractions and structures are refused, and such a request is not taken
+// for a notification.
 func TestSessionRequestIDs(t *testing.T) {
 	sessOpen(t, sessServer(), mcp.Revision20251125, `{}`, func(t *testing.T, w *sessWire) {
 		for _, id := range []string{`0`, `-7`, `9007199254740993`, `123456789012345678901234567890`, `""`, `"x y"`, `"1"`} {
@@ -27,8 +28,8 @@ func TestSessionRequestIDs(t *testing.T) {
 
 // Spec: 2025-11-25 basic#notifications.
 //
-// What has no ID is never answered: neither an unknown notification nor a
-// method of requests, nor one that is malformed.
+// A message without an ID is never answered: neither an unknown notification,
+// nor a request method without an ID, nor a malformed one.
 func TestSessionNotificationsAreNeverAnswered(t *testing.T) {
 	for _, r := range sessRevisions {
 		sessOpen(t, sessServer(), r, `{}`, func(t *testing.T, w *sessWire) {
@@ -50,7 +51,8 @@ func TestSessionNotificationsAreNeverAnswered(t *testing.T) {
 
 // Spec: 2025-11-25 basic#responses.
 //
-// A malformed answer of the client is not answered: its ID is the server's.
+// A malformed response of the client is not answered: its ID is one of the
+// server's.
 func TestSessionMalformedAnswersAreNotAnswered(t *testing.T) {
 	sessOpen(t, sessServer(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
 		question := w.say(sessCall("1", "roots"))
@@ -69,8 +71,8 @@ func TestSessionMalformedAnswersAreNotAnswered(t *testing.T) {
 
 // Spec: 2025-11-25 basic#messages.
 //
-// Frames that are no messages are answered with the error JSON-RPC has for
-// them, and the connection lives on.
+// Frames that are not messages are answered with the JSON-RPC error for them,
+// and the connection stays open.
 func TestSessionMalformedFrames(t *testing.T) {
 	sessOpen(t, sessServer(), mcp.Revision20250326, `{}`, func(t *testing.T, w *sessWire) {
 		for frame, want := range map[string]string{
@@ -98,8 +100,9 @@ func TestSessionMalformedFrames(t *testing.T) {
 
 // Spec: 2025-11-25 basic/lifecycle#initialization.
 //
-// Before initialize a server of sessions serves nothing but pings: requests
-// are refused with -32600, notifications are ignored, and it asks nothing.
+// Before initialize, a server that only has sessions serves nothing but pings:
+// requests are refused with -32600, notifications are ignored, and it asks
+// nothing.
 func TestSessionOrderOfLife(t *testing.T) {
 	sessBare(t, sessOnly(), func(t *testing.T, w *sessWire) {
 		sessWant(t, "ping", w.say(sessRequest("1", "ping", "{}")), `{"jsonrpc":"2.0","id":1,"result":{}}`)
@@ -123,8 +126,8 @@ func sessOnly() *server.Server {
 
 // Spec: 2025-11-25 basic/lifecycle#initialization.
 //
-// Before notifications/initialized the server asks the client nothing, though
-// it serves; what it would have asked fails.
+// Before notifications/initialized the server does not ask the client anything,
+// although it serves requests; handlers that try to ask fail.
 func TestSessionServerDoesNotAskBeforeInitialized(t *testing.T) {
 	sessBare(t, sessServer(), func(t *testing.T, w *sessWire) {
 		w.say(sessInit("2025-11-25", sessAll))
@@ -135,8 +138,8 @@ func TestSessionServerDoesNotAskBeforeInitialized(t *testing.T) {
 
 // Spec: 2025-11-25 basic/lifecycle#version-negotiation.
 //
-// The server agrees to every revision that has sessions, and offers the newest
-// of them for any other text; only a missing or mistyped one is an error.
+// The server accepts every revision that has sessions, and offers the newest of
+// them for any other text; only a missing or mistyped one is an error.
 func TestSessionVersionNegotiation(t *testing.T) {
 	agreed := map[string]string{"2026-07-28": "2025-11-25", "1.0": "2025-11-25", "latest": "2025-11-25", " 2025-03-26": "2025-11-25", "2025-3-26": "2025-11-25", "9999-12-31": "2025-11-25", "\\u0000": "2025-11-25", strings.Repeat("9", 5000): "2025-11-25"}
 	for _, r := range sessRevisions {
@@ -158,7 +161,7 @@ func TestSessionVersionNegotiation(t *testing.T) {
 
 // Spec: 2025-11-25 basic/lifecycle#version-negotiation.
 //
-// A server that was told to speak some revisions offers the newest of these.
+// A server that is limited to some revisions offers the newest of these.
 func TestSessionVersionsOfAServerThatSpeaksSome(t *testing.T) {
 	s := server.New(mcp.Implementation{Name: "old", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Revisions: []mcp.Revision{mcp.Revision20241105, mcp.Revision20250326}})
 	for asked, want := range map[string]string{"2024-11-05": "2024-11-05", "2025-03-26": "2025-03-26", "2025-11-25": "2025-03-26"} {
@@ -170,8 +173,8 @@ func TestSessionVersionsOfAServerThatSpeaksSome(t *testing.T) {
 
 // Spec: 2025-11-25 basic/lifecycle#capability-negotiation.
 //
-// The answer to initialize declares what the server has, and names it; what a
-// server has not declared is "method not found".
+// The response to initialize declares what the server has, and names the
+// server; a method of an undeclared capability is "method not found".
 func TestSessionServerCapabilities(t *testing.T) {
 	sessBare(t, sessServer(), func(t *testing.T, w *sessWire) {
 		got := w.say(sessInit("2025-03-26", "{}"))
@@ -194,7 +197,7 @@ func TestSessionUndeclaredListsAreNotAnnounced(t *testing.T) {
 	s := server.New(mcp.Implementation{Name: "bare", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
 	sessBare(t, s, func(t *testing.T, w *sessWire) {
 		w.say(sessInit("2025-11-25", "{}"))
-		addText(s, "new", "x") // between the answer and notifications/initialized
+		addText(s, "new", "x") // between the response and notifications/initialized
 		w.say(sessReady)
 		addText(s, "newer", "x")
 		sessWant(t, "a tool was added", w.later())
@@ -207,7 +210,7 @@ func addText(s *server.Server, name, text string) {
 
 // Spec: 2025-11-25 basic/utilities/ping.
 //
-// A ping is answered with an empty result, with params and without, also while
+// A ping is answered with an empty result, with and without params, even while
 // a request is being served.
 func TestSessionPing(t *testing.T) {
 	for _, r := range sessRevisions {
@@ -222,8 +225,8 @@ func TestSessionPing(t *testing.T) {
 
 // Spec: 2025-11-25 basic/utilities/cancellation#behavior-requirements.
 //
-// A cancelled request ends and is not answered, even if its handler has an
-// answer; its ID may be used again.
+// A cancelled request ends and is not answered, even if its handler returns a
+// result; its ID may be used again.
 func TestSessionCancellation(t *testing.T) {
 	for _, r := range sessRevisions {
 		sessOpen(t, sessServer(), r, `{}`, func(t *testing.T, w *sessWire) {
@@ -241,8 +244,8 @@ func sessCancel(id string) string {
 
 // Spec: 2025-11-25 basic/utilities/cancellation#error-handling.
 //
-// Cancellations of unknown and of answered requests, malformed ones, and one
-// of initialize, change nothing.
+// Cancellations of unknown and of answered requests, malformed cancellations,
+// and a cancellation of initialize have no effect.
 func TestSessionUselessCancellations(t *testing.T) {
 	sessBare(t, sessServer(), func(t *testing.T, w *sessWire) {
 		sessWant(t, "initialize", w.say(sessInit("2025-03-26", "{}"), sessCancel(`"init"`), sessReady), `~"id":"init","result"`)
@@ -262,7 +265,7 @@ func TestSessionUselessCancellations(t *testing.T) {
 // Spec: 2025-11-25 basic/utilities/cancellation#cancellation-flow.
 //
 // When a request is cancelled while its handler asks the client, the question
-// is withdrawn, and a late answer to it is ignored.
+// is cancelled, and a late answer to it is ignored.
 func TestSessionCancellationWithdrawsQuestions(t *testing.T) {
 	sessOpen(t, sessServer(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
 		question := w.say(sessCall("1", "sample"))
@@ -275,9 +278,9 @@ func TestSessionCancellationWithdrawsQuestions(t *testing.T) {
 
 // Spec: 2025-11-25 basic/utilities/progress#behavior-requirements.
 //
-// Progress names the token of its request, a string or an integer exactly as
-// it was sent, increases, precedes the answer, and is not sent unasked; what
-// follows too soon is left out.
+// Progress carries the token of its request, a string or an integer exactly as
+// it was sent, increases, precedes the response, and is only sent if asked for;
+// updates that follow too soon are left out.
 func TestSessionProgress(t *testing.T) {
 	for _, r := range sessRevisions {
 		sessOpen(t, sessServer(), r, `{}`, func(t *testing.T, w *sessWire) {

@@ -17,7 +17,7 @@ func sessText(text string) func(context.Context, *server.Call, struct{}) (string
 
 func sessBatch(frames ...string) string { return "[" + strings.Join(frames, ",") + "]" }
 
-// sessParts takes a frame that is an array apart.
+// sessParts splits a frame that is an array.
 func sessParts(t *testing.T, what string, got []string) map[string]string {
 	t.Helper()
 	parts := map[string]string{}
@@ -44,8 +44,9 @@ func sessParts(t *testing.T, what string, got []string) map[string]string {
 
 // Spec: 2025-03-26 basic#batching.
 //
-// The answers to a batch come as one array with an answer for each request,
-// none for notifications and answers, and an error for what is no message.
+// The responses to a batch come as one array with a response for each request,
+// none for notifications and responses, and an error for anything that is not a
+// message.
 func TestSessionBatch(t *testing.T) {
 	ping := func(id string) string { return sessRequest(id, "ping", "{}") }
 	tests := []struct {
@@ -74,7 +75,7 @@ func TestSessionBatch(t *testing.T) {
 					t.Errorf("got %v, want %v", parts, tt.want)
 				}
 				if more := w.later(); len(more) > 0 {
-					t.Errorf("more came: %q", more)
+					t.Errorf("more arrived: %q", more)
 				}
 			})
 		})
@@ -83,8 +84,8 @@ func TestSessionBatch(t *testing.T) {
 
 // Spec: 2025-03-26 basic#batching.
 //
-// An array that is empty, broken or too large is refused as a whole, by one
-// error that is no array; one of the largest size is served.
+// An array that is empty, broken or too large is refused as a whole, with one
+// error that is not an array; one of the maximum size is served.
 func TestSessionBatchAsAWhole(t *testing.T) {
 	sessOpen(t, sessServer(), mcp.Revision20250326, `{}`, func(t *testing.T, w *sessWire) {
 		sessWant(t, "empty", w.say(`[]`), `~{"jsonrpc":"2.0","id":null,"error":{"code":-32600`)
@@ -104,8 +105,8 @@ func TestSessionBatchAsAWhole(t *testing.T) {
 
 // Spec: 2025-03-26 basic/utilities/cancellation#behavior-requirements.
 //
-// A request of a batch that is cancelled is left out of the array, by the same
-// batch or later; when all are cancelled, there is no array.
+// A request of a batch that is cancelled, by the same batch or later, is left
+// out of the array; if all are cancelled, there is no array.
 func TestSessionBatchCancelled(t *testing.T) {
 	sessOpen(t, sessServer(), mcp.Revision20250326, `{}`, func(t *testing.T, w *sessWire) {
 		sessWant(t, "waits for its last answer", w.say(sessBatch(sessCall("1", "wait"), sessRequest("2", "ping", "{}"))))
@@ -118,7 +119,7 @@ func TestSessionBatchCancelled(t *testing.T) {
 
 // Spec: 2025-03-26 basic#batching.
 //
-// Handlers of a batch ask the client before the array is there, and are
+// Handlers in a batch ask the client before the array is sent, and can be
 // answered by a batch, too.
 func TestSessionBatchWhoseHandlersAsk(t *testing.T) {
 	sessOpen(t, sessServer(), mcp.Revision20250326, sessAll, func(t *testing.T, w *sessWire) {
@@ -145,7 +146,7 @@ func TestSessionBatchWhoseHandlersAsk(t *testing.T) {
 
 // Spec: 2025-03-26 basic#batching.
 //
-// Progress of a request in a batch goes out by itself, before the array.
+// Progress of a request in a batch is sent on its own, before the array.
 func TestSessionBatchProgress(t *testing.T) {
 	sessOpen(t, sessServer(), mcp.Revision20250326, `{}`, func(t *testing.T, w *sessWire) {
 		got := w.say(sessBatch(sessRequest("1", "tools/call", `{"name":"progress","_meta":{"progressToken":"t"}}`)))

@@ -15,11 +15,11 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// sessEverything is all that a server may declare.
+// sessEverything is everything that a server may declare.
 const sessEverything = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
-// sessAnswer makes a function for sessOpens that answers each request with
-// what byMethod has for it: members of a response, from "result" or "error" on.
+// sessAnswer returns a function for sessOpens that answers each request with
+// the entry of byMethod: members of a response, from "result" or "error" on.
 func sessAnswer(byMethod map[string]string) func(*jsonrpc.Message, func(string)) {
 	return func(m *jsonrpc.Message, say func(string)) {
 		if body, ok := byMethod[m.Method]; ok && m.Kind == jsonrpc.Request {
@@ -32,9 +32,9 @@ const sessEcho = `"result":{"content":[{"type":"text","text":"echo"}]}`
 
 // Spec: 2025-11-25 basic/lifecycle#initialization.
 //
-// A client opens with initialize, in its newest revision, with what it can and
-// who it is; it says that it is ready when that was answered, and nothing else
-// before.
+// A client begins with initialize, in its newest revision, with its
+// capabilities and its name; it sends notifications/initialized once that was
+// answered, and nothing else before.
 func TestSessionClientOpens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
@@ -66,7 +66,7 @@ func TestSessionClientOpens(t *testing.T) {
 // Spec: 2025-11-25 basic/lifecycle#version-negotiation.
 //
 // A client accepts any revision of its own that the server answers with, and
-// disconnects at any other without having called itself initialized.
+// otherwise disconnects without sending notifications/initialized.
 func TestSessionClientVersionNegotiation(t *testing.T) {
 	for _, r := range sessRevisions {
 		f := &sessFake{on: sessOpens(r.String(), `{}`, nil)}
@@ -83,7 +83,7 @@ func TestSessionClientVersionNegotiation(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("revision %q", bad)) {
 				t.Errorf("%q: error = %v", bad, err)
 			}
-			f.running.Wait() // it ends with the connection
+			f.running.Wait() // ends with the connection
 			sessWant(t, bad, f.took(), `~"method":"initialize"`)
 		})
 	}
@@ -98,8 +98,9 @@ func TestSessionClientVersionNegotiation(t *testing.T) {
 
 // Spec: 2025-11-25 basic/lifecycle#error-handling.
 //
-// An error that names the revisions of the server is taken at its word, once;
-// any other is the error of Connect.
+// If initialize is refused with an error that names the server's revisions, the
+// client tries once more with one of them; any other error is returned by
+// Connect.
 func TestSessionClientWhoseInitializeIsRefused(t *testing.T) {
 	tests := []struct {
 		data   string
@@ -171,8 +172,8 @@ func TestSessionClientDoesNotCancelInitialize(t *testing.T) {
 
 // Spec: 2025-11-25 basic/lifecycle#timeouts.
 //
-// A call that times out, or is given up, is cancelled by its ID; the answer
-// that comes all the same is ignored, and the next call gets its own.
+// A call that times out, or is given up, is cancelled by its ID; a response
+// that still arrives is ignored, and the next call gets its own.
 func TestSessionClientCancels(t *testing.T) {
 	var stuck string
 	f := &sessFake{}
@@ -210,9 +211,9 @@ func TestSessionClientCancels(t *testing.T) {
 
 // Spec: 2025-11-25 basic#messages.
 //
-// A client is not led astray by lines that are no messages, answers that nobody
-// waits for, answers twice, and errors without an ID; an answer that is
-// malformed fails its call and no other.
+// A client is not confused by lines that are not messages, responses without a
+// request, repeated responses, and errors without an ID; a malformed response
+// fails its call and no other.
 func TestSessionClientOfANoisyServer(t *testing.T) {
 	noise := []string{
 		`Server started on port 3000`, `{"jsonrpc":"2.0"`, `null`, `[]`, `[1,{}]`, `{}`, "\x00\xff",
@@ -261,8 +262,8 @@ func TestSessionClientOfANoisyServer(t *testing.T) {
 
 // Spec: 2025-11-25 basic#requests.
 //
-// A malformed request of the server is answered with an error, and not taken
-// for the answer to the client's request of the same ID.
+// A malformed request of the server is answered with an error, and not mistaken
+// for the response to the client's request of the same ID.
 func TestSessionClientKeepsIDsOfTheTwoSidesApart(t *testing.T) {
 	f := &sessFake{}
 	f.on = sessOpens("2025-11-25", sessEverything, func(m *jsonrpc.Message, say func(string)) {
@@ -286,7 +287,8 @@ func TestSessionClientKeepsIDsOfTheTwoSidesApart(t *testing.T) {
 
 // Spec: 2025-11-25 basic/lifecycle#initialization.
 //
-// A server that has not answered initialize may ping; nothing else is served.
+// A server that has not answered initialize may ping; its other requests are
+// refused.
 func TestSessionClientAskedTooEarly(t *testing.T) {
 	f := &sessFake{}
 	f.on = func(m *jsonrpc.Message, frame string, say func(string)) {
@@ -310,7 +312,8 @@ func TestSessionClientAskedTooEarly(t *testing.T) {
 
 // Spec: 2025-11-25 basic/utilities/ping#behavior-requirements.
 //
-// A client that is still finding out what its server speaks answers a ping.
+// A client that is still probing which revisions its server speaks answers
+// pings.
 func TestSessionClientAnswersPingsWhileItProbes(t *testing.T) {
 	f := &sessFake{}
 	f.on = func(m *jsonrpc.Message, frame string, say func(string)) {
@@ -333,8 +336,8 @@ func TestSessionClientAnswersPingsWhileItProbes(t *testing.T) {
 
 // Spec: 2026-07-28 basic/versioning#compatibility-matrix.
 //
-// A server without sessions that was too slow for the probe says so when a
-// session is asked of it, and is spoken to without one.
+// A server without sessions that was too slow for the probe says so when the
+// client tries to open a session, and is then used without one.
 func TestSessionClientGivesUpSessionsWithASlowServer(t *testing.T) {
 	const modern = `{"supportedVersions":["2026-07-28"],"capabilities":{},"resultType":"complete","ttlMs":0,"cacheScope":"private"}`
 	probes := 0
@@ -357,7 +360,8 @@ func TestSessionClientGivesUpSessionsWithASlowServer(t *testing.T) {
 
 // Spec: 2025-11-25 basic/utilities/cancellation#behavior-requirements.
 //
-// A client that gives a call up and closes at once still says so.
+// A client that gives up a call and closes at once still sends the
+// cancellation.
 func TestSessionClientCancelsBeforeItCloses(t *testing.T) {
 	f := &sessFake{on: sessOpens("2025-06-18", `{"tools":{}}`, nil)}
 	sessClient(t, f, nil, func(t *testing.T, c *client.Client) {
@@ -382,8 +386,8 @@ func TestSessionClientCancelsBeforeItCloses(t *testing.T) {
 
 // Spec: 2025-11-25 client/roots#error-handling.
 //
-// What a client has not declared, what its revision lacks, and what nobody
-// knows, is refused: -32601, and -32602 for a mode of elicitation.
+// What a client has not declared, what its revision lacks, and what does not
+// exist is refused: with -32601, or with -32602 for a mode of elicitation.
 func TestSessionClientRefusesWhatItHasNotDeclared(t *testing.T) {
 	form := `{"message":"m","requestedSchema":{"type":"object","properties":{}}}`
 	visit := `{"mode":"url","message":"m","url":"https://example.com","elicitationId":"e"}`
@@ -391,7 +395,7 @@ func TestSessionClientRefusesWhatItHasNotDeclared(t *testing.T) {
 	tools := `{"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"maxTokens":5,"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`
 	tests := []struct {
 		revision       mcp.Revision
-		all            bool // the client can everything
+		all            bool // the client declares everything
 		method, params string
 		code           int
 	}{
@@ -425,8 +429,8 @@ func TestSessionClientRefusesWhatItHasNotDeclared(t *testing.T) {
 
 // Spec: 2025-11-25 client/sampling#error-handling.
 //
-// A client answers what it can: with what its functions say, or the error they
-// give; what does not fit the question is not sent.
+// A client answers with what its functions return, or the error that they
+// return; an answer that does not fit the question is not sent.
 func TestSessionClientAnswers(t *testing.T) {
 	use := `{"role":"assistant","content":{"type":"tool_use","id":"1","name":"t","input":{}}}`
 	result := `{"type":"tool_result","toolUseId":"1","content":[]}`
@@ -491,8 +495,8 @@ const sessAsk = `{"messages":[{"role":"user","content":{"type":"text","text":"x"
 
 // Spec: 2025-11-25 basic/utilities/cancellation#behavior-requirements.
 //
-// A question that the server cancels ends, and is not answered, but with
-// -32800 when it was cancelled by $/cancelRequest; its ID may be used again.
+// A question that the server cancels ends without an answer, except for -32800
+// if it was cancelled with $/cancelRequest; its ID may be used again.
 func TestSessionClientWhoseQuestionIsCancelled(t *testing.T) {
 	ended := make(chan error, 4)
 	f := &sessFake{on: sessOpens("2025-11-25", `{}`, nil)}
@@ -512,9 +516,9 @@ func TestSessionClientWhoseQuestionIsCancelled(t *testing.T) {
 
 // Spec: 2025-03-26 basic#batching.
 //
-// A client takes batches: notifications, answers to its calls, requests. Those
-// are answered by one array, in which cancelled ones and what is no message
-// are missing.
+// A client accepts batches of notifications, responses to its calls, and
+// requests. The requests are answered with one array, in which cancelled ones
+// and invalid messages are missing.
 func TestSessionClientTakesBatches(t *testing.T) {
 	ended := make(chan error, 4)
 	f := &sessFake{}
@@ -569,8 +573,8 @@ func TestSessionClientAnswersPingsDuringACall(t *testing.T) {
 
 // Spec: 2025-11-25 basic/lifecycle#operation.
 //
-// What a server has not declared is not asked of it, but refused here; before
-// 2025-03-26 completion could not be declared.
+// A request for what a server has not declared is not sent, but refused here;
+// before 2025-03-26 completion could not be declared.
 func TestSessionClientRespectsServerCapabilities(t *testing.T) {
 	for _, r := range sessRevisions {
 		f := &sessFake{}
@@ -603,8 +607,8 @@ func TestSessionClientRespectsServerCapabilities(t *testing.T) {
 
 // Spec: 2025-11-25 server/resources#error-handling.
 //
-// "Not found" is ErrNotFound in the specification's number and in those of
-// older servers; other errors of these numbers are not.
+// "Not found" is ErrNotFound with the specification's code and with those of
+// older servers; other errors with these codes are not.
 func TestSessionClientReadsOlderNotFoundCodes(t *testing.T) {
 	for code, want := range map[int64]bool{-32001: true, -32002: true, -32003: true, -32004: false, -32000: false, -32602: false, -32603: false} {
 		f := &sessFake{}
@@ -635,9 +639,9 @@ func TestSessionClientReadsOlderNotFoundCodes(t *testing.T) {
 
 // Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
 //
-// A client that can visit URLs visits those of the error, waits until each is
-// said to be over, and sends the call again, once. It ignores notifications of
-// others, and passes on an error that it cannot satisfy.
+// A client that can open URLs opens those of the error, waits until each is
+// announced as done, and sends the call again, once. It ignores notifications
+// for others, and passes on an error that it cannot satisfy.
 func TestSessionClientVisitsWhatIsRequired(t *testing.T) {
 	elicitation := func(mode, id string) string {
 		return fmt.Sprintf(`{"mode":%q,"elicitationId":%q,"url":"https://example.com/%s","message":"m"}`, mode, id, id)
@@ -699,7 +703,7 @@ func TestSessionClientVisitsWhatIsRequired(t *testing.T) {
 
 // Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
 //
-// When a visit is never said to be over, the caller can give up.
+// If a visit is never announced as done, the caller can give up.
 func TestSessionClientGivesUpOnAVisit(t *testing.T) {
 	f := &sessFake{}
 	f.on = sessOpens("2025-11-25", sessEverything, sessAnswer(map[string]string{"tools/call": `"error":{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://example.com","message":"m"}]}}`}))
@@ -718,8 +722,8 @@ func TestSessionClientGivesUpOnAVisit(t *testing.T) {
 
 // Spec: 2025-11-25 basic/utilities/progress#behavior-requirements.
 //
-// Each call that wants progress has a token of its own; what comes with another
-// token is not told, and nothing is when the call has returned.
+// Each call that wants progress has a token of its own; progress with another
+// token is not reported, and none is after the call has returned.
 func TestSessionClientProgress(t *testing.T) {
 	f := &sessFake{}
 	seen := map[string]bool{}
@@ -747,12 +751,12 @@ func TestSessionClientProgress(t *testing.T) {
 			told, returned := 0, false
 			_, err := c.CallTool(t.Context(), "t", nil, client.WithProgress(func(p *mcp.ProgressParams) {
 				if told++; returned || p.Progress != 1 || p.Total != 2 || p.Message != "half" {
-					t.Errorf("told %+v, after the call: %v", p, returned)
+					t.Errorf("got %+v, after the call: %v", p, returned)
 				}
 			}))
 			returned = true
 			if err != nil || told == 0 {
-				t.Errorf("told %d times, %v", told, err)
+				t.Errorf("got %d reports, %v", told, err)
 			}
 			synctest.Wait()
 		}
@@ -761,8 +765,8 @@ func TestSessionClientProgress(t *testing.T) {
 
 // Spec: 2025-11-25 server/resources#subscriptions.
 //
-// A subscription that the server refused is asked for anew; one that holds is
-// asked for once, and given back when nobody wants it any more.
+// A subscription that the server refused is requested again; an accepted one is
+// requested once, and ended when nothing wants it any more.
 func TestSessionClientSubscribes(t *testing.T) {
 	refuse := true
 	f := &sessFake{}
@@ -799,7 +803,7 @@ func TestSessionClientSubscribes(t *testing.T) {
 			f.tell(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q}}`, uri))
 		}
 		if len(events) != 2 {
-			t.Errorf("told %d times, want x:y to both and nothing else", len(events))
+			t.Errorf("got %d notifications, want x:y for both and nothing else", len(events))
 		}
 		check(t, "close", first.Close())
 		sessWant(t, "one is left", f.took())

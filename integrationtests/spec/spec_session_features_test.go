@@ -15,9 +15,8 @@ import (
 
 // Spec: 2025-11-25 server/utilities/logging#setting-log-level.
 //
-// From a level on means: it and all that are more severe. The level holds for
-// the session, from the next request on; one that does not exist is invalid
-// and changes nothing.
+// A log level includes all more severe ones. It holds for the session, from the
+// next request on; a level that does not exist is invalid and changes nothing.
 func TestSessionLogLevels(t *testing.T) {
 	for _, r := range sessRevisions {
 		sessOpen(t, sessServer(), r, `{}`, func(t *testing.T, w *sessWire) {
@@ -54,9 +53,9 @@ func TestSessionNoLoggingUndeclared(t *testing.T) {
 
 // Spec: 2025-11-25 server/resources#subscriptions.
 //
-// A subscribed resource is told of once for each change, however often it was
-// subscribed to; others are not, and nothing is after unsubscribing, not even
-// what happened just before.
+// For each change of a subscribed resource there is one notification, however
+// often it was subscribed to; for others there is none, and none after
+// unsubscribing, not even for a change just before.
 func TestSessionSubscriptions(t *testing.T) {
 	for _, r := range sessRevisions {
 		s := sessServer()
@@ -94,8 +93,8 @@ func TestSessionSubscriptions(t *testing.T) {
 
 // Spec: 2025-11-25 server/resources#list-changed-notification.
 //
-// A change of a list is told by one notification without content, however many
-// there are at a time; and none before the client is initialized.
+// Changes of a list cause one notification without content, however many there
+// are at a time; and none before the client is initialized.
 func TestSessionListChanged(t *testing.T) {
 	for _, r := range sessRevisions {
 		s := sessServer()
@@ -128,8 +127,8 @@ func TestSessionListChanged(t *testing.T) {
 
 // Spec: 2025-11-25 server/utilities/pagination#implementation-guidelines.
 //
-// The pages of a list are the list; cursors hold in a server that was started
-// anew, and for the list they came from.
+// The pages of a list are the whole list; cursors work after a restart of the
+// server, and only for the list they came from.
 func TestSessionPagination(t *testing.T) {
 	var cursor string
 	sessOpen(t, sessServer(), mcp.Revision20250326, `{}`, func(t *testing.T, w *sessWire) {
@@ -155,8 +154,8 @@ func TestSessionPagination(t *testing.T) {
 
 // Spec: 2025-11-25 server/utilities/completion#completion-results.
 //
-// At most 100 values are sent, with what there is in all; references and
-// arguments that do not exist are invalid.
+// At most 100 values are sent, with the total number; references and arguments
+// that do not exist are invalid.
 func TestSessionCompletion(t *testing.T) {
 	for _, r := range sessRevisions {
 		sessOpen(t, sessServer(), r, `{}`, func(t *testing.T, w *sessWire) {
@@ -183,8 +182,8 @@ func TestSessionCompletion(t *testing.T) {
 
 // Spec: 2025-11-25 server/resources#error-handling.
 //
-// What is not there is -32002 for resources, with the URI, and -32602 for
-// tools and prompts; a URI that is none is invalid.
+// A missing resource is -32002, with the URI; a missing tool or prompt is
+// -32602; a malformed URI is invalid.
 func TestSessionNotFound(t *testing.T) {
 	for _, r := range sessRevisions {
 		sessOpen(t, sessServer(), r, `{}`, func(t *testing.T, w *sessWire) {
@@ -201,7 +200,7 @@ func TestSessionNotFound(t *testing.T) {
 
 // Spec: 2025-03-26 server/tools#calling-tools.
 //
-// The document of requirements for 2025-03-26 wants a description of every
+// For 2025-03-26, the project's requirements demand a description of every
 // tool, and isError in every result of one.
 func TestSessionToolsAreDescribed(t *testing.T) {
 	for _, r := range sessRevisions {
@@ -215,8 +214,8 @@ func TestSessionToolsAreDescribed(t *testing.T) {
 
 // Spec: 2025-11-25 server/utilities/pagination#implementation-guidelines.
 //
-// A client passes a cursor on as it came, whatever it is; only a missing one is
-// the end of a list.
+// A client passes a cursor on unchanged, whatever it is; only a missing cursor
+// ends a list.
 func TestSessionClientTreatsCursorsAsOpaque(t *testing.T) {
 	next := map[string]string{"": `""`, `""`: `" {\"page\": 3} ü"`, `" {\"page\": 3} ü"`: ``}
 	f := &sessFake{}

@@ -20,8 +20,8 @@ import (
 )
 
 // The tests in spec_session_*_test.go go through the revisions that have
-// sessions, rule by rule. They run in bubbles of their own time: when
-// everything has come to rest, what was said is all that will be said.
+// sessions, rule by rule. They run in bubbles with fake time: once every
+// goroutine is blocked, nothing more will be sent.
 
 // sessRevisions are the revisions that have sessions.
 var sessRevisions = []mcp.Revision{mcp.Revision20241105, mcp.Revision20250326, mcp.Revision20250618, mcp.Revision20251125}
@@ -46,7 +46,7 @@ func sessRequest(id, method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params)
 }
 
-// sessWire is a client that says exactly what a test says.
+// sessWire is a client that sends exactly what a test says.
 type sessWire struct {
 	send func(string)
 
@@ -54,8 +54,9 @@ type sessWire struct {
 	frames []string
 }
 
-// say sends frames and returns what the server has said when all is at rest:
-// also what it reads only when it has seen that a request takes long.
+// say sends frames and returns what the server sends until it is idle,
+// including its reaction to frames that it only reads once it notices that a
+// request takes long.
 func (w *sessWire) say(frames ...string) []string {
 	for _, f := range frames {
 		w.send(f)
@@ -65,7 +66,7 @@ func (w *sessWire) say(frames ...string) []string {
 	return w.take()
 }
 
-// later is what the server says when some time has passed.
+// later returns what the server sends after some time.
 func (w *sessWire) later() []string {
 	<-time.NewTimer(time.Minute).C
 	synctest.Wait()
@@ -86,7 +87,7 @@ func (w *sessWire) receive(frame []byte) {
 	w.frames = append(w.frames, string(frame))
 }
 
-// sessBare runs body with a connection on which nothing was said yet.
+// sessBare runs body with a connection on which nothing was sent yet.
 func sessBare(t *testing.T, h mcp.Handler, body func(t *testing.T, w *sessWire)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -96,7 +97,7 @@ func sessBare(t *testing.T, h mcp.Handler, body func(t *testing.T, w *sessWire))
 	})
 }
 
-// sessOpen runs body with a session that is initialized.
+// sessOpen runs body with an initialized session.
 func sessOpen(t *testing.T, h mcp.Handler, r mcp.Revision, capabilities string, body func(t *testing.T, w *sessWire)) {
 	t.Helper()
 	sessBare(t, h, func(t *testing.T, w *sessWire) {
@@ -107,8 +108,9 @@ func sessOpen(t *testing.T, h mcp.Handler, r mcp.Revision, capabilities string, 
 	})
 }
 
-// sessWant compares all that was said with what should have been; a want that
-// begins with "~" is a part of its frame, else it is the whole.
+// sessWant compares all frames that were sent with the expected ones. An
+// expected frame that begins with "~" is a part of the frame; otherwise it is
+// the whole frame.
 func sessWant(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -136,8 +138,8 @@ func sessField(t *testing.T, frame string, path ...string) string {
 	return string(raw)
 }
 
-// sessServer has something of everything, and no more than a test can see
-// through.
+// sessServer has one of everything, and little enough to be understood at a
+// glance.
 func sessServer() *server.Server {
 	s := server.New(mcp.Implementation{Name: "sess", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Logging: true, Subscriptions: true, PageSize: 2})
 	text := func(name string, f func(ctx context.Context, call *server.Call) (string, error)) {
@@ -200,7 +202,7 @@ var sessLevels = []mcp.LoggingLevel{
 	mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert, mcp.LevelEmergency,
 }
 
-// sessFake is a server that says exactly what a test says: on is called for
+// sessFake is a server that sends exactly what a test says: on is called for
 // each frame of the client, in order.
 type sessFake struct {
 	on func(m *jsonrpc.Message, frame string, say func(string))
@@ -215,7 +217,7 @@ func (f *sessFake) Name() string { return "fake" }
 
 func (f *sessFake) Connect(_ context.Context, r mcp.Receiver) (mcp.Conn, error) {
 	near, far := stream.Pipe()
-	say := func(frame string) { _ = far.Write([]byte(frame)) } // a client that has closed hears no more
+	say := func(frame string) { _ = far.Write([]byte(frame)) } // the client may have closed
 	f.mu.Lock()
 	f.say = say
 	f.mu.Unlock()
@@ -238,8 +240,8 @@ func (f *sessFake) Connect(_ context.Context, r mcp.Receiver) (mcp.Conn, error) 
 	return stream.Dial(near, r, 1<<20, nil, nil), nil
 }
 
-// tell says something unasked, and returns what the client has said since the
-// last time, when all is at rest.
+// tell sends frames unasked, and returns what the client has sent since the
+// last call, once it is idle.
 func (f *sessFake) tell(frames ...string) []string {
 	f.mu.Lock()
 	f.heard = nil
@@ -251,7 +253,7 @@ func (f *sessFake) tell(frames ...string) []string {
 	return f.took()
 }
 
-// took is what the client has said when all is at rest.
+// took returns what the client has sent, once it is idle.
 func (f *sessFake) took() []string {
 	synctest.Wait()
 	f.mu.Lock()
@@ -261,8 +263,8 @@ func (f *sessFake) took() []string {
 	return taken
 }
 
-// sessOpens answers initialize with a revision and capabilities, and gives the
-// rest to on, which may be nil.
+// sessOpens answers initialize with a revision and capabilities, and passes
+// everything else to on, which may be nil.
 func sessOpens(revision, capabilities string, on func(m *jsonrpc.Message, say func(string))) func(*jsonrpc.Message, string, func(string)) {
 	return func(m *jsonrpc.Message, _ string, say func(string)) {
 		if m.Method == mcp.MethodInitialize {
@@ -275,7 +277,7 @@ func sessOpens(revision, capabilities string, on func(m *jsonrpc.Message, say fu
 	}
 }
 
-// sessClient runs body with a client of sessions only that is connected to f.
+// sessClient runs body with a client that only speaks sessions, connected to f.
 func sessClient(t *testing.T, f *sessFake, o *client.Options, body func(t *testing.T, c *client.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -304,7 +306,7 @@ func sessConnect(t *testing.T, f *sessFake, o *client.Options) (*client.Client, 
 	return client.Connect(t.Context(), f, &opts)
 }
 
-// sessCode returns the code of an error that a server answered, or 0.
+// sessCode returns the code of a server's error, or 0.
 func sessCode(err error) int64 {
 	var rpc *jsonrpc.Error
 	if errors.As(err, &rpc) {

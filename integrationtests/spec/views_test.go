@@ -11,7 +11,7 @@ import (
 	"github.com/parley-mcp/parley/transport/frames"
 )
 
-// views is a handler that shows each principal what is theirs.
+// views is a handler that shows each principal its own features.
 type views struct{ *server.Server }
 
 // Describe implements mcp.Handler.
@@ -24,7 +24,7 @@ func (v views) Describe(ctx context.Context, peer *mcp.Peer) *mcp.Description {
 	return &d
 }
 
-// What a server says of itself may depend on who asks, in both eras.
+// A server's description may depend on who asks, in both eras.
 func TestDescriptionDependsOnWhoAsks(t *testing.T) {
 	for _, r := range mcp.Revisions() {
 		for principal, hasTools := range map[string]bool{"ann": true, "bob": false, "": false} {

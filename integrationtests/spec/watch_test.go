@@ -13,9 +13,9 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// Who may not read a resource is not told of it: its URI is not acknowledged
-// where several are asked for at once, and not found where it is asked for
-// alone. It does not look different from one that does not exist.
+// A client that may not read a resource is not notified of its changes: its URI
+// is not acknowledged when it is one of several, and not found when it is the
+// only one. It cannot be told apart from one that does not exist.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 // Spec: 2025-11-25 server/resources#subscriptions.
@@ -25,7 +25,7 @@ func TestHiddenResourcesAreNotWatched(t *testing.T) {
 		s, err := c.Listen(t.Context(), wanted, func(context.Context, client.Event) {})
 		if c.Revision() != mcp.Revision20260728 {
 			if !errors.Is(err, client.ErrNotFound) {
-				t.Errorf("subscribing to a hidden resource came to %v", err)
+				t.Errorf("subscribing to a hidden resource returned %v", err)
 			}
 			return
 		}
@@ -34,7 +34,7 @@ func TestHiddenResourcesAreNotWatched(t *testing.T) {
 		}
 		defer func() { _ = s.Close() }()
 		if got := s.Honoured(); !slices.Equal(got.ResourceSubscriptions, []string{"x:shown"}) || !got.ToolsListChanged {
-			t.Errorf("the server agreed to tell of %+v", got)
+			t.Errorf("the server agreed to watch %+v", got)
 		}
 	})
 }
@@ -56,7 +56,7 @@ func TestMiddlewareSeesSubscriptions(t *testing.T) {
 		before := seen.Load()
 		_, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:shown"}}, func(context.Context, client.Event) {})
 		if err == nil || seen.Load() != before+1 {
-			t.Errorf("subscribing came to %v, and middleware saw %d", err, seen.Load()-before)
+			t.Errorf("subscribing returned %v, and middleware saw %d", err, seen.Load()-before)
 		}
 	})
 }

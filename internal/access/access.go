@@ -1,7 +1,7 @@
-// Package access is the door between packages of this module to what its users
-// are not to see: fields that the JSON-RPC decoder and the message types keep to
-// themselves. The package that owns something sets the function here when it is
-// initialized, before anything can call it; it is not to be set again.
+// Package access gives packages of this module access to what its users must not
+// see: unexported fields of the JSON-RPC decoder and the message types. The
+// package that owns a field sets the function here when it is initialized,
+// before anything can call it; nothing may set it again.
 //
 // Arguments of type any are pointers to the type that the function names.
 package access
@@ -14,14 +14,14 @@ type Rules struct {
 	// Reserved maps the lower-case form of names of params members to the names
 	// themselves: members that differ from one of them in case only are noted.
 	Reserved map[string]string
-	// Retry are the members whose presence is noted.
+	// Retry is the set of members whose presence is noted.
 	Retry map[string]bool
-	// Methods maps names of methods that come often to themselves: they are not
-	// copied out of each frame.
+	// Methods maps the names of frequent methods to themselves, so that they
+	// are not copied out of each frame.
 	Methods map[string]string
 }
 
-// Notes are what a decoder noted of a message's params.
+// Notes are what a decoder noted about a message's params.
 type Notes struct {
 	// CaseVariant is the first member that differs in case only from one of
 	// Rules.Reserved, or "".
@@ -40,17 +40,17 @@ var (
 
 // Set by package mcp.
 var (
-	// SetEntries keeps with a result that is a list the encoded forms of its
-	// entries. An entry that is not of the very value at its place in the list
-	// counts for nothing, so a list may be changed without regard to them.
+	// SetEntries stores the encoded forms of a list's entries with the list
+	// result. An encoded form is used only if it was made from the very value
+	// at its place in the list, so code that changes a list may ignore them.
 	SetEntries func(list any, entries []*wire.Entry)
-	// EntriesOf returns them, or nil.
+	// EntriesOf returns what SetEntries stored, or nil.
 	EntriesOf func(list any) []*wire.Entry
-	// SetEncoded says of the structured content of an mcp.CallToolResult that it
-	// was encoded here, and need not be checked while it is sent. That counts for
-	// nothing when the structured content was replaced.
+	// SetEncoded marks the structured content of an mcp.CallToolResult as encoded
+	// here, so that it need not be checked when it is sent. The mark has no
+	// effect once the structured content has been replaced.
 	SetEncoded func(result any, e wire.Encoded)
-	// EncodedOf returns what SetEncoded said.
+	// EncodedOf returns the mark that SetEncoded set.
 	EncodedOf func(result any) wire.Encoded
 	// SetObserver gives an mcp.Exchange the connection on which its drops are
 	// seen: a *tap.Conn.

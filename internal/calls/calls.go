@@ -25,8 +25,8 @@ type Call struct {
 	done  chan *jsonrpc.Message
 }
 
-// New registers a call under an ID that was never used before on this table.
-// It fails when the table was closed.
+// New registers a call under an ID that was never used before in this table. It
+// fails when the table is closed.
 func (t *Table) New() (*Call, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -38,7 +38,7 @@ func (t *Table) New() (*Call, error) {
 }
 
 // Start registers a call under an ID that the caller keeps unique. It fails
-// when the table was closed, or when the ID is in flight.
+// when the table is closed, or when the ID is in flight.
 func (t *Table) Start(id jsonrpc.ID) (*Call, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,7 +61,7 @@ func (t *Table) add(id jsonrpc.ID) *Call {
 }
 
 // Resolve hands a response to the call that waits for it and reports whether
-// there was one.
+// there was such a call.
 func (t *Table) Resolve(response *jsonrpc.Message) bool {
 	t.mu.Lock()
 	done, ok := t.waiting[response.ID]
@@ -73,8 +73,8 @@ func (t *Table) Resolve(response *jsonrpc.Message) bool {
 	return ok
 }
 
-// Close ends every call in flight with err and refuses new ones with it.
-// Only the first Close counts.
+// Close ends every call in flight with err and makes new ones fail with it.
+// Only the first Close has an effect.
 func (t *Table) Close(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,14 +88,14 @@ func (t *Table) Close(err error) {
 	}
 }
 
-// reason returns what Close was told.
+// reason returns the error that Close was given.
 func (t *Table) reason() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.err
 }
 
-// Forget gives up on the answer; one that still comes is not resolved.
+// Forget gives up on the response: one that still arrives is not resolved.
 func (c *Call) Forget() {
 	c.table.mu.Lock()
 	defer c.table.mu.Unlock()

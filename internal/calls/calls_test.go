@@ -54,7 +54,7 @@ func TestIDsOfTheCaller(t *testing.T) {
 	if _, err := table.Start(id); err == nil {
 		t.Error("an ID in flight was started again")
 	}
-	gone := errors.New("nobody waits any more")
+	gone := errors.New("no longer interested")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(gone)
 	if _, err := call.Wait(ctx); !errors.Is(err, gone) {

@@ -16,7 +16,7 @@ type Challenge struct {
 // Param is an auth-param. The case of its name does not matter.
 type Param struct{ Name, Value string }
 
-// Is reports whether the challenge is of a scheme.
+// Is reports whether the challenge uses a scheme.
 func (c *Challenge) Is(scheme string) bool { return strings.EqualFold(c.Scheme, scheme) }
 
 // Get returns the value of the first parameter with a name, or "".
@@ -37,8 +37,8 @@ func (c Challenge) With(name, value string) Challenge {
 	return c
 }
 
-// String returns the challenge as the value of a header. What cannot be in one
-// becomes a question mark.
+// String returns the challenge as a header value. Characters that a header
+// cannot hold become question marks.
 func (c Challenge) String() string {
 	var b strings.Builder
 	b.WriteString(c.Scheme)

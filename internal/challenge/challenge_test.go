@@ -49,7 +49,7 @@ func TestHeaderHasNoControls(t *testing.T) {
 	}
 }
 
-// What is written means the same when it is read.
+// A challenge that is written and read again is the same.
 func FuzzRoundTrip(f *testing.F) {
 	for _, s := range []string{`Bearer a="b"`, `Bearer a=b, c="d,e"`, `Basic, Digest x="\""`, `N abc==, B z=1`, `a b/c`} {
 		f.Add(s)

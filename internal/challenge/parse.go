@@ -2,9 +2,9 @@ package challenge
 
 import "strings"
 
-// Parse reads the values of WWW-Authenticate, of which each may hold several
-// challenges. What is malformed ends the reading of its value: servers write
-// this header by hand, and what came before is good.
+// Parse reads the values of WWW-Authenticate headers, each of which may hold
+// several challenges. Reading of a value stops where it is malformed, and the
+// challenges before that are kept: servers write this header by hand.
 func Parse(values []string) []Challenge {
 	var all []Challenge
 	for _, v := range values {
@@ -41,7 +41,7 @@ func parse(value string) []Challenge {
 	}
 }
 
-// scanner reads the grammar of RFC 9110, section 11.
+// scanner reads challenges by the grammar of RFC 9110, section 11.
 type scanner struct{ rest string }
 
 func (s *scanner) skip(set string) { s.rest = strings.TrimLeft(s.rest, set) }
@@ -64,7 +64,7 @@ func isToken(b byte) bool {
 	return b > ' ' && b < 0x7f && !strings.ContainsRune(`()<>@,;:\"/[]?={}`, rune(b))
 }
 
-// equals consumes the sign between the name of a parameter and its value.
+// equals consumes the "=" between the name of a parameter and its value.
 func (s *scanner) equals() bool {
 	after := strings.TrimLeft(s.rest, " \t")
 	if !strings.HasPrefix(after, "=") {
@@ -79,7 +79,7 @@ func (s *scanner) schemeEnds() bool {
 	return s.rest == "" || strings.ContainsRune(" \t,", rune(s.rest[0]))
 }
 
-// token68 skips the one value without a name that a scheme may have.
+// token68 skips the single unnamed value that a scheme may have.
 func (s *scanner) token68() {
 	after := strings.TrimLeft(s.rest, " \t")
 	n := 0
@@ -118,7 +118,7 @@ func (s *scanner) value() (string, bool) {
 	return "", false
 }
 
-// loose reads a value without quotes. Many servers forget them around URLs.
+// loose reads an unquoted value. Many servers forget the quotes around URLs.
 func (s *scanner) loose() string {
 	n := strings.IndexAny(s.rest, ", \t\"")
 	if n < 0 {

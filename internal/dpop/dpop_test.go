@@ -63,7 +63,7 @@ func TestProofsOfOtherThings(t *testing.T) {
 	}
 }
 
-// forge signs claims of any kind, with a header of any kind.
+// forge signs any claims, with any header.
 func forge(t *testing.T, alg jose.SignatureAlgorithm, with any, o *jose.SignerOptions, claims string) string {
 	t.Helper()
 	s, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: with}, o)
@@ -214,5 +214,5 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// pass lets time go by in a bubble of synctest.
+// pass lets fake time pass in a bubble of synctest.
 func pass(d time.Duration) { <-time.NewTimer(d).C }

@@ -75,11 +75,11 @@ func ParseKey(doc []byte) (*Key, error) {
 // String keeps the key out of logs.
 func (k *Key) String() string { return "DPoP key " + k.thumbprint }
 
-// Thumbprint identifies the key (RFC 7638): what the claim cnf.jkt of a token
-// holds, and the parameter dpop_jkt.
+// Thumbprint identifies the key (RFC 7638): it is the value of a token's claim
+// cnf.jkt, and of the parameter dpop_jkt.
 func (k *Key) Thumbprint() string { return k.thumbprint }
 
-// claims are what a proof says.
+// claims are the claims of a proof.
 type claims struct {
 	ID     string  `json:"jti"`
 	Method string  `json:"htm"`
@@ -89,9 +89,10 @@ type claims struct {
 	Nonce  string  `json:"nonce,omitzero"`
 }
 
-// Proof returns a proof for one request; each request needs its own. url is
-// the request's, of which query and fragment do not count. accessToken is the
-// token it carries, and nonce what the server wants in it; both may be "".
+// Proof returns a proof for one request; each request needs its own. url is the
+// URL of the request; its query and fragment are ignored. accessToken is the
+// token that the request carries, and nonce the one that the server demands;
+// both may be "".
 func (k *Key) Proof(method, url, accessToken, nonce string) (string, error) {
 	target, err := targetOf(url)
 	if err != nil {
@@ -121,7 +122,7 @@ func hash(token string) string {
 func targetOf(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" {
-		return "", fmt.Errorf("%q is no URL that a DPoP proof can be about", s)
+		return "", fmt.Errorf("%q is not a URL that a DPoP proof can be about", s)
 	}
 	return normal(u), nil
 }

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Nonces are what a server puts into proofs, so that they cannot be made
-// ahead. They are not kept: a nonce is a time that the server has signed. All
-// methods may be called concurrently.
+// Nonces are what a server demands in proofs, so that proofs cannot be made in
+// advance. They are not stored: a nonce is a time that the server has signed.
+// All methods may be called concurrently.
 type Nonces struct {
 	key []byte
 	age time.Duration
 }
 
-// NewNonces returns nonces that are good for age; 0 means 5 minutes.
+// NewNonces returns nonces that are valid for age; 0 means 5 minutes.
 func NewNonces(age time.Duration) *Nonces {
 	if age <= 0 {
 		age = 5 * time.Minute

@@ -23,8 +23,8 @@ const (
 // algorithms are those that a proof may be signed with.
 var algorithms = []jose.SignatureAlgorithm{jose.ES256, jose.ES384, jose.ES512, jose.EdDSA, jose.PS256, jose.RS256}
 
-// Algorithms returns what a proof may be signed with, for metadata and
-// challenges.
+// Algorithms returns the algorithms that a proof may be signed with, for
+// metadata and challenges.
 func Algorithms() []string {
 	names := make([]string, len(algorithms))
 	for i, a := range algorithms {
@@ -33,25 +33,25 @@ func Algorithms() []string {
 	return names
 }
 
-// ErrNonce says that a proof is good but for its nonce: the client has to
-// come again with a fresh one.
+// ErrNonce says that a proof is good except for its nonce: the client has to
+// send another with a fresh one.
 var ErrNonce = errors.New("the DPoP proof needs a nonce of this server")
 
-// ErrBusy says that a proof may be good, but that there are more at this time
-// than can be remembered. The client is not at fault.
+// ErrBusy says that a proof may be good, but that more proofs arrive than can
+// be remembered. The client is not at fault.
 var ErrBusy = errors.New("too many DPoP proofs; come again in a minute")
 
 // Options configure a Verifier. The zero value is safe.
 type Options struct {
-	// MaxAge is how old a proof may be, and how far in the future, as clocks
+	// MaxAge is how old a proof may be, and how far in the future, since clocks
 	// differ. 0 means 1 minute.
 	MaxAge time.Duration
-	// MaxProofs bounds the proofs that are remembered to refuse their replay.
-	// When there are more within four times MaxAge, new ones are refused with
-	// ErrBusy. Each takes some 50 bytes. 0 means 1,000,000: 4,000 requests a
-	// second.
+	// MaxProofs bounds the number of proofs that are remembered to refuse
+	// replays. If more arrive within four times MaxAge, new ones are refused
+	// with ErrBusy. Each takes some 50 bytes. 0 means 1,000,000, enough for
+	// 4,000 requests a second.
 	MaxProofs int
-	// Nonces, if set, must be in every proof.
+	// Nonces, if set, requires a nonce in every proof.
 	Nonces *Nonces
 }
 
@@ -60,7 +60,7 @@ type Verifier struct {
 	opts Options
 
 	mu          sync.Mutex
-	now, before map[seen]struct{} // proofs seen in this window and the last
+	now, before map[seen]struct{} // proofs seen in this window and in the previous one
 	turned      time.Time
 }
 
@@ -75,11 +75,12 @@ func NewVerifier(o Options) *Verifier {
 	return &Verifier{opts: o, now: map[seen]struct{}{}, turned: time.Now()}
 }
 
-// Request is what a proof has to be about.
+// Request is what a proof must be about.
 type Request struct {
-	// Method and URL are the request's.
+	// Method and URL are those of the request.
 	Method, URL string
-	// AccessToken is the token it carries, or "" for a request for one.
+	// AccessToken is the token that the request carries, or "" for a token
+	// request.
 	AccessToken string
 	// Key is the thumbprint of the key that must have made the proof, or "" for
 	// any.
@@ -87,7 +88,7 @@ type Request struct {
 }
 
 // Verify returns the thumbprint of the key that made a proof, or why the proof
-// does not prove anything about r. A proof is good once.
+// does not prove anything about r. A proof is accepted once.
 func (v *Verifier) Verify(proof string, r Request) (thumbprint string, err error) {
 	c, print, err := open(proof)
 	if err != nil {
@@ -105,7 +106,7 @@ func (v *Verifier) Verify(proof string, r Request) (thumbprint string, err error
 	return print, v.first(seenAs(print, c.ID))
 }
 
-// open checks what a proof says of itself.
+// open checks a proof in itself, whatever it is about.
 func open(proof string) (*claims, string, error) {
 	if len(proof) > maxProof {
 		return nil, "", fmt.Errorf("the DPoP proof is over %d bytes", maxProof)
@@ -156,14 +157,15 @@ func (v *Verifier) check(c *claims, r Request) error {
 	return nil
 }
 
-// seen stands for a proof. It is short, and as good as the proof's own names:
-// nobody finds two that have it in common.
+// seen identifies a proof by a hash: it is short, and nobody can find two
+// proofs that share it.
 type seen [sha256.Size]byte
 
 func seenAs(thumbprint, id string) seen { return sha256.Sum256([]byte(thumbprint + " " + id)) }
 
-// first remembers a proof. It fails when it was there before. Two windows as
-// long as a proof lives, past and future, hold all that could come again.
+// first remembers a proof, and fails if it was used before. Two windows, each
+// as long as the lifetime of a proof, past and future, hold every proof that
+// could be replayed.
 func (v *Verifier) first(id seen) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

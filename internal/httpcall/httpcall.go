@@ -18,27 +18,27 @@ func ParseURL(s string) (*url.URL, error) {
 		return nil, err
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("URL %q: an http or https URL with a host is needed", u.Redacted())
+		return nil, fmt.Errorf("URL %q: it must be an http or https URL with a host", u.Redacted())
 	}
 	return u, nil
 }
 
-// maxIdle is how many connections wait for the next call. More calls at a time
-// than that work, but connect anew. Each is closed when nothing uses it for a
-// minute and a half.
+// maxIdle is how many idle connections are kept for later calls. More
+// concurrent calls than that work, but open new connections. An idle connection
+// is closed after 90 seconds.
 const maxIdle = 256
 
 // Guarded returns a client like c, which may be nil, that does not carry
-// credentials to other origins: neither by following a redirect, nor by
-// turning a request into another.
+// credentials to other origins: it follows no redirect there, nor one that
+// would turn a request into another.
 func Guarded(c *http.Client) *http.Client {
 	var g http.Client
 	if c != nil {
 		g = *c
 	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
 		own := t.Clone()
-		own.MaxIdleConnsPerHost = maxIdle    // calls that run at a time are the normal case
-		own.MaxIdleConns = maxIdle           // of which nearly all go to one host
+		own.MaxIdleConnsPerHost = maxIdle    // concurrent calls are the normal case
+		own.MaxIdleConns = maxIdle           // and nearly all of them go to one host
 		own.MaxResponseHeaderBytes = 1 << 20 // the default is ten times as much
 		g.Transport = own
 	}
@@ -46,8 +46,8 @@ func Guarded(c *http.Client) *http.Client {
 	return &g
 }
 
-// checkRedirect refuses what would send a message, or the header of a
-// request, to where it was not meant to go.
+// checkRedirect refuses redirects that would send a message, or a request's
+// headers, to a place it was not meant for.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	switch {
 	case !SameOrigin(next.URL, via[0].URL):
@@ -65,8 +65,8 @@ func SameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }
 
-// IsLoopback reports whether a host, without port, is this machine, by its name
-// or by its address.
+// IsLoopback reports whether a host, given without port, is this machine, by
+// name or by address.
 func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

@@ -13,8 +13,8 @@ type methods map[string]bool
 // protocol.
 func (f *Facts) Has(method string) bool { return f.methods[method] }
 
-// changed returns the methods of a revision that follows: those of m with some
-// added and some dropped.
+// changed returns the methods of the next revision: those of m with some added
+// and some dropped.
 func (m methods) changed(added, dropped []string) methods {
 	next := maps.Clone(m)
 	for _, name := range added {
@@ -37,5 +37,5 @@ var first = methods{}.changed([]string{
 	mcp.MethodSample, mcp.MethodRoots, mcp.NoteRootsChanged,
 }, nil)
 
-// Drop takes a method from the revision, for tests: see Add.
+// Drop removes a method from the revision, for tests: see Add.
 func (f *Facts) Drop(method string) { f.methods = f.methods.changed(nil, []string{method}) }

@@ -1,5 +1,5 @@
-// Package revision says what each released revision of the protocol is like.
-// It is the only place that knows their order. The parts that speak a wire
+// Package revision says what each released revision of the protocol is like. It
+// is the only place that knows their order. The parts that speak a wire format
 // ask for a property by name; nothing compares dates.
 package revision
 
@@ -10,8 +10,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Facts are the properties of one revision, a field per line of the
-// changelogs that changes behaviour.
+// Facts are the properties of one revision: one field for each changelog entry
+// that changes behaviour.
 type Facts struct {
 	Revision mcp.Revision
 
@@ -19,7 +19,7 @@ type Facts struct {
 
 	// Since 2025-03-26.
 
-	// StreamableHTTP: it has taken the place of HTTP+SSE.
+	// StreamableHTTP: it replaces HTTP+SSE.
 	StreamableHTTP bool
 	// Batches: a frame may be an array of messages. Only in 2025-03-26.
 	Batches bool
@@ -27,7 +27,7 @@ type Facts struct {
 	Audio bool
 	// ToolAnnotations: tools carry hints about what they do.
 	ToolAnnotations bool
-	// ProgressMessage: progress notifications carry words.
+	// ProgressMessage: progress notifications carry a message.
 	ProgressMessage bool
 	// Completions: completion is a capability to be declared.
 	Completions bool
@@ -40,7 +40,7 @@ type Facts struct {
 	Elicitation bool
 	// ResourceLinks: content may point to a resource.
 	ResourceLinks bool
-	// Titles: names have a title for people beside them.
+	// Titles: names are accompanied by a title for people.
 	Titles bool
 	// MetaOnTypes: tools, resources, prompts and content carry _meta.
 	MetaOnTypes bool
@@ -65,8 +65,8 @@ type Facts struct {
 	RichForms bool
 	// SamplingTools: sampling may offer tools, and content is one or many.
 	SamplingTools bool
-	// Polling: a server may end the stream of a request that goes on; streams
-	// begin with an event that says how to come back.
+	// Polling: a server may end the stream of a request that is still running;
+	// streams begin with an event that says how to reconnect.
 	Polling bool
 	// ErrorWithoutID: an error about an unreadable frame has no id member.
 	ErrorWithoutID bool
@@ -88,7 +88,7 @@ type Facts struct {
 	ResourceNotFound int64
 }
 
-// Of returns the facts of a revision, or nil if it is none of the released.
+// Of returns the facts of a revision, or nil if it is not a released one.
 func Of(r mcp.Revision) *Facts {
 	for _, f := range table {
 		if f.Revision == r {
@@ -121,9 +121,9 @@ func pick(allowed []mcp.Revision, stateless bool) []mcp.Revision {
 	return picked
 }
 
-// Default returns the facts to go by for a message that does not say which of
-// the allowed revisions it belongs to, nil allows all: those of the newest of an
-// era, or where none of that era is allowed, of the newest there is.
+// Default returns the facts to apply to a message that does not say which
+// revision it belongs to: those of the newest allowed revision of an era, or, if
+// none of that era is allowed, of the newest allowed revision. nil allows all.
 func Default(allowed []mcp.Revision, stateless bool) *Facts {
 	for _, some := range [][]mcp.Revision{allowed, nil} {
 		if rs := pick(some, stateless); len(rs) > 0 {
@@ -145,12 +145,12 @@ func Add(date string, like mcp.Revision, change func(*Facts)) mcp.Revision {
 	return f.Revision
 }
 
-// Oldest returns the facts of the first revision: what they lack, every peer can
-// do without.
+// Oldest returns the facts of the first revision: every peer can do without what
+// it lacks.
 func Oldest() *Facts { return table[0] }
 
 // AllContent reports whether the revision has every kind and member of content
-// that this module knows: there is nothing to clear.
+// that this module knows, so that nothing has to be cleared.
 func (f *Facts) AllContent() bool {
 	return f.Audio && f.ResourceLinks && f.MetaOnTypes && f.LastModified && f.Titles && f.Icons
 }
@@ -159,7 +159,7 @@ func (f *Facts) AllContent() bool {
 // must not be changed.
 func All() []*Facts { return table }
 
-// Permits reports whether allowed, of which nil allows all, has a revision.
+// Permits reports whether allowed contains a revision; nil allows all.
 func Permits(allowed []mcp.Revision, r mcp.Revision) bool {
 	if allowed == nil {
 		return true

@@ -2,8 +2,8 @@ package revision
 
 import "github.com/parley-mcp/parley/mcp"
 
-// Each revision is the one before it with the lines of its changelog applied,
-// which keeps a difference in one place.
+// Each revision is the previous one with its changelog applied, so that each
+// difference is written in one place.
 var table = func() []*Facts {
 	v2024 := Facts{
 		Revision:         mcp.Revision20241105,

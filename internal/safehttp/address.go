@@ -12,7 +12,7 @@ import (
 	"github.com/parley-mcp/parley/internal/httpcall"
 )
 
-// Check reports why a URL is not allowed, as far as the URL alone says it.
+// Check reports why a URL is not allowed, as far as the URL alone shows it.
 func (o Options) Check(u *url.URL) error {
 	own := o.NamedBy != nil && httpcall.SameOrigin(u, o.NamedBy)
 	loopback := o.AllowLoopback || o.NamedBy != nil && IsLoopback(o.NamedBy)
@@ -35,12 +35,13 @@ func (o Options) Check(u *url.URL) error {
 	return nil
 }
 
-// origin is all of a URL that is said in errors: the rest may be a secret.
+// origin returns the part of a URL that errors may show: the rest may be
+// secret.
 func origin(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 }
 
-// IsLoopback reports whether a URL is on this machine, by its name or by its
+// IsLoopback reports whether a URL is on this machine, by its host name or
 // address.
 func IsLoopback(u *url.URL) bool {
 	return httpcall.IsLoopback(u.Hostname())
@@ -76,8 +77,8 @@ func (o Options) checkDial(resolved string) error {
 	return o.checkAddr(ap.Addr())
 }
 
-// checkAddr says why an address is not allowed. It does not name the address:
-// that may be what an attacker wants to hear.
+// checkAddr says why an address is not allowed. It does not name the address,
+// which may be what an attacker wants to learn.
 func (o Options) checkAddr(ip netip.Addr) error {
 	ip = inner(ip.WithZone(""))
 	switch {
@@ -95,7 +96,8 @@ func (o Options) checkAddr(ip netip.Addr) error {
 	return nil
 }
 
-// Where clouds answer to their own machines, outside of the link-local ranges.
+// Addresses at which clouds serve their own machines, outside the link-local
+// ranges.
 var (
 	metadataULA    = netip.MustParseAddr("fd00:ec2::254")
 	metadataShared = netip.MustParseAddr("100.100.100.200")
@@ -105,7 +107,7 @@ var (
 var shared = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10")}
 
 // reserved are the ranges of the special-purpose registries (RFC 6890) that
-// net/netip takes for ordinary ones.
+// net/netip does not treat as special.
 var reserved = prefixes(
 	"0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 	"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10",
@@ -133,7 +135,7 @@ var (
 	sixToFour = netip.MustParsePrefix("2002::/16")
 )
 
-// inner returns the IPv4 address that an IPv6 address stands for, if it does.
+// inner returns the IPv4 address that an IPv6 address embeds, if there is one.
 func inner(ip netip.Addr) netip.Addr {
 	b := ip.As16()
 	switch {

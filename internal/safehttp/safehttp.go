@@ -1,6 +1,6 @@
-// Package safehttp is an HTTP client for URLs that somebody else names, such as
-// metadata documents and keys: whoever names one must not be able to send this
-// program to where only this program gets.
+// Package safehttp is an HTTP client for URLs that others supply, such as those
+// of metadata documents and keys: whoever supplies one must not be able to send
+// this program to places that only this program can reach.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#communication-security.
 package safehttp
@@ -18,12 +18,12 @@ import (
 	"github.com/parley-mcp/parley/internal/httpcall"
 )
 
-// Options say what is allowed beside https to public addresses. The zero value
-// allows nothing else.
+// Options say what is allowed in addition to https to public addresses. The
+// zero value allows nothing else.
 type Options struct {
-	// NamedBy is the server that names the URLs. Its own origin, which the
+	// NamedBy is the server that supplies the URLs. Its own origin, which the
 	// user has chosen, is allowed at any address; and if it is on the loopback,
-	// so is the rest of the loopback. nil means that nobody is.
+	// so is the rest of the loopback. nil means no such server.
 	NamedBy *url.URL
 	// AllowLoopback allows this machine.
 	AllowLoopback bool
@@ -31,11 +31,11 @@ type Options struct {
 	// addresses of providers (RFC 6598). Link-local addresses, where clouds keep
 	// credentials, stay refused.
 	AllowPrivate bool
-	// AllowHTTP allows http also where it leaves the machine.
+	// AllowHTTP allows http even to other machines.
 	AllowHTTP bool
 	// MaxBytes bounds the body of a response. 0 means 1 MiB.
 	MaxBytes int64
-	// Timeout bounds a request with its response. 0 means 30 seconds.
+	// Timeout bounds a request including its response. 0 means 30 seconds.
 	Timeout time.Duration
 }
 
@@ -45,12 +45,12 @@ var ErrRefused = errors.New("refused")
 // ErrTooLarge says that a response is over Options.MaxBytes.
 var ErrTooLarge = errors.New("the response is too large")
 
-// New returns a client that keeps to the options. Addresses are checked when
-// they are dialled, after their names were resolved, so that a name cannot lead
-// elsewhere in between. Proxies of the environment are used; they resolve names
-// themselves, so what lies behind them is theirs to refuse. Redirects are
+// New returns a client that enforces the options. Addresses are checked when
+// they are dialled, after name resolution, so that a name cannot change its
+// address in between. Proxies of the environment are used; they resolve names
+// themselves, so refusing what lies behind them is up to them. Redirects are
 // followed within an origin only, and only for GET and HEAD. It is safe for
-// concurrent use; CloseIdleConnections ends what it keeps.
+// concurrent use; CloseIdleConnections closes the connections that it keeps.
 func New(o Options) *http.Client {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 1 << 20
@@ -82,7 +82,7 @@ func newTransport(dial dialFunc, proxy func(*http.Request) (*url.URL, error)) *h
 	}
 }
 
-// transport checks a URL before anything is sent, and counts what comes back.
+// transport checks a URL before anything is sent, and bounds the response.
 type transport struct {
 	opts            Options
 	direct, proxied *http.Transport
@@ -107,13 +107,13 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections lets http.Client.CloseIdleConnections through.
+// CloseIdleConnections passes http.Client.CloseIdleConnections on.
 func (t *transport) CloseIdleConnections() {
 	t.direct.CloseIdleConnections()
 	t.proxied.CloseIdleConnections()
 }
 
-// CheckRedirect is the rule of New for redirects, for other clients.
+// CheckRedirect applies New's rule for redirects in other clients.
 func CheckRedirect(next *http.Request, via []*http.Request) error {
 	switch {
 	case !httpcall.SameOrigin(next.URL, via[0].URL):
@@ -126,7 +126,7 @@ func CheckRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// limited fails a body that is too large, instead of cutting it short.
+// limited makes a body that is too large fail, instead of cutting it short.
 type limited struct {
 	body io.ReadCloser
 	left int64

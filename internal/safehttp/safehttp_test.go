@@ -96,7 +96,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What counts is where a name leads, not the name.
+// The address that a name resolves to counts, not the name.
 func TestDialChecksTheAddress(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "secret") }))
 	defer srv.Close()
@@ -105,8 +105,8 @@ func TestDialChecksTheAddress(t *testing.T) {
 		"by name":         {AllowHTTP: true},
 		"private allowed": {AllowHTTP: true, AllowPrivate: true},
 	} {
-		// The names that resolve to the loopback without being its name differ
-		// from machine to machine; the dial itself is what is tested.
+		// Which names resolve to the loopback without being its name differs
+		// from machine to machine, so only the dial is tested.
 		if err := safehttp.DialForTest(t.Context(), o, "localhost:"+port); !errors.Is(err, safehttp.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -173,7 +173,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// No form of an address that is refused is allowed in another form.
+// No address that is refused is allowed in another form.
 func FuzzCheck(f *testing.F) {
 	for _, s := range []string{"https://10.0.0.1/", "https://[::ffff:10.0.0.1]/", "https://example.com", "http://127.0.0.1:80", "https://0x7f.1/"} {
 		f.Add(s)

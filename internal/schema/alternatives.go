@@ -9,7 +9,7 @@ import (
 // maxForms is how many failed alternatives a message spells out.
 const maxForms = 4
 
-// alternatives puts the failures of all branches of an anyOf or oneOf into
+// alternatives combines the failures of all branches of an anyOf or oneOf into
 // one problem.
 func alternatives(at *path, v any, branches []report) problem {
 	if p, ok := mergeTypes(at, v, branches); ok {
@@ -51,7 +51,7 @@ func formText(at *path, r report) string {
 	return quoteUpTo(maxSpelt, p.at.String()) + " " + p.message()
 }
 
-// mergeTypes joins branches that each only want another type.
+// mergeTypes joins branches that each only require another type.
 func mergeTypes(at *path, v any, branches []report) (problem, bool) {
 	p := problem{at: at, got: v, show: true}
 	for _, r := range branches {
@@ -67,7 +67,7 @@ func mergeTypes(at *path, v any, branches []report) (problem, bool) {
 	return p, len(branches) > 0
 }
 
-// mergeValues joins branches that each only want other values, which is how
+// mergeValues joins branches that each only require other values, which is how
 // choices with titles are written.
 func mergeValues(at *path, v any, branches []report) (problem, bool) {
 	p := problem{at: at, got: v, show: true}

@@ -56,8 +56,8 @@ func (e *evaluator) objectSize(s *jsonschema.Schema, obj map[string]any, at *pat
 	return ok
 }
 
-// required checks that names are members of obj. Because, if not empty, is
-// the member whose presence demands them.
+// required checks that names are members of obj. because, if not empty, is the
+// member whose presence requires them.
 func (e *evaluator) required(names []string, obj map[string]any, because string, at *path, out *report) bool {
 	if !e.spend(len(names) / 8) {
 		return false
@@ -164,8 +164,8 @@ func (e *evaluator) array(s *jsonschema.Schema, arr []any, at *path, out *report
 	return ok
 }
 
-// items applies the keywords of all drafts; the compiler has set only those
-// of the schema's own.
+// items applies the keywords of all drafts; the compiler has only set those of
+// the schema's own draft.
 func (e *evaluator) items(s *jsonschema.Schema, arr []any, at *path, out *report, seen *seen) bool {
 	prefix, rest := s.PrefixItems, s.Items2020
 	switch items := s.Items.(type) {

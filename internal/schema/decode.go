@@ -33,8 +33,8 @@ func decode(data []byte) (any, error) {
 	return v, nil
 }
 
-// syntaxError drops the name of the decoder, which means nothing to whoever
-// wrote the text.
+// syntaxError removes the name of the decoder, which means nothing to the
+// author of the text.
 func syntaxError(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "jsontext: "))
 }

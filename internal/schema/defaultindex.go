@@ -59,7 +59,7 @@ func indexDefaults(raw []byte, g *graph) (defaultIndex, error) {
 // defaultSources memoises which subschema gives another one its default.
 type defaultSources map[*jsonschema.Schema]*jsonschema.Schema
 
-// of returns n itself if it has a default, or else the first one with a
+// of returns n itself if it has a default, or else the first subschema with a
 // default among those that n applies unconditionally.
 func (d defaultSources) of(n *jsonschema.Schema) *jsonschema.Schema {
 	if n == nil || n.Default != nil {
@@ -85,7 +85,7 @@ func textPointer(n *jsonschema.Schema) string {
 	return fragment
 }
 
-// locate fills in the offset of each member in names and the text of each one
+// locate fills in the offset of each member in names and the text of each value
 // in values. Both are keyed by JSON Pointer.
 func locate(raw []byte, names map[string]int64, values map[string]jsontext.Value) error {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw))

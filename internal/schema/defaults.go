@@ -12,12 +12,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// WithDefaults returns doc with the members filled in that it lacks and that
-// have a "default" in the schema. It looks into the objects and array items
-// that doc has, through "$ref" and "allOf", but not into conditional
-// subschemas, and it does not extend a default that it has filled in. What is
-// in doc stays as it is, byte for byte; added members follow in the order of
-// the schema. If nothing changes the result is doc itself.
+// WithDefaults returns doc with missing members filled in from the schema's
+// "default" values. It descends into the objects and array items that doc has,
+// through "$ref" and "allOf", but not into conditional subschemas, and it does
+// not extend a default that it has filled in. The contents of doc stay as they
+// are, byte for byte; added members follow in the order of the schema. If
+// nothing changes, the result is doc itself.
 func (s *Schema) WithDefaults(doc []byte) ([]byte, error) {
 	if !s.fills {
 		return doc, nil
@@ -121,7 +121,7 @@ func (f *filler) object(schemas []*jsonschema.Schema) error {
 	return nil
 }
 
-// insert adds what the object that was just read lacks, in front of its
+// insert adds the members that the object that was just read lacks, before its
 // closing brace.
 func (f *filler) insert(schemas []*jsonschema.Schema, present map[string]bool) {
 	var missing []property
@@ -202,8 +202,8 @@ func forItem(schemas []*jsonschema.Schema, i int) []*jsonschema.Schema {
 	return subs
 }
 
-// flatten returns schemas together with all that apply along with them
-// unconditionally, each once.
+// flatten returns schemas together with all that they apply unconditionally,
+// each once.
 func flatten(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 	g := graph{seen: map[*jsonschema.Schema]bool{}}
 	g.add(schemas...)

@@ -22,7 +22,7 @@ type field struct {
 }
 
 // jsonFields returns the JSON members of struct type t in declaration order,
-// those of embedded structs in the place of the embedding.
+// with those of an embedded struct where it is embedded.
 func jsonFields(t reflect.Type) ([]field, error) {
 	var c fieldCollector
 	if err := c.collect(t, nil, false, map[reflect.Type]bool{}); err != nil {

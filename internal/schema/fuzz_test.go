@@ -42,8 +42,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// FuzzValidate holds the verdict against that of the compiler's own
-// validator.
+// FuzzValidate compares the verdict with that of the compiler's own validator.
 func FuzzValidate(f *testing.F) {
 	for _, s := range fuzzSeeds {
 		f.Add([]byte(s.schema), []byte(s.doc))
@@ -63,7 +62,7 @@ func FuzzValidate(f *testing.F) {
 			return
 		}
 		if err != nil && strings.Contains(err.Error(), "too large or too deeply nested") {
-			return // the library would not end
+			return // the library would not terminate
 		}
 		if want := compiledRoot(t, s).Validate(v); (want == nil) != (err == nil) {
 			t.Errorf("Validate = %v, the library says %v", err, want)
@@ -98,7 +97,7 @@ func FuzzWithDefaults(f *testing.F) {
 	})
 }
 
-// extends reports whether a is b with members added.
+// extends reports whether a is b, possibly with members added.
 func extends(a, b any) bool {
 	switch b := b.(type) {
 	case map[string]any:

@@ -9,8 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// maxFanOut bounds how many subschemas may apply to one and the same value
-// once all references are followed.
+// maxFanOut bounds how many subschemas may apply to one value once all
+// references are followed.
 const maxFanOut = 100_000
 
 // graph is the set of compiled subschemas reachable from a root.
@@ -61,8 +61,8 @@ func (g *graph) check() error {
 }
 
 // fanOut memoises, for each subschema, how many subschemas it applies to the
-// same value, counting one again for every path that leads to it. Zero marks a
-// subschema that is being counted.
+// same value, once for every path that leads to each. Zero marks a subschema
+// that is being counted.
 type fanOut map[*jsonschema.Schema]int
 
 func (f fanOut) count(n *jsonschema.Schema) (int, error) {
@@ -85,8 +85,7 @@ func (f fanOut) count(n *jsonschema.Schema) (int, error) {
 	return total, nil
 }
 
-// inPlace returns the subschemas that n applies to the value it is itself
-// applied to.
+// inPlace returns the subschemas that n applies to its own value.
 func inPlace(n *jsonschema.Schema) []*jsonschema.Schema {
 	if onlyRef(n) {
 		return []*jsonschema.Schema{n.Ref}

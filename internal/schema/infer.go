@@ -48,11 +48,11 @@ func infer(t reflect.Type) (json.RawMessage, error) {
 	return n.append(nil), nil
 }
 
-// inferrer holds the state of one Infer.
+// inferrer holds the state of one Infer call.
 type inferrer struct {
 	root    reflect.Type
 	busy    map[reflect.Type]bool   // types being described
-	refs    map[reflect.Type]string // recursive types and what to call them
+	refs    map[reflect.Type]string // recursive types and their names
 	defs    *node
 	headers map[string]string // the field that has each header
 }
@@ -69,8 +69,8 @@ var (
 	marshalToType = reflect.TypeFor[jsonv2.MarshalerTo]()
 )
 
-// typ describes t. Only a named type can contain itself, so only those are
-// watched.
+// typ describes t. Only named types can contain themselves, so only they are
+// tracked.
 func (in *inferrer) typ(t reflect.Type) (*node, error) {
 	if n := wellKnown(t); n != nil {
 		return n, nil
@@ -135,7 +135,7 @@ func (in *inferrer) taken(name string) bool {
 	return false
 }
 
-// wellKnown describes the types whose JSON does not follow from their kind. It
+// wellKnown describes types whose JSON does not follow from their kind. It
 // returns nil for all others.
 func wellKnown(t reflect.Type) *node {
 	switch t {

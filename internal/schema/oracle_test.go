@@ -110,7 +110,8 @@ func (g generator) keyword(s map[string]any, depth int) {
 	case "enum":
 		s["enum"] = []any{g.value(1), g.value(1), g.value(0), map[string]any{"a": 1}}
 	case "const":
-		// Beside a reference the library applies const even where it must not.
+		// Next to a reference, the library applies const even where it must
+		// not.
 		if s["$ref"] == nil {
 			s["const"] = g.value(1)
 		}

@@ -6,8 +6,8 @@ import (
 	"regexp/syntax"
 )
 
-// maxPatternSize bounds the compiled size, in instructions, of all regular
-// expressions of one schema together.
+// maxPatternSize bounds the total compiled size, in instructions, of all
+// regular expressions of one schema.
 const maxPatternSize = 100_000
 
 // maxPatternLen bounds the text of one regular expression.
@@ -41,20 +41,20 @@ func newPattern(expr string, budget *int) (*pattern, error) {
 	return &pattern{re, len(prog.Inst)}, nil
 }
 
-// patterns compiles the regular expressions of a schema once, as long as they
-// are not many.
+// patterns compiles the regular expressions of a schema once, unless there are
+// too many.
 type patterns struct {
 	budget int
 	known  map[string]*pattern
 }
 
-// newPatterns returns a set for a tenth of what the compiler has: it looks at
-// an expression more than once.
+// newPatterns returns a set with a tenth of the compiler's budget, because the
+// compiler looks at an expression more than once.
 func newPatterns() *patterns {
 	return &patterns{maxPatternSize / 10, map[string]*pattern{}}
 }
 
-// get returns nil for an expression that the compiler must decide on.
+// get returns nil for an expression that must be left to the compiler.
 func (p *patterns) get(expr string) *pattern {
 	if known, ok := p.known[expr]; ok {
 		return known

@@ -12,7 +12,7 @@ import (
 const maxProblems = 10
 
 // Limits on how much of a document or schema a message repeats: of a value, of
-// a path or pattern, which is of no use in part, and of a list.
+// a path or pattern (which is useless in part), and of a list.
 const (
 	maxShown  = 60
 	maxSpelt  = 400
@@ -27,14 +27,14 @@ type ValidationError struct {
 
 // Problem is one reason for a ValidationError.
 type Problem struct {
-	// Path says where, like "items[2].name"; it is empty for the document as
-	// a whole.
+	// Path is the location, such as "items[2].name"; it is empty for the
+	// document as a whole.
 	Path string
 	// Message says what was expected and what was given.
 	Message string
 }
 
-// Error returns one line per problem, written so that whoever made the
+// Error returns one line per problem, written so that the author of the
 // document, a person or a language model, can correct it.
 func (e *ValidationError) Error() string {
 	lines := make([]string, 0, len(e.Problems)+1)
@@ -51,8 +51,8 @@ func (e *ValidationError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// path is where a value lies in the document: a member or an item of parent.
-// A nil path is the document itself.
+// path is the location of a value in the document: a member or an item of
+// parent. A nil path is the document itself.
 type path struct {
 	parent *path
 	isItem bool
@@ -153,7 +153,7 @@ func (r *report) err() *ValidationError {
 	return e
 }
 
-// brief is the first problem alone.
+// brief returns only the first problem.
 func (r *report) brief() string {
 	if len(r.problems) == 0 {
 		return "not allowed"
@@ -181,7 +181,7 @@ func unknownMember(at *path, name string, known []string) problem {
 	return problem{at: at, text: text + "; known are " + valueList(values)}
 }
 
-// memberWord names a member the way its author thinks of it.
+// memberWord names a member in the terms of the document's author.
 func memberWord(at *path) string {
 	if at == nil {
 		return "argument"
@@ -228,7 +228,7 @@ func valueText(v any) string {
 	return "null"
 }
 
-// smallText writes a small container in full and gives up on others.
+// smallText writes a small container in full, and returns "" for others.
 func smallText(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil || len(b) > maxShown {

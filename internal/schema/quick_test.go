@@ -46,7 +46,7 @@ var quickDocs = []string{
 	`{"name":"abc","count":3,"free":1e999999999}`, `{"name":"abc","count":99999999999999999999}`,
 }
 
-// What quick calls valid, the evaluator calls valid.
+// What quick considers valid, the evaluator considers valid.
 func TestQuickAgrees(t *testing.T) {
 	s := quickSchema(t)
 	said := 0

@@ -3,7 +3,7 @@
 //
 // Both the schema and the document may come from an untrusted peer, so every
 // operation is bounded: schemas by size, depth and fan-out when they are
-// compiled, documents by an amount of work when they are checked.
+// compiled, documents by the amount of work when they are checked.
 package schema
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// baseURL names the schema under compilation inside the compiler, so that a
-// relative reference resolves to something the loader can recognise.
+// baseURL names the schema during compilation, so that a relative reference
+// resolves to something the loader can recognise.
 const baseURL = "schema:///root"
 
 // Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct {
 	raw    json.RawMessage
-	quick  *quick // nil when the schema is not of the simple kind
+	quick  *quick // nil when the schema is not a simple one
 	object bool
 	fills  bool // a property may have a default
 	// full compiles a plain schema when it is first called.
@@ -64,7 +64,7 @@ func newSchema(raw json.RawMessage) (*Schema, error) {
 	return &Schema{raw: raw, quick: newQuick(doc, p.patterns), object: isObject(doc), fills: c.defaults != nil, full: full}, nil
 }
 
-// decodeSchema returns a schema as a document that the compiler may be given.
+// decodeSchema returns a schema as a document for the compiler.
 func decodeSchema(raw json.RawMessage) (any, error) {
 	doc, err := parseSchema(raw)
 	if err != nil {
@@ -192,8 +192,8 @@ func (e *externalRefError) Error() string {
 	return fmt.Sprintf("schema refers to %q, which is outside the schema; only references within it (\"#/...\") are followed", e.url)
 }
 
-// compileError drops the compiler's wrapping where an error of this package
-// is inside, and its internal base URL everywhere.
+// compileError unwraps an error of this package from the compiler's wrapping,
+// and removes the internal base URL.
 func compileError(err error) error {
 	var load *jsonschema.LoadURLError
 	if errors.As(err, &load) {
@@ -210,8 +210,8 @@ func compileError(err error) error {
 	return fmt.Errorf("schema: %s", strings.ReplaceAll(err.Error(), baseURL, ""))
 }
 
-// metaMessage picks the innermost complaint: the outer ones only say that the
-// meta-schema was not met.
+// metaMessage picks the innermost error: the outer ones only say that the
+// schema does not satisfy the meta-schema.
 func metaMessage(invalid *jsonschema.SchemaValidationError) string {
 	var ve *jsonschema.ValidationError
 	if !errors.As(invalid.Err, &ve) {

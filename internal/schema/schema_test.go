@@ -201,9 +201,10 @@ func TestValidateManyProblems(t *testing.T) {
 	}
 }
 
-// TestValidateBombs checks that hostile pairs of schema and document are given
-// up after so much work, or are little work. How long that takes is the
-// machine's affair; without a bound most of them would never end.
+// TestValidateBombs checks that hostile pairs of schema and document are either
+// given up on after a bounded amount of work, or need little work. It does not
+// measure time, which depends on the machine; without a bound, most of them
+// would never end.
 func TestValidateBombs(t *testing.T) {
 	repeat := strings.Repeat
 	var chain strings.Builder

@@ -24,7 +24,7 @@ func TestSameTextIsShared(t *testing.T) {
 	runtime.KeepAlive(one)
 }
 
-// What nobody uses does not stay: a server may see any number of schemas.
+// Unused schemas are released: a server may see any number of schemas.
 func TestUnusedSchemasGo(t *testing.T) {
 	raw := json.RawMessage(`{"type":"object","title":"unused"}`)
 	if _, err := Compile(raw); err != nil {

@@ -16,7 +16,7 @@ type seen struct {
 	items   map[int]bool
 }
 
-// fresh returns the record for s itself, or nil if neither it nor the schema
+// fresh returns a record for s itself, or nil if neither s nor the schema
 // around it needs one.
 func (n *seen) fresh(s *jsonschema.Schema) *seen {
 	if n == nil && s.UnevaluatedProperties == nil && s.UnevaluatedItems == nil {
@@ -61,8 +61,8 @@ func (n *seen) addItem(i int) {
 	n.items[i] = true
 }
 
-// unevaluated applies the two unevaluated keywords to what nothing else in s
-// has looked at.
+// unevaluated applies the two unevaluated keywords to whatever nothing else in
+// s has evaluated.
 func (e *evaluator) unevaluated(s *jsonschema.Schema, v any, at *path, out *report, seen *seen) bool {
 	ok := true
 	switch v := v.(type) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Limits on one validation. A step is roughly one subschema applied to one
-// value; the depth is that of the recursion, which takes stack.
+// value; the depth bounds the recursion, which takes stack.
 const (
 	maxSteps     = 4_000_000
 	maxRecursion = 100_000
@@ -29,7 +29,7 @@ func (s *Schema) Validate(doc []byte) error {
 }
 
 // ValidateParsed is Validate for a document that is known to be valid JSON, or
-// that is decoded later: it does not find all that is wrong with another one.
+// that is decoded later: it does not find all faults of other documents.
 func (s *Schema) ValidateParsed(doc []byte) error {
 	if s.quick != nil && s.quick.conforms(doc) {
 		return nil
@@ -59,7 +59,7 @@ func (s *Schema) evaluate(doc []byte) error {
 }
 
 // evaluator applies compiled subschemas to decoded values. It walks the
-// compiler's output itself rather than calling its validator because that one
+// compiler's output itself instead of calling the library's validator, which
 // has no bound on time or stack, reports in random order, and renders numbers
 // as floats.
 type evaluator struct {
@@ -68,7 +68,7 @@ type evaluator struct {
 	exhausted bool
 }
 
-// spend takes n steps and reports whether there were that many left.
+// spend takes n steps and reports whether that many were left.
 func (e *evaluator) spend(n int) bool {
 	if e.steps -= n; e.steps < 0 {
 		e.exhausted = true
@@ -118,8 +118,7 @@ func (e *evaluator) eval(s *jsonschema.Schema, v any, at *path, out *report, see
 // draft-07. The compiler drops some of those but not all.
 func onlyRef(s *jsonschema.Schema) bool { return s.Ref != nil && s.DraftVersion < 2019 }
 
-// checkKind applies the keywords that make all others pointless when they
-// fail.
+// checkKind applies the keywords whose failure makes all others pointless.
 func (e *evaluator) checkKind(s *jsonschema.Schema, v any, at *path, out *report) bool {
 	if s.Types != nil && !s.Types.IsEmpty() {
 		if want := s.Types.ToStrings(); !typeMatches(want, v) {
@@ -147,8 +146,8 @@ func (e *evaluator) checkKind(s *jsonschema.Schema, v any, at *path, out *report
 	return true
 }
 
-// formatHolds checks "regex" itself: the compiler would send it through the
-// engine that budgets the patterns of the schema.
+// formatHolds checks "regex" itself: the compiler would use the engine that
+// budgets the patterns of the schema.
 func formatHolds(f *jsonschema.Format, v any) bool {
 	if f.Name != "regex" {
 		return f.Validate(v) == nil
@@ -178,7 +177,7 @@ func (e *evaluator) checkContent(s *jsonschema.Schema, v any, at *path, out *rep
 	return true
 }
 
-// combine applies the subschemas that look at the same value again.
+// combine applies the subschemas that look at the same value.
 func (e *evaluator) combine(s *jsonschema.Schema, v any, at *path, out *report, seen *seen) bool {
 	ok := s.Ref == nil || e.eval(s.Ref, v, at, out, seen)
 	for _, sub := range s.AllOf {
@@ -212,7 +211,7 @@ func (e *evaluator) anyOf(subs []*jsonschema.Schema, v any, at *path, out *repor
 	for _, sub := range subs {
 		if e.eval(sub, v, at, nil, seen) {
 			matched = true
-			// The other branches matter only for what they evaluate.
+			// The other branches only matter for what they evaluate.
 			if seen == nil {
 				break
 			}
@@ -242,8 +241,8 @@ func (e *evaluator) oneOf(subs []*jsonschema.Schema, v any, at *path, out *repor
 	return first >= 0
 }
 
-// explain runs failed alternatives again to collect what each one wants.
-// Doing it only once the verdict is known keeps nested alternatives cheap.
+// explain runs failed alternatives again to collect what each one requires.
+// Doing so only once the verdict is known keeps nested alternatives cheap.
 func (e *evaluator) explain(subs []*jsonschema.Schema, v any, at *path, out *report) {
 	if out == nil {
 		return

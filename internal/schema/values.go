@@ -36,7 +36,7 @@ func typeMatches(want []string, v any) bool {
 	return ok && slices.Contains(want, "integer") && isInteger(n)
 }
 
-// rat converts a number that decode has let through, so it cannot fail.
+// rat converts a number that decode has accepted, so it cannot fail.
 func rat(n json.Number) *big.Rat {
 	r, ok := new(big.Rat).SetString(string(n))
 	if !ok {
@@ -58,8 +58,8 @@ func (e *evaluator) contains(values []any, v any) bool {
 	return false
 }
 
-// equal compares as JSON Schema does: numbers by value, objects without
-// regard to order.
+// equal compares as JSON Schema does: numbers by value, objects regardless of
+// order.
 func (e *evaluator) equal(a, b any) bool {
 	if !e.spend(1) {
 		return false
@@ -102,7 +102,7 @@ func (e *evaluator) duplicates(arr []any) (int, int) {
 	return 0, 0
 }
 
-// appendCanonical writes equal values as equal text.
+// appendCanonical writes equal values as the same text.
 func appendCanonical(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:
@@ -139,8 +139,8 @@ func appendString(b []byte, s string) []byte {
 	return b
 }
 
-// matches charges for the product of pattern and text, which is what matching
-// may take.
+// matches spends steps for the product of the sizes of pattern and text, which
+// is what matching may cost.
 func (e *evaluator) matches(re jsonschema.Regexp, s string) bool {
 	size := 1
 	if p, ok := re.(*pattern); ok {
@@ -192,8 +192,8 @@ func (e *evaluator) number(s *jsonschema.Schema, n json.Number, at *path, out *r
 	return ok
 }
 
-// ratText writes a limit from the schema in decimal, exactly where that is
-// short enough to read.
+// ratText writes a limit from the schema in decimal: exactly if that is short
+// enough to read.
 func ratText(r *big.Rat) string {
 	text := r.Num().String()
 	if !r.IsInt() {

@@ -1,10 +1,10 @@
-// Package scope does sums with OAuth scopes.
+// Package scope combines sets of OAuth scopes.
 package scope
 
 import "slices"
 
-// Union returns the scopes of several sets, in the order in which they come,
-// each once; nil if there are none.
+// Union returns the scopes of several sets, each once, in the order of their
+// first occurrence; nil if there are none.
 func Union(sets ...[]string) []string {
 	var all []string
 	for _, set := range sets {

@@ -1,13 +1,13 @@
-// Package serial runs functions one after the other, off the goroutine that
-// hands them in.
+// Package serial runs functions one after the other, on a goroutine other than
+// the one that adds them.
 package serial
 
 import "sync"
 
-// Queue runs what is added to it in order. Its goroutine exists only while
-// there is work. The zero value is ready; it is safe for concurrent use.
+// Queue runs the functions added to it in order. Its goroutine exists only
+// while there is work. The zero value is ready; it is safe for concurrent use.
 type Queue struct {
-	// Limit is how many functions may wait before Add does. 0 means 256.
+	// Limit is how many functions may wait before Add blocks. 0 means 256.
 	Limit int
 
 	mu      sync.Mutex
@@ -17,7 +17,7 @@ type Queue struct {
 	busy    sync.WaitGroup
 }
 
-// Add hands in f. It waits for room when Limit functions wait already.
+// Add adds f. It blocks while Limit functions are waiting.
 func (q *Queue) Add(f func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -30,7 +30,8 @@ func (q *Queue) Add(f func()) {
 	q.add(f)
 }
 
-// TryAdd is Add, but reports false, and does not take f, when there is no room.
+// TryAdd is Add, but when there is no room it reports false and does not take
+// f.
 func (q *Queue) TryAdd(f func()) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,7 +70,7 @@ func (q *Queue) run() {
 		}
 		f := q.waiting[0]
 		q.waiting = q.waiting[1:]
-		if q.room != nil { // somebody may wait in Add
+		if q.room != nil { // a goroutine may be waiting in Add
 			q.room.Signal()
 		}
 		q.mu.Unlock()
@@ -77,6 +78,6 @@ func (q *Queue) run() {
 	}
 }
 
-// Wait returns when everything that was added has run. Nothing may be added
-// meanwhile by others.
+// Wait returns when everything that was added has run. Nothing may be added in
+// the meantime.
 func (q *Queue) Wait() { q.busy.Wait() }

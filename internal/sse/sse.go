@@ -21,12 +21,13 @@ const ContentType = "text/event-stream"
 // Event is one event of a stream.
 type Event struct {
 	// ID is the event's identifier, or "" for none. A reader repeats the last
-	// one it saw, as the format wants.
+	// one it saw, as the format requires.
 	ID string
 	// Name is the event's type; "" is "message".
 	Name string
 	Data []byte
-	// Retry is how long to wait before connecting again; 0 says nothing.
+	// Retry is how long to wait before reconnecting; 0 means that the event
+	// does not say.
 	Retry time.Duration
 }
 
@@ -88,24 +89,24 @@ type Reader struct {
 
 var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4096) }}
 
-// NewReader returns a Reader of events whose lines hold at most limit bytes
-// together.
+// NewReader returns a Reader of events whose lines together hold at most limit
+// bytes.
 func NewReader(r io.Reader, limit int) *Reader {
 	b := buffers.Get().(*bufio.Reader) //nolint:forcetypeassert // the pool holds nothing else
 	b.Reset(r)
 	return &Reader{r: b, limit: limit}
 }
 
-// Release lets others use the buffer of a Reader, which must not be used any
-// more. It need not be called.
+// Release returns the buffer of a Reader to the pool; the Reader must not be
+// used any more. Calling it is optional.
 func (r *Reader) Release() {
 	r.r.Reset(nil)
 	buffers.Put(r.r)
 	r.r = nil
 }
 
-// Next returns the next event. An event that the stream's end cuts short is
-// dropped, as the format wants; the error is then io.EOF.
+// Next returns the next event. An event that the end of the stream cuts short
+// is dropped, as the format requires; the error is then io.EOF.
 func (r *Reader) Next() (Event, error) {
 	e := Event{}
 	var hasData, hasAny bool
@@ -147,7 +148,7 @@ func (r *Reader) Next() (Event, error) {
 	}
 }
 
-// field splits a line at its first colon; one space after it does not count.
+// field splits a line at its first colon and drops one space after it.
 func field(line []byte) (name, value []byte) {
 	name, value, _ = bytes.Cut(line, []byte(":"))
 	return name, bytes.TrimPrefix(value, []byte(" "))
@@ -156,7 +157,7 @@ func field(line []byte) (name, value []byte) {
 // line returns the next line without its end: LF, CR or CRLF. It is valid
 // until the next read.
 func (r *Reader) line(size *int) ([]byte, error) {
-	var long []byte // what of the line is no longer in the buffer
+	var long []byte // the part of the line that is no longer in the buffer
 	for {
 		chunk, err := r.chunk()
 		if err != nil {
@@ -179,8 +180,8 @@ func (r *Reader) line(size *int) ([]byte, error) {
 	}
 }
 
-// chunk returns what has been read and not been used, at least a byte of it.
-// The second half of a CRLF is not part of it, nor is a byte order mark.
+// chunk returns the bytes that were read but not yet consumed, at least one. It
+// leaves out the second half of a CRLF and a byte order mark.
 func (r *Reader) chunk() ([]byte, error) {
 	first, err := r.r.Peek(1)
 	if err != nil {
@@ -203,8 +204,8 @@ func (r *Reader) chunk() ([]byte, error) {
 	return r.r.Peek(r.r.Buffered())
 }
 
-// cutEnd cuts what is at the beginning of a line at the byte that ends it, if
-// that is there.
+// cutEnd cuts chunk, which starts at the beginning of a line, at the byte that
+// ends the line, if it is there.
 func cutEnd(chunk []byte) (part, end []byte) {
 	at := bytes.IndexByte(chunk, '\n')
 	if at < 0 {

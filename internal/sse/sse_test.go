@@ -84,7 +84,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// How a stream comes in pieces makes no difference.
+// The pieces in which a stream arrives make no difference.
 func FuzzReaderInPieces(f *testing.F) {
 	f.Add("\ufeffdata: a\r\n\r\nid: 1\rdata: b\r\rdata: c\n\n: d\n\nretry: 5\n\n", 100)
 	f.Add("data: "+strings.Repeat("x", 5000)+"\r\ndata: y\n\n", 1<<20)

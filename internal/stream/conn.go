@@ -41,11 +41,11 @@ var _ mcp.Conn = (*Conn)(nil)
 // Dial starts reading frames. The goroutine it starts, and those that answer
 // requests of the server, have ended when Close returns. explain, which may
 // be nil, adds to the error of a connection that ended by itself what its
-// owner knows of it. seen is the connection as it is observed; Unordered frames
-// are shown by whoever made them.
+// owner knows of it. seen is the connection as it is observed; an
+// Unordered one shows its frames itself.
 func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) error, seen *tap.Conn) *Conn {
 	ctx, end := context.WithCancelCause(context.Background())
-	if _, apart := frames.(Unordered); !apart {
+	if _, unordered := frames.(Unordered); !unordered {
 		frames = watched(asBuffered(frames), seen)
 	}
 	l := &Conn{frames: frames, seen: seen, ctx: ctx, end: end, done: make(chan struct{})}

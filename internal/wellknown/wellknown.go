@@ -1,5 +1,5 @@
-// Package wellknown says where the metadata of authorization is found, for
-// those who publish it and those who look for it.
+// Package wellknown says where authorization metadata is found, for those who
+// publish it and those who look for it.
 package wellknown
 
 import (
@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Where the documents are, before the path of what they are about (RFC 9728,
-// section 3; RFC 8414, section 3; OpenID Connect Discovery, section 4).
+// The path prefixes of the documents; the path of their subject follows (RFC
+// 9728, section 3; RFC 8414, section 3; OpenID Connect Discovery, section 4).
 const (
 	Resource = "/.well-known/oauth-protected-resource"
 	OAuth    = "/.well-known/oauth-authorization-server"
 	OpenID   = "/.well-known/openid-configuration"
 )
 
-// Resources returns where the metadata of an MCP server may be, in the order
-// in which to look.
+// Resources returns the URLs at which the metadata of an MCP server may be, in
+// the order in which to try them.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#protected-resource-metadata-discovery-requirements.
 func Resources(server *url.URL) []string {
@@ -27,8 +27,8 @@ func Resources(server *url.URL) []string {
 	return []string{root}
 }
 
-// Issuers returns where the metadata of an authorization server may be, in the
-// order in which to look.
+// Issuers returns the URLs at which the metadata of an authorization server may
+// be, in the order in which to try them.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
 func Issuers(issuer *url.URL) []string {

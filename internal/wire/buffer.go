@@ -2,12 +2,12 @@ package wire
 
 import "sync"
 
-// Buffer is room to append a frame to, which is used again for the next one:
-// large frames would otherwise keep the collector busy.
+// Buffer is space to append a frame to, which is reused for the next one: large
+// frames would otherwise keep the garbage collector busy.
 type Buffer struct{ room []byte }
 
-// Bounds on what is kept: a buffer of which most was not used goes, so that
-// one large frame does not leave its room behind among many small ones.
+// Bounds on what is kept: a buffer that was mostly unused is dropped, so that
+// one large frame does not hold its space while many small ones follow.
 const (
 	maxKept   = 8 << 20  // bytes
 	smallKept = 64 << 10 // bytes that are kept whether they are used or not
@@ -15,17 +15,17 @@ const (
 
 var buffers = sync.Pool{New: func() any { return new(Buffer) }}
 
-// NewBuffer returns a Buffer. Whoever has done with it calls Reuse, or leaves
-// it to the collector.
+// NewBuffer returns a Buffer. Call Reuse when done with it, or leave it to the
+// garbage collector.
 func NewBuffer() *Buffer {
 	return buffers.Get().(*Buffer) //nolint:forcetypeassert // the pool holds nothing else
 }
 
-// Room returns empty room to append to.
+// Room returns empty space to append to.
 func (b *Buffer) Room() []byte { return b.room[:0] }
 
-// Reuse gives the buffer back, and with it frame, which was appended to its
-// room. Nobody may hold a part of the frame any more.
+// Reuse returns the buffer to the pool, and with it frame, which was appended
+// to its space. No part of the frame may be used any more.
 func (b *Buffer) Reuse(frame []byte) {
 	if b.room = frame; keep(len(frame), cap(frame)) {
 		buffers.Put(b)

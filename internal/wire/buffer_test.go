@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-// What is large and little used is not kept.
+// Large buffers that are little used are not kept.
 func TestBuffersThatAreKept(t *testing.T) {
 	for _, c := range []struct {
 		used, size int

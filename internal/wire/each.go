@@ -8,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Each returns the members of an object, in order: the decoded name and the
-// raw value. doc must be valid, as a part of a message is that was decoded: it
-// is not checked again, and of anything but an object there are no members.
+// Each returns the members of an object, in order: the decoded name and the raw
+// value. doc must be valid, as the parts of a decoded message are: it is not
+// checked again. Anything but an object has no members.
 func Each(doc []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		s := Skim(doc)
@@ -26,8 +26,8 @@ func Each(doc []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Find returns the raw value of a member of an object, or nil. What Each says
-// of doc holds here.
+// Find returns the raw value of a member of an object, or nil. doc must be
+// valid, as for Each.
 func Find(doc []byte, member string) []byte {
 	for name, value := range Each(doc) {
 		if string(name) == member {
@@ -37,9 +37,9 @@ func Find(doc []byte, member string) []byte {
 	return nil
 }
 
-// Place returns where the value of a member of an object is in it: it is
-// doc[begin:end]. Both are 0 if there is no such member. What Each says of doc
-// holds here.
+// Place returns the position of a member's value in an object: it is
+// doc[begin:end]. Both are 0 if there is no such member. doc must be valid, as
+// for Each.
 func Place(doc []byte, member string) (begin, end int) {
 	s := Skim(doc)
 	if s.Next() != '{' {
@@ -56,8 +56,7 @@ func Place(doc []byte, member string) (begin, end int) {
 	return 0, 0
 }
 
-// Except is Without for an object of which it is known that it is valid. What
-// Each says of doc holds here.
+// Except is Without for an object that is known to be valid, as for Each.
 func Except(doc []byte, names ...string) []byte {
 	out := append(make([]byte, 0, len(doc)), '{')
 	for name, value := range Each(doc) {
@@ -82,7 +81,7 @@ func Is(raw []byte, text string) bool {
 	return len(raw) > 1 && raw[0] == '"' && string(unquote(raw)) == text
 }
 
-// unquote decodes a name; nearly none has an escape.
+// unquote decodes a name; hardly any has an escape.
 func unquote(name []byte) []byte {
 	if bytes.IndexByte(name, '\\') >= 0 {
 		decoded, _ := jsontext.AppendUnquote(nil, name) // it is valid

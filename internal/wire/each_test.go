@@ -7,8 +7,8 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// What Each finds in a valid object is what the JSON library finds; whatever
-// else it is given, it ends.
+// In a valid object, Each finds what the JSON library finds; given anything
+// else, it terminates.
 func FuzzEach(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"a":1}`, ` { "a" : [1,{"b":"}"}] , "c\n" : "x\"y" } `, `{"":null,"é":true}`, `[]`, `"x"`, `{"a`, `{"a":`, `{"a":"\`, `{"a" 1 "b"}`,

@@ -2,11 +2,12 @@ package wire
 
 import "bytes"
 
-// Merge carries the difference between two forms of a document over to a third
-// one: before is what a program understood of original, and after what it made
-// of that. Members of original that it did not understand stay, what after lacks
-// goes, what is the same in both keeps its text in original, and so its numbers
-// keep their digits. All three must be valid JSON.
+// Merge applies a change to a document that the program understands only in
+// part. before is what the program understood of original, and after is what it
+// made of that. Members of original that it did not understand stay; members
+// that after lacks are removed; values that are the same in before and after
+// keep their text in original, and so numbers keep their digits. All three must
+// be valid JSON.
 func Merge(original, before, after []byte) ([]byte, error) {
 	switch {
 	case bytes.Equal(before, after):
@@ -47,7 +48,7 @@ func mergeObjects(original, before, after []byte) ([]byte, error) {
 		}
 	}
 	for name, value := range Each(after) {
-		// What encoding alone has added is not wanted.
+		// Members that only the encoding added are left out.
 		if kept[string(name)] != nil || bytes.Equal(value, olds[string(name)]) {
 			continue
 		}
@@ -67,7 +68,7 @@ func members(object []byte) map[string][]byte {
 	return byName
 }
 
-// mergeArrays merges element by element, if they are the same elements.
+// mergeArrays merges element by element, if the arrays have the same elements.
 func mergeArrays(original, before, after []byte) ([]byte, error) {
 	originals, olds, made := elements(original), elements(before), elements(after)
 	if len(originals) != len(olds) || len(olds) != len(made) {

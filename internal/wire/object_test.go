@@ -9,8 +9,8 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// What Set, Without and Canonical make of an object is what a decoder that is
-// not ours finds in it.
+// An independent decoder finds in an object what Set, Without and Canonical
+// made of it.
 func FuzzObject(f *testing.F) {
 	for _, s := range []string{`{}`, `{"a":1}`, `{"b":[1,2],"a":{"c":null}}`, `{"a":1.50,"é":"\u00e9"}`, `{"a":1e999}`, `[]`, `{"a":1,"a":2}`} {
 		f.Add([]byte(s), "a", []byte(`{"new":true}`))

@@ -2,10 +2,10 @@ package wire
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// AppendRaw appends a value that is JSON already. It is checked, and compact
-// JSON on one line comes of it: numbers and strings keep their text, escapes
-// included. Invalid UTF-8 is replaced, as Append does it. On an error dst comes
-// back as it was.
+// AppendRaw appends a value that is JSON already. The value is checked and
+// written as compact JSON on one line: numbers and strings keep their text,
+// including escapes. Invalid UTF-8 is replaced, as by Append. On an error, dst
+// is returned unchanged.
 func AppendRaw(dst, raw []byte) ([]byte, error) {
 	if out, err := jsontext.AppendFormat(dst, raw, jsontext.PreserveRawStrings(true)); err == nil {
 		return out, nil
@@ -25,15 +25,15 @@ func marshalRaw(dst, raw []byte) ([]byte, error) {
 	return AppendRaw(dst, raw)
 }
 
-// Encoded tells JSON that Marshal has made from other JSON. Its zero value is of
-// none.
+// Encoded identifies JSON that Marshal made, which need not be checked again.
+// The zero value identifies none.
 type Encoded struct {
 	first *byte
 	size  int
 }
 
-// MarshalEncoded is Marshal, and says of what it returns that it is Encoded. It
-// must not be changed in place.
+// MarshalEncoded is Marshal, and also returns an Encoded that identifies the
+// result. The result must not be changed in place.
 func MarshalEncoded(v any) ([]byte, Encoded, error) {
 	raw, err := Marshal(v)
 	if err != nil {
@@ -42,8 +42,8 @@ func MarshalEncoded(v any) ([]byte, Encoded, error) {
 	return raw, Encoded{&raw[0], len(raw)}, nil
 }
 
-// AppendEncoded is AppendRaw for JSON of which nothing has to be checked if e is
-// of this very piece.
+// AppendEncoded is AppendRaw, but skips the checks if e identifies this very
+// slice.
 func AppendEncoded(dst, raw []byte, e Encoded) ([]byte, error) {
 	if len(raw) > 0 && e == (Encoded{&raw[0], len(raw)}) {
 		return append(dst, raw...), nil

@@ -10,8 +10,8 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// AppendRaw takes and refuses what Append does, and writes the same, but that
-// it keeps the text of strings.
+// AppendRaw accepts and refuses what Append does, and writes the same, except
+// that it keeps the text of strings.
 func FuzzAppendRaw(f *testing.F) {
 	for _, s := range []string{
 		`{}`, " {\"a\" : [1, 2.50,\n1e3] } ", `{"a":1,"a":2}`, `{"a":1} {}`, `{"a"`, ``, ` `, `null`, "\"\xff\"", `"\ud800"`, `"\u0061<\/"`, `-0`,
@@ -37,8 +37,8 @@ func FuzzAppendRaw(f *testing.F) {
 	})
 }
 
-// What is JSON already goes out with its own text, but for space between
-// tokens; what is not UTF-8 must not go out.
+// JSON that is encoded already keeps its text, except for space between tokens;
+// invalid UTF-8 must not be sent.
 func TestRawKeepsItsText(t *testing.T) {
 	for raw, want := range map[string]string{
 		"{ \"a\" : \"\\u00e9\\/\u00e9\" ,\n\"n\":1.0,\"m\":1e400,\"i\":12345678901234567890}": `{"a":"\u00e9\/é","n":1.0,"m":1e400,"i":12345678901234567890}`,
@@ -61,7 +61,7 @@ func TestRawKeepsItsText(t *testing.T) {
 	}
 }
 
-// Only the very piece that was encoded here goes out unchecked.
+// Only the very slice that was encoded here is sent unchecked.
 func TestAppendEncodedChecksAllOtherPieces(t *testing.T) {
 	raw, encoded, err := wire.MarshalEncoded(map[string]int{"a": 1})
 	if err != nil {

@@ -2,10 +2,10 @@ package wire
 
 import "bytes"
 
-// Skimmer moves over JSON that is known to be valid, as a part of a message is
-// that was decoded, and checks nothing again. Where it is not valid, it comes
-// to the end early, and never past it. It takes commas and colons for space.
-// Its zero value stands at the end of nothing.
+// Skimmer moves over JSON that is known to be valid, as the parts of a decoded
+// message are, and checks nothing again. In invalid JSON it reaches the end
+// early, but never passes it. It treats commas and colons as space. The zero
+// value is at the end of an empty document.
 type Skimmer struct {
 	doc []byte
 	at  int
@@ -60,10 +60,10 @@ func (s *Skimmer) Skip() []byte {
 	return s.doc[begin:s.at:s.at]
 }
 
-// TextEnd returns where the string that begins at doc[at] ends: behind the
-// first quote that no backslash escapes, or at the end of doc.
+// TextEnd returns the end of the string that begins at doc[at]: the position
+// after the first quote that is not escaped, or the end of doc.
 func TextEnd(doc []byte, at int) int {
-	const short = 48 // as names are: to search them is more work than to look
+	const short = 48 // names mostly are: a loop is faster than a search there
 	for i, c := range doc[min(at+1, len(doc)):min(at+short, len(doc))] {
 		switch c {
 		case '"':
@@ -75,7 +75,7 @@ func TextEnd(doc []byte, at int) int {
 	return longTextEnd(doc, at)
 }
 
-// longTextEnd searches for quotes, and then for what escapes them.
+// longTextEnd searches for quotes, and then checks whether they are escaped.
 func longTextEnd(doc []byte, at int) int {
 	for from := at + 1; ; {
 		n := bytes.IndexByte(doc[min(from, len(doc)):], '"')

@@ -39,8 +39,8 @@ func Marshal(v any) ([]byte, error) {
 	return json.Marshal(v, encodeOptions)
 }
 
-// Append appends v as compact JSON on one line to dst. On an error dst comes
-// back as it was.
+// Append appends v as compact JSON on one line to dst. On an error, dst is
+// returned unchanged.
 func Append(dst []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case Written:
@@ -50,7 +50,7 @@ func Append(dst []byte, v any) ([]byte, error) {
 	}
 	b := writers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool holds nothing else
 	defer func() {
-		*b = bytes.Buffer{} // the room is the caller's
+		*b = bytes.Buffer{} // the space is the caller's
 		writers.Put(b)
 	}()
 	*b = *bytes.NewBuffer(dst)
@@ -60,7 +60,7 @@ func Append(dst []byte, v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// writers are what makes the library append to a slice.
+// writers let the library append to a slice.
 var writers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // Unmarshal decodes one JSON value. Names match exactly; duplicate names and
@@ -69,7 +69,7 @@ func Unmarshal(data []byte, v any) error {
 	return explain(json.Unmarshal(data, v, decodeOptions))
 }
 
-// explain says where and what in words that may go to a peer: the JSON place
+// explain describes an error in words that may go to a peer: the JSON location
 // and the two types, without the names of Go types and packages.
 func explain(err error) error {
 	if err == nil {
@@ -110,8 +110,8 @@ func kindName(k jsontext.Kind) string {
 }
 
 // Canonical returns doc with the members of its objects sorted and without
-// insignificant space. Numbers keep their text, so values that differ stay
-// different. It is the form that digests and cache keys are made of.
+// insignificant space. Numbers keep their text, so different values stay
+// different. Digests and cache keys are computed from this form.
 func Canonical(doc []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(doc))
 	err := v.Format(jsontext.ReorderRawObjects(true))

@@ -2,8 +2,8 @@ package wire
 
 import "sync/atomic"
 
-// Written is a value that appends itself to dst. What it appends is compact
-// JSON on one line: Append takes it as it is and does not check it again.
+// Written is a value that appends itself to dst. It must append compact JSON on
+// one line: Append uses it verbatim and does not check it again.
 type Written func(dst []byte) ([]byte, error)
 
 func appendWritten(dst []byte, w Written) ([]byte, error) {
@@ -14,9 +14,9 @@ func appendWritten(dst []byte, w Written) ([]byte, error) {
 	return full, nil
 }
 
-// Entry is an entry of a list that does not change, with the encoded forms
-// that it has had so far: one for each shape, of which there are few. It is
-// safe for concurrent use.
+// Entry is an entry of a list that does not change, with the encoded forms that
+// it has had so far: one for each shape, of which there are few. It is safe for
+// concurrent use.
 type Entry struct {
 	of    any
 	forms atomic.Pointer[form]
@@ -28,8 +28,8 @@ type form struct {
 	next  *form
 }
 
-// NewEntry returns an entry without forms. of is a pointer to what the entry
-// is of.
+// NewEntry returns an entry without forms. of is a pointer to the value that
+// the entry is for.
 func NewEntry(of any) *Entry { return &Entry{of: of} }
 
 // Of reports whether e is the entry of this very value, not of a copy of it.

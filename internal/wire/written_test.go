@@ -21,12 +21,13 @@ func TestWrittenIsTakenAsItIs(t *testing.T) {
 	}
 }
 
-// Many may find the forms missing at the same time; all see one text each.
+// Many goroutines may find a form missing at the same time; all of them then
+// see the same text.
 func TestEntryKeepsFormsOfAll(t *testing.T) {
 	of := new(int)
 	e := wire.NewEntry(of)
 	if !e.Of(of) || e.Of(new(int)) {
-		t.Error("the entry is not of its value, or of another one")
+		t.Error("the entry does not recognize its value, or accepts another")
 	}
 	const shapes = 5
 	var wg sync.WaitGroup

@@ -10,7 +10,7 @@ const names = ["chromium", "chromium-browser", "google-chrome"];
 const program = process.env.CHROMIUM ?? names.map((name) => spawnSync("which", [name], { encoding: "utf8" }).stdout?.trim()).find(Boolean);
 
 export class Browser {
-  /** open starts Chromium; there is none when it returns undefined. */
+  /** open starts Chromium; it returns undefined if there is none. */
   static async open() {
     if (!program) return undefined;
     const browser = new Browser();
@@ -28,7 +28,7 @@ export class Browser {
     return this.puppet.close();
   }
 
-  /** user is somebody with a profile, and so cookies, of their own. */
+  /** user makes a user with a profile, and so cookies, of their own. */
   async user(name = "ada", password = "lovelace") {
     const context = await this.puppet.createBrowserContext();
     return new Person(context, name, password);
@@ -36,7 +36,7 @@ export class Browser {
 }
 
 class Person {
-  /** What the browser complained about: above all, what a page was not allowed to do. */
+  /** What the browser complained about, above all violations of a page's policy. */
   complaints = [];
 
   constructor(context, name, password) {
@@ -45,7 +45,7 @@ class Person {
 
   async page() {
     const page = await this.context.newPage();
-    // The pages have to work without.
+    // The pages have to work without JavaScript.
     await page.setJavaScriptEnabled(false);
     page.on("console", (message) => {
       // Every browser asks for an icon of its own accord.
@@ -55,7 +55,7 @@ class Person {
     return page;
   }
 
-  /** press clicks a button, and waits for where it leads. */
+  /** press clicks a button, and waits for the page that follows. */
   async press(page, action) {
     const [response] = await Promise.all([page.waitForNavigation({ timeout: 10_000 }), page.click(`button[value=${action}]`)]);
     return response;
@@ -89,9 +89,8 @@ class Person {
   }
 
   /**
-   * inspect holds the pages to what no other check sees: a wrong password, names
-   * for whoever cannot see, keys instead of a mouse, a dark screen and a small one,
-   * and a frame around them.
+   * inspect checks what no other check covers: a wrong password, accessible names,
+   * keys instead of a mouse, dark and small screens, and the page in a frame.
    */
   async inspect(url) {
     const page = await this.page();
@@ -118,7 +117,7 @@ class Person {
     await this.framed(url);
   }
 
-  /** framed has a page of another origin try to show this one. */
+  /** framed has a page of another origin try to show this one in a frame. */
   async framed(url) {
     const page = await this.context.newPage();
     await page.setContent(`<iframe src="${String(url).replaceAll("&", "&amp;")}"></iframe>`);
@@ -135,7 +134,7 @@ async function fits(page) {
   assert(content <= window, `the page is ${content} pixels wide on a screen of ${window}`);
 }
 
-/** named finds elements of these roles, all with a name, where a screen reader looks for them. */
+/** named finds the elements of these roles in the accessibility tree; each must have a name. */
 async function named(page, roles) {
   const found = [];
   const walk = (node) => {

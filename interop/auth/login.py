@@ -1,7 +1,7 @@
 """One official Python client that logs in to a protected server. Each line of
-standard input is something to do, and each has an answer on standard output.
-When the client wants its user to follow a URL, that is a line of its own, and
-a line of standard input says where the browser ended.
+standard input is a task, and each has an answer on standard output. When the
+client wants its user to follow a URL, it prints a line with it, and reads a
+line that says where the browser ended.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def say(**line):
     print(json.dumps(line), flush=True)
 
 
-# The client may want its user also while there is nothing to do.
+# The client may need its user even between two tasks.
 tasks = asyncio.Queue()
 locations = asyncio.Queue()
 
@@ -42,7 +42,7 @@ async def hear():
 
 
 class Store:
-    """Where the client keeps what it gets: here."""
+    """Keeps the tokens and the registration of the client in memory."""
 
     tokens = None
     client = None
@@ -61,7 +61,7 @@ class Store:
 
 
 class User:
-    """Sends the URL out, and takes in where the browser ended."""
+    """Prints the URL, and reads where the browser ended."""
 
     answer = None
 
@@ -99,8 +99,9 @@ provider = OAuthClientProvider(
 
 
 async def connect(stack):
-    """Returns what calls a tool. A failure ends whatever had begun: what is
-    raised inside a group of tasks says less than what the group then does.
+    """Returns a function that calls a tool. After a failure, everything that was
+    entered is left again: the exception of a task group says less than the one
+    that the group raises when it ends.
     """
     async with AsyncExitStack() as begun:
         call = await begin(begun)

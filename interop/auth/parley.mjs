@@ -9,7 +9,7 @@ import { assert, within } from "../lib/report.mjs";
 
 const limit = 30_000;
 
-// A terminal for one command; its exit code is that of the command.
+// Runs one command in a terminal, and ends with its exit code.
 const terminal = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
 
 /** parleyClient makes a client that keeps its credentials below a folder. */
@@ -31,7 +31,7 @@ export function parleyClient(parley, folder) {
     };
     let opened = 0;
 
-    /** run runs parley, and has `ask` visit what it opens meanwhile. */
+    /** run runs parley, and has `ask` visit the URLs that it opens meanwhile. */
     async function run(args, { tty = false } = {}) {
       const command = tty ? [process.env.PYTHON ?? "python3", "-c", terminal, parley, ...args] : [parley, ...args];
       const child = spawn(command[0], command.slice(1), { env, stdio: [tty ? "pipe" : "ignore", "pipe", "pipe"] });
@@ -67,7 +67,7 @@ export function parleyClient(parley, folder) {
     return {
       connect: () => good(["login", url]),
       call: (tool, args) => good(["call", url, tool, ...pairs(args)], { tty: true }),
-      /** alone calls a tool where there is nobody to ask. */
+      /** alone calls a tool without a terminal, where there is nobody to ask. */
       alone: (tool, args) => run(["call", url, tool, ...pairs(args)]),
       status: async () => JSON.parse(await good(["login", url, "--output", "json"])),
       logout: () => good(["logout", url]),

@@ -17,7 +17,7 @@ export function python(version) {
     process.once("exit", () => child.kill("SIGKILL"));
     let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (chunk) => (stderr += chunk));
-    child.stdin.on("error", () => {}); // its end says more
+    child.stdin.on("error", () => {}); // its exit says more
     const ended = new Promise((done, fail) => child.once("error", fail).once("close", done));
     ended.catch(() => {});
 

@@ -52,7 +52,7 @@ process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
 const columns = ["login", "call", "token", "step-up", "refresh", "revoke", "deny", "pages", "quiet", "end"];
 const report = new Report("logs in to parley serve", columns);
 
-// What steps up instead of refreshing, and what cannot, is said in the README.
+// The README says which clients refresh instead of stepping up.
 const rows = [
   { name: "TypeScript 2.4.0", make: typescript(2) },
   { name: "TypeScript 1.32.2", make: typescript(1), lacks: ["step-up"] },
@@ -74,7 +74,7 @@ report.print();
 if (flags.trace) console.error(served.log());
 process.exit(report.failed > 0 || report.passed === 0 ? 1 : 0);
 
-/** walk has one client go all the way. */
+/** walk runs one client through all checks. */
 async function walk({ name, make, port, grants, lacks = [], own }) {
   const row = report.row(name);
   const user = own ? await browser.user("ada", password) : new User("ada", password);
@@ -116,7 +116,7 @@ async function call(client) {
   equal((await client.during(() => client.calculate())).length, 0, "visits to the authorization server");
 }
 
-/** token looks at the access token itself. */
+/** token checks the access token itself. */
 async function token(client) {
   const { client: id, access_token: access, scope } = await client.stored();
   const claims = JSON.parse(Buffer.from(access.split(".")[1], "base64url"));
@@ -126,7 +126,7 @@ async function token(client) {
   equal(claims.scope, scope, "scope");
 }
 
-/** status is the same as far as parley says it: it shows tokens to nobody. */
+/** status checks the same for parley, as far as it shows it: parley does not print tokens. */
 async function status(client) {
   const visits = await client.during(async () => {
     const { issuer, resource, scopes, renewable } = await client.status();
@@ -148,7 +148,7 @@ async function stepUp(client) {
   equal(brief(visit.asked), brief(["mcp:write"]), "asked for");
   const scopes = new URL(visit.url).searchParams.get("scope");
   assert(scopes.includes("mcp:read"), `the client has given up what it had: it asks for ${scopes}`);
-  // And what it could do before, it still can.
+  // What it could do before, it can still do.
   equal((await client.during(() => client.calculate())).length, 0, "visits after that");
 }
 
@@ -158,9 +158,9 @@ function renewals() {
 
 async function refresh(client) {
   const [before, sent] = [await client.stored?.(), renewals()];
-  // Clients with a stream open it anew a second after it ended with its token.
-  // They do not expect to renew for two requests at a time: the server would take
-  // one of the two for a thief.
+  // Clients with a stream open it again a second after it ended with its token.
+  // They do not expect to renew the token for two requests at the same time: the
+  // server would take one of the two for a thief.
   await sleep(1000 * (lifetime + 3));
   equal((await client.during(() => client.calculate())).length, 0, "visits to the authorization server");
   assert(renewals() > sent, "nothing was renewed");
@@ -186,7 +186,7 @@ async function logout(client) {
   const { code, stderr } = await client.alone(name, args);
   equal(code, 3, "exit code where nobody can log in");
   assert(stderr.includes("parley login"), `it does not say what to do: ${stderr}`);
-  // On a terminal it does so by itself.
+  // On a terminal it logs in by itself.
   await againIn(client, () => client.calculate());
 }
 
@@ -213,12 +213,12 @@ async function deny(parts) {
 
 async function pages(client) {
   equal(brief(client.user.complaints), "[]", "what the browser complained about");
-  // Somebody who has not allowed the client anything yet.
+  // A user who has not allowed the client anything yet.
   const stranger = await browser.user("bob", another);
   await stranger.inspect(client.visits[0].url);
 }
 
-/** checkServer is about the server after all of this. */
+/** checkServer checks the server after all clients are done. */
 async function checkServer() {
   const row = report.row("parley serve --auth dev");
   row.context = () => `its log ended with:\n${served.log().slice(-1500)}`;

@@ -55,7 +55,7 @@ class Provider {
   }
 }
 
-/** typescript makes a client of one of the two generations. */
+/** typescript makes a client of one of the two generations of the SDK. */
 export function typescript(generation) {
   const at = (path) => (generation === 1 ? `client-1/client/${path}` : "client-2");
   return async ({ url, ...parts }) => {
@@ -66,7 +66,7 @@ export function typescript(generation) {
     let sdk;
     let transport;
 
-    /** loggedIn runs what may need a login, and once more after it. */
+    /** loggedIn runs a function that may need a login, and runs it again after the login. */
     async function loggedIn(run) {
       try {
         return await run();
@@ -83,7 +83,7 @@ export function typescript(generation) {
     return {
       connect: () =>
         loggedIn(async () => {
-          // A transport that could not start cannot start again.
+          // A transport that failed to start cannot be started again.
           const previous = transport;
           transport = new StreamableHTTPClientTransport(new URL(url), { authProvider: provider });
           if (previous) await previous.close();

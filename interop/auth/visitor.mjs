@@ -4,8 +4,8 @@ import { server } from "../lib/reference.mjs";
 import { assert, brief } from "../lib/report.mjs";
 
 /**
- * Visitor takes down the visits of the user to the authorization server, and
- * every secret that it sees, in `secrets`.
+ * Visitor records the user's visits to the authorization server and, in `secrets`,
+ * every secret that it sees.
  */
 export class Visitor {
   visits = [];
@@ -24,7 +24,7 @@ export class Visitor {
     };
     Object.assign(this, await this.make({ url, name: `Interop ${name}`, redirectUrl, grants, ask }));
     const { stored } = this;
-    if (!stored) return; // parley shows tokens to nobody
+    if (!stored) return; // parley does not print tokens
     this.stored = async () => {
       const tokens = await stored();
       this.#note(tokens.access_token, tokens.refresh_token);

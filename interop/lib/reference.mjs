@@ -1,5 +1,5 @@
-// Everything the suites assume about `parley serve`: the names and the arguments
-// may be tuned there, and then this is the only file to follow.
+// Everything the suites assume about `parley serve`. If names or arguments change
+// there, this is the only file to update.
 
 const rows = 600;
 
@@ -14,7 +14,7 @@ export const server = {
     arguments: { expression: "2 + 3 * 4" },
     text: "14",
     wrongArguments: {},
-    // A model can only mend its call when the text names what is missing.
+    // A model can only correct its call when the text names what is missing.
     missing: "expression",
   },
 
@@ -46,7 +46,7 @@ export const server = {
   // lose progress that arrives together with the response.
   paced: { name: "count_slowly", arguments: { steps: 4, delay_ms: 150 } },
 
-  // Takes 20 s when nobody cancels it, far longer than any check may last.
+  // Takes 20 s unless it is cancelled, far longer than any check may take.
   slow: { name: "count_slowly", arguments: { steps: 1000, delay_ms: 20 } },
 
   checkout: {
@@ -60,7 +60,7 @@ export const server = {
   sampling: {
     name: "classify_log",
     arguments: { entry: "Failed to connect after 3 retries" },
-    // The model's prompt has to carry the entry, and its answer the result.
+    // The model's prompt has to contain the entry, and the result its answer.
     prompt: "Failed to connect after 3 retries",
     answer: "ERROR",
   },

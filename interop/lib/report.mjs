@@ -1,4 +1,4 @@
-// A small reporter shared by both suites: a table with one mark per check, the
+// A small reporter shared by all suites: a table with one mark per check, the
 // full text of every failure below it, and the count alone on the last line.
 
 export class Skip extends Error {}
@@ -26,7 +26,7 @@ export function brief(value, limit = 400) {
   return text.length > limit ? `${text.slice(0, limit)}… (${text.length} characters)` : text;
 }
 
-/** within rejects when a promise takes too long, so that one hanging check cannot hang the suite. */
+/** within rejects when a promise takes too long, so that one check that hangs cannot block the suite. */
 export async function within(milliseconds, promise, what) {
   let timer;
   const late = new Promise((_, reject) => {

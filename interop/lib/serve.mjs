@@ -5,8 +5,8 @@ import { spawn } from "node:child_process";
 import { within } from "./report.mjs";
 
 /**
- * serveHTTP starts one server on a port of its own choice. `origin` is where it
- * is; `end` tells it to end and says how it did.
+ * serveHTTP starts one server on a port of its own choice. `origin` is its origin;
+ * `end` tells it to stop and returns how it ended.
  */
 export async function serveHTTP(parley, flags = []) {
   const child = spawn(parley, ["serve", "--http", "127.0.0.1:0", ...flags], { stdio: ["ignore", "ignore", "pipe"] });

@@ -1,6 +1,6 @@
 // A user of the authorization server of `parley serve --auth dev` who has no
 // browser: follows an authorization URL, logs in and consents, and goes back
-// to the client. Everything is done as the pages say; nothing is assumed of
+// to the client. It does what the pages say, and assumes nothing about
 // them but the names of their fields.
 
 import { assert } from "./report.mjs";
@@ -38,7 +38,7 @@ export class User {
     return answer;
   }
 
-  /** submit posts the form of a page, as it is but for the button. */
+  /** submit posts the form of a page unchanged, with the given button. */
   async submit(page, action, fields = {}) {
     const target = /<form method="post" action="([^"]*)"/.exec(page.body)?.[1];
     assert(target, `no form on the page (${page.status}): ${page.body}`);
@@ -50,8 +50,8 @@ export class User {
   }
 
   /**
-   * authorize goes from an authorization URL to the client's redirect URI with
-   * its answer, which it does not follow. It returns that, and what happened in
+   * authorize goes from an authorization URL to the redirect to the client, which
+   * it does not follow. It returns the redirect's URL, and what happened in
    * between: whether it had to log in, and the scopes that it was asked for.
    */
   async authorize(url, { deny = false } = {}) {
@@ -65,7 +65,7 @@ export class User {
     return { location: page.location, loggedIn, asked, consent: text(consent.replace(/<[^>]*>/g, "")) };
   }
 
-  /** visit is authorize, and then the client's redirect URI. */
+  /** visit is authorize, and then follows the redirect to the client. */
   async visit(url, options) {
     const { location } = await this.authorize(url, options);
     const response = await fetch(location, { signal: AbortSignal.timeout(10_000) });

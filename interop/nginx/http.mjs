@@ -1,5 +1,5 @@
-// Plain HTTP requests that take down when each event of a stream arrived, which
-// no client library tells.
+// Plain HTTP requests that record when each event of a stream arrived, which no
+// client library reports.
 
 import { request } from "node:http";
 
@@ -12,7 +12,7 @@ export function exchange({ port, host, path = "/mcp", method = "POST", headers =
       port,
       path,
       method,
-      // A connection of its own, so that cutting it cuts nothing else.
+      // A connection of its own, so that cutting it affects nothing else.
       agent: false,
       headers: {
         Host: host ?? `127.0.0.1:${port}`,
@@ -71,13 +71,13 @@ class Exchange {
     if (event.id !== undefined || event.data) this.events.push(event);
   }
 
-  /** json is the body of an answer that is no stream. */
+  /** json is the body of a response that is not a stream. */
   async json() {
     await this.ended;
     return JSON.parse(this.body);
   }
 
-  /** of returns the events whose message has a method, or answers a request. */
+  /** of returns the events whose message has the given method, or is the response to the given request. */
   of(methodOrID) {
     return this.events.filter(({ message }) =>
       typeof methodOrID === "string" ? message?.method === methodOrID : message?.id === methodOrID && !message.method,

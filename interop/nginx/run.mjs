@@ -1,5 +1,5 @@
-// Holds `parley serve --http` behind nginx as a reverse proxy to what it does
-// without: what is sent at once arrives at once. See ../README.md.
+// Checks that `parley serve --http` behaves behind nginx, as a reverse proxy, as it
+// does without: what is sent at once arrives at once. See ../README.md.
 
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,12 +18,12 @@ const here = dirname(fileURLToPath(import.meta.url));
 const parley = process.env.PARLEY ? resolve(process.env.PARLEY) : resolve(here, "../../.tmp/parley");
 const limit = 20_000;
 
-// The name that the proxy is known by; nobody resolves it.
+// The name of the proxy; it is never resolved.
 const host = "mcp.parley.test";
 const page = "https://app.parley.test";
 
 // How long, in seconds, nginx waits for the next byte from parley. Parley's
-// keep-alive comments are 15 s apart, so that a stream that outlives this does so
+// keep-alive comments are 15 s apart, so a stream that lives longer than this does so
 // because of them.
 const patience = 20;
 
@@ -85,7 +85,7 @@ await nginx.end();
 report.print();
 process.exit(report.failed > 0 || report.passed === 0 ? 1 : 0);
 
-/** startNginx runs one nginx for all ways, without touching anything of the system's. */
+/** startNginx runs one nginx for all configurations, without touching the system's own. */
 async function startNginx(ways) {
   const servers = ways.map(
     ({ port, parley, config }) => `
@@ -147,13 +147,13 @@ async function runWay(way) {
   };
   const check = (column, run, most = limit) =>
     report.check(row, column, most, () => {
-      // Where all is held back until the end, what has no end does not arrive.
+      // A proxy that holds everything back until the end never delivers an endless stream.
       if (way.buffers && !["host", "stateless", "session", "end"].includes(column)) skip();
       return run();
     });
   const paced = way.buffers ? allAtOnce : oneByOne;
 
-  // Takes longer than all others together, and needs nobody.
+  // Takes longer than all others together, and does not depend on them.
   const idle = check("keep-alive", () => keepAlive(talk), 3 * patience * 1000);
 
   await check("host", async () => {
@@ -227,7 +227,7 @@ async function runWay(way) {
   });
 }
 
-/** counting is a tool call that reports progress at a pace. */
+/** counting is a tool call that reports progress at a steady pace. */
 function counting(steps, pause) {
   return { name: "count_slowly", arguments: { steps, delay_ms: pause }, _meta: { progressToken: "counting" } };
 }
@@ -280,7 +280,7 @@ function oneByOne(answer, steps, pause, id = 1) {
   assert(response.at - progress[0] > least, "the first progress came with the response");
 }
 
-/** allAtOnce is what oneByOne has to notice. */
+/** allAtOnce checks that progress arrived all at once, which oneByOne has to notice. */
 function allAtOnce(answer, steps, pause, id = 1) {
   let noticed;
   try {
@@ -291,7 +291,7 @@ function allAtOnce(answer, steps, pause, id = 1) {
   assert(noticed, "a stream that was buffered passed for one that was not");
 }
 
-/** promptly changes a resource, and checks that a stream tells at once. */
+/** promptly changes a resource, and checks that a stream reports it at once. */
 async function promptly(stream, talk) {
   const begun = performance.now();
   promptly.tables = (promptly.tables ?? 0) + 1;
@@ -316,7 +316,7 @@ async function resumed(talk) {
   await cut.until(() => cut.of("notifications/progress").length >= 3, "progress");
   cut.cut();
   await cut.ended;
-  // Long enough for some events to find nobody there.
+  // Long enough for some events to occur without a stream.
   await sleep(2.5 * pause);
   const last = cut.events.at(-1).id;
   assert(last, "the events have no ids");
@@ -327,7 +327,7 @@ async function resumed(talk) {
   const progress = [...cut.of("notifications/progress"), ...rest.of("notifications/progress")];
   const values = progress.map(({ message }) => message.params.progress).join();
   equal(values, Array.from({ length: steps }, (_, i) => i + 1).join(), "progress, of both streams together");
-  // What happens after the resumption is not held back, either.
+  // Nor are events after the resumption held back.
   const took = response.at - rest.events[0].at;
   assert(took > pause, "all of the rest came at once");
 }

@@ -1,8 +1,8 @@
 """Runs one Python SDK as a client against `parley serve`, and writes the outcome
-of each check as a line of JSON, which run.mjs makes a table of.
+of each check as a line of JSON, from which run.mjs makes a table.
 
-One script for all versions: what differs between them stands in the classes
-below, and the checks are written once.
+One script serves all versions: their differences are in the classes below, and
+the checks are written once.
 """
 
 import argparse
@@ -72,7 +72,7 @@ http_transports = []
 
 
 class Tap:
-    """A stream that is looked at in passing."""
+    """A stream that records what passes through it."""
 
     def __init__(self, stream, sent):
         self.stream = stream
@@ -120,7 +120,7 @@ def listen_in():
 
     owner.__init__ = made
 
-    # Which session it was, no version of 2.x tells.
+    # No version of 2.x tells which session it was.
     from mcp.client.streamable_http import StreamableHTTPTransport
 
     make_http = StreamableHTTPTransport.__init__
@@ -179,7 +179,7 @@ class First:
         self.types = types
         self.session = session
         self.result = result
-        self.progressing = []  # where progress that comes without a callback goes
+        self.progressing = []  # gets the progress that comes without a callback
 
     @classmethod
     @asynccontextmanager
@@ -282,7 +282,7 @@ class First:
         return await self.session.send_request(types.ClientRequest(request), types.CallToolResult)
 
     async def abandon(self, scope):
-        # This generation tells nobody when a caller gives up; the message is there.
+        # This generation does not notify the server when a caller gives up, but has the message.
         types = self.types
         request = sent("tools/call")[-1]
         params = types.CancelledNotificationParams(requestId=request["id"], reason="enough")
@@ -391,7 +391,7 @@ class Second:
         return (await self.client.complete(ref, {"name": argument, "value": prefix})).completion.values
 
     async def alive(self):
-        # Revision 2026-07-28 has no ping any more.
+        # Revision 2026-07-28 no longer has ping.
         if modern:
             await self.client.list_tools(cache_mode="refresh")
         else:
@@ -409,7 +409,7 @@ class Fast(Second):
 
         place = options.target
         if options.transport == "stdio":
-            # Otherwise the process would outlive the client, for the next one.
+            # Otherwise the process would outlive the client, to be reused by the next one.
             place = StdioTransport(options.target, server["stdio"], keep_alive=False)
         async with Client(
             place, mode=options.mode, sampling_handler=cls.sample_messages, elicitation_handler=cls.fill
@@ -523,7 +523,7 @@ async def checks(peer):
 
     async def progress():
         # The slow tool: when progress and response come at once, versions differ in
-        # which of them they hand on first.
+        # which of them they deliver first.
         got = []
         failed, text = await peer.call(server["paced"]["name"], server["paced"]["arguments"], got.append)
         assert not failed, text

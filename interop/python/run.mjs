@@ -24,7 +24,7 @@ const exit = { ok: 0, toolError: 1, connection: 3 };
 const { values: flags } = parseArgs({
   options: {
     only: { type: "string" }, // a part of a row's name: a revision, a version, a transport, a role
-    trace: { type: "boolean", default: false }, // all that the processes write, to standard error
+    trace: { type: "boolean", default: false }, // everything that the processes write, to standard error
   },
 });
 
@@ -34,8 +34,8 @@ if (!existsSync(parley)) {
 }
 
 // The last release of each revision, and the newest release of both packages in
-// the two ways it meets others: `mode` is how it negotiates as a client, and
-// `pin` what parley is held to when it is the server.
+// the two ways in which they are used: `mode` is how it negotiates as a client, and
+// `pin` the revision that parley must speak when it is the server.
 const peers = [
   {
     package: "mcp",
@@ -61,12 +61,12 @@ const peers = [
   { package: "fastmcp", version: "4.1.2", revision: "2025-11-25", mode: "legacy", pin: "2025-11-25" },
 ];
 
-// The server of the first version breaks down over a method it does not know, as
-// the question for its revision is one. Told the revision, parley does not ask.
+// The server of the first version crashes on a method that it does not know, such as
+// the one that asks for its revision. If parley is told the revision, it does not ask.
 const told = { ...peers[0], ways: ["stdio"], pin: "2024-11-05", remark: "told" };
 
-// A server that has to be fetched or compiled first, as those behind uvx or npx,
-// answers the first message late. That must not make it another server.
+// A server that has to be fetched or compiled first, such as those behind uvx or
+// npx, answers the first message late. It must not be taken for another revision's.
 const slow = {
   package: "mcp",
   version: "2.3.0",
@@ -102,9 +102,9 @@ process.once("exit", () => {
 });
 
 const served = await serveHTTP(parley);
-// All clients at the same time: that is what the one server is for.
+// All clients run at the same time, against one server.
 await Promise.all(rowsOf("client", peers).map(({ peer, way, row }) => runClient(peer, way, row)));
-// The servers one by one on each processor: Python takes its time to start, and
+// As many servers at a time as there are processors: Python is slow to start, and
 // how long it may take is what the row "slow" is about.
 const waiting = [...rowsOf("server", peers), ...rowsOf("server", [told, slow])];
 await Promise.all(
@@ -138,7 +138,7 @@ function start(command, args, label) {
   const child = spawn(command, args, { cwd: here, stdio: ["pipe", "pipe", "pipe"] });
   started.add(child);
   const run = { child, stdout: "", stderr: "", failed: undefined };
-  // A process that is gone is seen by its exit; what was for it is lost anyway.
+  // A process that is gone is noticed by its exit; its input is lost anyway.
   child.stdin.on("error", () => {});
   child.on("error", (error) => (run.failed = error));
   child.stdout.setEncoding("utf8").on("data", (chunk) => (run.stdout += chunk));
@@ -157,7 +157,7 @@ function start(command, args, label) {
   return run;
 }
 
-/** runClient has a Python client go through its checks, and takes down how they ended. */
+/** runClient runs the checks of a Python client, and records how they ended. */
 async function runClient(peer, way, row) {
   const url = { http: "/mcp", sse: "/sse" }[way];
   const expectations = JSON.stringify(server);
@@ -188,7 +188,7 @@ async function runClient(peer, way, row) {
   await within(4 * limit, run.ended, "end of the client").catch(() => run.child.kill("SIGKILL"));
   for (const column of columns) {
     const outcome = outcomes[column];
-    // What follows from the one failure would only hide it.
+    // Failures that follow from the first one would only hide it.
     if (!outcome && row.cells.connect === "✗") continue;
     await report.check(row, column, limit, () => {
       assert(outcome, "the client did not get this far");
@@ -206,7 +206,7 @@ function inTurn(run) {
   return turn;
 }
 
-/** runServer has parley go through a Python server. */
+/** runServer runs the checks of parley with a Python server. */
 async function runServer(peer, way, row) {
   const modern = peer.revision === "2026-07-28";
   const elicits = peer.revision >= "2025-06-18";
@@ -233,8 +233,8 @@ async function runServer(peer, way, row) {
     url = [`http://127.0.0.1:${port}/${way === "sse" ? "sse" : "mcp"}`];
     await listening(port, background);
   };
-  // These releases serve nobody any more after a client has ended its session, be
-  // it their own client (their CVE-2025-53365): every run meets a server of its own.
+  // These releases no longer serve anybody after a client has ended its session, even
+  // their own client (their CVE-2025-53365): every run gets a server of its own.
   const renew = async () => {
     if (!peer.mortal || way !== "http") return;
     background.child.kill("SIGKILL");
@@ -353,7 +353,7 @@ async function runServer(peer, way, row) {
     contains(stdout, "accept");
     contains(stdout, "Ada Lovelace");
     contains(stdout, "7");
-    // Nobody there to ask: the tool must not be told that somebody agreed.
+    // There is nobody to ask: the tool must not be told that somebody agreed.
     const unanswered = await parleyRuns([exit.ok, exit.toolError], "call", "order");
     assert(!unanswered.stdout.includes("accept"), `an answer was made up: ${unanswered.stdout}`);
   });

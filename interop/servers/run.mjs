@@ -163,7 +163,7 @@ const servers = [
   {
     name: "memory",
     // Through env, so that the check does not depend on which variables parley
-    // hands on to a server.
+    // passes on to a server.
     command: ["env", `MEMORY_FILE_PATH=${join(scratch, "memory.jsonl")}`, "node", script("memory")],
     tools: ["create_entities", "add_observations", "read_graph", "search_nodes"],
     resources: ["memory://knowledge-graph"],
@@ -281,8 +281,8 @@ async function runServer(server, row) {
     contains(output, "no_such_tool");
   });
   await check("no orphan", async () => {
-    // These servers end with their input. Behind this shell they become one that
-    // does not: it lingers until somebody sends it a signal.
+    // These servers end with their input. This shell turns them into one that
+    // does not: it keeps running until it gets a signal.
     const pidFile = join(scratch, `${server.name}.pid`);
     const quoted = server.command.map((word) => `'${word}'`).join(" ");
     const command = ["sh", "-c", `echo $$ > '${pidFile}'; ${quoted}; exec sleep 25`];
@@ -297,7 +297,7 @@ async function runServer(server, row) {
   });
 }
 
-/** runFailures holds parley to its exit codes when there is no server to speak of. */
+/** runFailures checks parley's exit codes when there is no usable server. */
 async function runFailures() {
   const row = report.row("no server");
   const cases = {
@@ -346,7 +346,7 @@ function recorder(row, command) {
 
 function execute(args) {
   return new Promise((done, fail) => {
-    // Relative paths of the servers and of the sampler start from this folder;
+    // Relative paths of the servers and of the sampler are relative to this folder;
     // standard input is not a terminal and at its end.
     const child = spawn(parley, args, { cwd: here, stdio: ["ignore", "pipe", "pipe"] });
     const timer = setTimeout(() => child.kill("SIGKILL"), limit);
@@ -360,7 +360,7 @@ function execute(args) {
       done({ code, signal, stdout, stderr });
     };
     child.on("close", end);
-    // A server that outlives parley holds its standard error and with it "close".
+    // A server that outlives parley keeps its standard error open, and so delays "close".
     child.on("exit", (code, signal) => setTimeout(end, 2000, code, signal).unref());
   });
 }

@@ -1,5 +1,5 @@
 // Stands in for a language model: `parley call --sampler` runs it with the
-// sampling request on standard input and takes what it prints for the answer.
+// sampling request on standard input and takes what it prints as the answer.
 // Repeating the question proves that the whole request arrived here.
 
 const chunks = [];

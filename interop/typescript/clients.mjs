@@ -6,9 +6,8 @@ import { readFileSync } from "node:fs";
 const identity = { name: "parley-interop", version: "1.0.0" };
 
 /**
- * Every client of the suite: `revision` is the protocol revision that has to
- * come out of the negotiation; `remote` is how it reaches a URL, Streamable HTTP
- * unless it says otherwise.
+ * Every client of the suite: `revision` is the protocol revision that must be
+ * negotiated; `remote` is how it reaches a URL, by default with Streamable HTTP.
  */
 export const clients = [
   {
@@ -63,7 +62,7 @@ function capabilitiesOf(client) {
   };
 }
 
-/** way makes a client's transport to a place, which is a command to start or a URL. */
+/** way makes a client's transport to a command to start, or to a URL. */
 async function way(client, { command, args, origin }) {
   const first = client.open === openV1;
   if (command) {
@@ -96,7 +95,7 @@ async function openV1(client, place, handlers) {
     transport,
     wire,
     connect: () => sdk.connect(transport),
-    // These clients keep the negotiated revision to themselves.
+    // These clients do not expose the negotiated revision.
     revision: () => wire.resultOf("initialize")?.protocolVersion,
     callTool: (params, options) => sdk.callTool(params, undefined, options),
     list: {
@@ -135,7 +134,7 @@ async function openV2(client, place, handlers) {
       resourceTemplates: () => sdk.listResourceTemplates(undefined, fresh),
       prompts: () => sdk.listPrompts(undefined, fresh),
     },
-    // Revision 2026-07-28 has no ping any more.
+    // Revision 2026-07-28 no longer has ping.
     alive: () =>
       client.revision === "2026-07-28" ? sdk.listTools(undefined, fresh) : sdk.ping(),
   };

@@ -66,10 +66,10 @@ await Promise.all(running);
 await runServer(report.row("the process behind all of http and sse"));
 
 report.print();
-// A server that refuses to die must not keep the suite alive after the verdict.
+// A server that does not exit must not keep the suite running after the verdict.
 process.exit(report.failed > 0 || report.passed === 0 ? 1 : 0);
 
-/** runServer holds the one HTTP server to its end, after all of its clients. */
+/** runServer checks the log and the end of the one HTTP server, after all of its clients. */
 async function runServer(row) {
   for (const column of columns) row.cells[column] = "–";
   row.context = () => `its log ended with:\n${served.log().slice(-1000).trim()}`;
@@ -108,7 +108,7 @@ async function runClient(client, way, row) {
   });
   const { sdk, wire, transport } = session;
 
-  // Whatever a client's own validation objects to without failing a call: lines
+  // What a client's own validation objects to without failing a call: lines
   // that are not JSON-RPC, unknown ids, notifications with a wrong shape.
   const complaints = [];
   sdk.onerror = (error) => complaints.push(error.message);
@@ -280,14 +280,14 @@ async function runClient(client, way, row) {
     const closes = modern && way === "http";
     const cancelled = wire.sent("notifications/cancelled").at(-1);
     equal(cancelled?.params.requestId, closes ? undefined : call.id, "request named by notifications/cancelled");
-    // What was under way when the notification arrived may still come in; after
-    // that the tool has to be silent, which at its pace a moment suffices to see.
+    // What was in flight when the notification arrived may still come in; after that
+    // the tool has to be silent, and at its pace a moment suffices to see that.
     const earlier = progressOf(wire, server.slow.name).values.length;
     await sleep(400);
     const later = progressOf(wire, server.slow.name).values.length;
     assert(later === earlier, `the tool went on: ${later - earlier} progress notifications after it was cancelled`);
     equal(wire.responseTo(call.id), undefined, "answer to the cancelled request");
-    // Silence proves nothing when nobody listens any more; the server's log does.
+    // Silence proves nothing when nobody listens; the server's log does.
     const added = [...(await cancelledCalls(sdk))].filter((line) => !before.has(line));
     equal(added.length, 1, `calls that the server's log has as cancelled: ${brief(added)}`);
     await session.list.tools();
@@ -329,7 +329,7 @@ async function runClient(client, way, row) {
     assert(textOf(result).includes(server.sampling.answer), `the model's answer is missing in ${textOf(result)}`);
   });
   await check("quiet", async () => {
-    // Late progress is the client's own race, see above; nothing else is excused.
+    // Late progress is a race in the client, see above; nothing else is excused.
     const serious = complaints.filter((text) => !/progress notification for an unknown token/.test(text));
     assert(serious.length === 0, `the client complained: ${brief(serious.join("\n"), 2000)}`);
   });
@@ -360,7 +360,7 @@ async function endOfSession(transport) {
   if (!id) skip("there is no session to end, or its end is that of the connection");
   await transport.terminateSession();
   equal(transport.sessionId, undefined, "session id after its end");
-  // The client takes 405 for an end, too: whether it was one, the server shows.
+  // The client also takes a 405 for success: the server shows whether the session ended.
   const response = await fetch(new URL("/mcp", served.origin), {
     method: "POST",
     headers: {
@@ -415,7 +415,7 @@ function progressOf(wire, tool) {
   return { token, values };
 }
 
-/** withProgress calls a tool and holds what the server sent against what onprogress got. */
+/** withProgress calls a tool, and compares what the server sent with what onprogress got. */
 async function withProgress(session, tool) {
   const delivered = [];
   const result = await session.callTool(

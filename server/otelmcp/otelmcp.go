@@ -1,5 +1,5 @@
-// Package otelmcp traces and measures a server with OpenTelemetry, by the
-// semantic conventions for the Model Context Protocol. It uses the
+// Package otelmcp traces and measures a server with OpenTelemetry, following
+// the semantic conventions for the Model Context Protocol. It uses the
 // OpenTelemetry API only: without an SDK in the program it does nothing.
 //
 //	srv.Use(otelmcp.Middleware(nil))
@@ -41,11 +41,11 @@ type Options struct {
 
 const scope = "github.com/parley-mcp/parley/server/otelmcp"
 
-// Middleware returns middleware that makes a span of each exchange, as a child
+// Middleware returns middleware that makes a span for each exchange, as a child
 // of the span that the client sent in _meta, and records the histogram
-// mcp.server.operation.duration in seconds. opts may be nil. A meter that
-// refuses the histogram is reported to otel.Handle, and exchanges are traced all
-// the same.
+// mcp.server.operation.duration in seconds. opts may be nil. If a meter refuses
+// to make the histogram, the error goes to otel.Handle, and exchanges are still
+// traced.
 func Middleware(opts *Options) server.Middleware {
 	o := opts.withDefaults()
 	in := &instrumentation{tracer: o.TracerProvider.Tracer(scope), propagator: o.Propagator}
@@ -90,7 +90,8 @@ func (in *instrumentation) serve(ctx context.Context, x *mcp.Exchange, next mcp.
 	begin, target := time.Now(), targetOf(x)
 	ctx, span := in.start(ctx, x, target)
 	var out outcome
-	// Also when next panics: the panic goes on, and the span must end.
+	// This runs when next panics, too: the panic goes on, and the span must
+	// end.
 	out.kind = "panic"
 	defer func() {
 		in.finish(span, out)
@@ -102,8 +103,8 @@ func (in *instrumentation) serve(ctx context.Context, x *mcp.Exchange, next mcp.
 	return result, err
 }
 
-// start opens the span under the client's. What span there is on this side,
-// of an HTTP server for example, is linked.
+// start opens the span under the client's. If this side has a span already, for
+// example of an HTTP server, the new span links to it.
 func (in *instrumentation) start(ctx context.Context, x *mcp.Exchange, target target) (context.Context, trace.Span) {
 	options := []trace.SpanStartOption{
 		trace.WithSpanKind(trace.SpanKindServer),
@@ -201,16 +202,16 @@ func idText(id jsonrpc.ID) string {
 	return id.String()
 }
 
-// outcome is how an exchange ended; its kind is empty if well.
+// outcome is how an exchange ended; its kind is empty on success.
 type outcome struct {
 	kind    string // error.type
 	code    string // of JSON-RPC, if known here
 	message string
-	unknown bool // the method or what it is about does not exist
+	unknown bool // the method, or the feature that it is about, does not exist
 }
 
 // measured returns the attributes of the measurement. Names that only the
-// client has heard of are left out: it could make up any number of them.
+// client knows are left out: it could make up any number of them.
 func (out outcome) measured(x *mcp.Exchange, t target) []attribute.KeyValue {
 	attrs := commonAttributes(x, t)
 	if out.unknown {

@@ -20,7 +20,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// recorder is a provider of spans and instruments that remembers all.
+// recorder is a provider of spans and instruments that remembers all of them.
 type recorder struct {
 	tracenoop.TracerProvider
 	metricnoop.MeterProvider
@@ -206,7 +206,7 @@ func TestWithoutSDK(t *testing.T) {
 	}
 }
 
-// refusing is a provider whose meter makes no instruments.
+// refusing is a provider whose meter refuses to make instruments.
 type refusing struct{ metricnoop.MeterProvider }
 
 type refusingMeter struct{ metricnoop.Meter }
@@ -217,7 +217,7 @@ func (refusingMeter) Float64Histogram(string, ...metric.Float64HistogramOption) 
 	return nil, errors.New("refused")
 }
 
-// What only watches a server does not end it.
+// Middleware that only observes a server must not make it fail.
 func TestMiddlewareWithoutHistogram(t *testing.T) {
 	var reported error
 	before := otel.GetErrorHandler()
@@ -230,6 +230,6 @@ func TestMiddlewareWithoutHistogram(t *testing.T) {
 		t.Errorf("got %v, %v and %d spans, want 1, no error and 1 span", result, err, len(r.spans))
 	}
 	if reported == nil || reported.Error() != "refused" {
-		t.Errorf("reported %v, want what the meter said", reported)
+		t.Errorf("reported %v, want the meter's error", reported)
 	}
 }

@@ -62,8 +62,8 @@ func publish(proxy string, m module.Version, dir string) error {
 	return pack(filepath.Join(to, m.Version+".zip"), m, dir)
 }
 
-// pack leaves out what a module's zip does not have: other modules in its
-// folders, and what version control keeps.
+// pack leaves out what does not belong into a module's zip: other modules in
+// its folders, and the files of version control.
 func pack(file string, m module.Version, dir string) error {
 	f, err := os.Create(file) //nolint:gosec // below the folder that the caller names
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package driver is what the client programs of the comparison have in common:
-// they connect, and then make as many calls as standard input says, line by
-// line, so that the generator can measure what these calls take.
+// they connect, and then make as many calls as each line of standard input
+// says, so that the generator can measure what these calls cost.
 package driver
 
 import (
@@ -26,7 +26,7 @@ type Config struct {
 // Call calls the tool "echo".
 type Call func(ctx context.Context, args payload.Echo) (payload.Echo, error)
 
-// Main runs the program. connect returns the way to call.
+// Main runs the program. connect returns the function that makes a call.
 func Main(connect func(context.Context, Config) (Call, error)) {
 	var c Config
 	flag.StringVar(&c.URL, "url", "", "URL of the server; empty for one in this process")

@@ -40,7 +40,7 @@ func main() {
 	})
 }
 
-// typed does what one has to do to get a typed result.
+// typed does what a user of this library has to do to get a typed result.
 func typed(structured any) (payload.Echo, error) {
 	var e payload.Echo
 	b, err := json.Marshal(structured)

@@ -42,14 +42,14 @@ func Start(args ...string) (*Child, error) {
 	return c, nil
 }
 
-// Stop kills the program and waits for its end: what it would do on a gentler
-// end is not measured.
+// Stop kills the program and waits until it has ended. A graceful shutdown is
+// not measured.
 func (c *Child) Stop() {
 	_ = c.cmd.Process.Kill()
 	_ = c.cmd.Wait()
 }
 
-// Explain adds to an error what the program said last.
+// Explain adds to an error what the program last wrote to standard error.
 func (c *Child) Explain(err error) error {
 	if said := strings.TrimSpace(c.stderr.String()); err != nil && said != "" {
 		return fmt.Errorf("%w; the program said: %s", err, said)
@@ -57,9 +57,9 @@ func (c *Child) Explain(err error) error {
 	return err
 }
 
-// CPU returns the processor time of the program so far, of all its threads,
-// in user and kernel mode. It reads the process's clock, which counts
-// nanoseconds where /proc/<pid>/stat counts hundredths of a second.
+// CPU returns the processor time of the program so far, of all its threads, in
+// user and kernel mode. It reads the process's clock, which counts nanoseconds,
+// while /proc/<pid>/stat counts hundredths of a second.
 func (c *Child) CPU() (time.Duration, error) {
 	const schedClock = 2 // CPUCLOCK_SCHED of the kernel
 	var ts unix.Timespec

@@ -56,8 +56,8 @@ func ResultOf(a Answer) (json.RawMessage, error) {
 	return m.Result, nil
 }
 
-// IsEcho returns a check of the result of a tool: the payload as it is, and as
-// text.
+// IsEcho returns a check of the result of a tool: the payload must be there
+// both as structured content and as text.
 func IsEcho(want payload.Echo) func(json.RawMessage) error {
 	return func(result json.RawMessage) error {
 		var r struct {

@@ -27,7 +27,7 @@ type HTTP struct {
 	in   *bufio.Reader
 	body *bufio.Reader
 	out  []byte
-	// buf holds what is being read, spare the answer before.
+	// buf holds what is being read, spare the previous answer.
 	buf, spare []byte
 	id         int
 	// answers carries answers to questions while a stream occupies conn.
@@ -85,7 +85,8 @@ func (c *HTTP) Call(r *payload.Request) (Answer, error) {
 	return c.read(resp, start)
 }
 
-// post sends a request and returns the response, whose body is still to read.
+// post sends a request and returns the response, whose body has not been read
+// yet.
 func (c *HTTP) post(r *payload.Request) (*http.Response, error) {
 	c.id++
 	r.SetID(c.id)
@@ -147,7 +148,7 @@ func header(b []byte, name, value string) []byte {
 	return append(append(append(append(b, name...), ": "...), value...), "\r\n"...)
 }
 
-// read reads the body of a response up to its end.
+// read reads the body of a response to its end.
 func (c *HTTP) read(resp *http.Response, start time.Time) (Answer, error) {
 	a := Answer{ID: strconv.AppendInt(nil, int64(c.id), 10)}
 	var err error

@@ -7,8 +7,8 @@ import (
 	"github.com/parley-mcp/parley/bench/payload"
 )
 
-// Listen opens a subscription to changes of the list of tools. It returns when
-// the server has agreed; next then waits for one change.
+// Listen opens a subscription to changes of the list of tools. It returns once
+// the server has acknowledged it; next then waits for one change.
 func (c *HTTP) Listen() (next func() error, err error) {
 	r := payload.NewRequest(payload.Stateless, "subscriptions/listen", "", map[string]any{
 		"notifications": map[string]any{"toolsListChanged": true},
@@ -17,7 +17,7 @@ func (c *HTTP) Listen() (next func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c.out = nil // a listener has nothing more to say
+	c.out = nil // a listener sends nothing more
 	body := bufio.NewReaderSize(resp.Body, 1<<10)
 	expect := func(method string) error {
 		msg, err := event(body, c.buf[:0])

@@ -28,7 +28,7 @@ type Answer struct {
 	ID      []byte
 	// Notifications is how many notifications came before it.
 	Notifications int
-	// Took is the time from the first byte sent to the last one received.
+	// Took is the time from the first byte sent to the last byte received.
 	Took time.Duration
 }
 
@@ -36,7 +36,7 @@ type Answer struct {
 // the server took, without the generator's own checks.
 type Op func() (time.Duration, error)
 
-// Run is what a loop has seen.
+// Run is the outcome of a loop.
 type Run struct {
 	Ops     int
 	Elapsed time.Duration
@@ -44,8 +44,8 @@ type Run struct {
 	Latencies []time.Duration
 }
 
-// Loop repeats each op, one after the other for itself and concurrently with
-// the others, until d has passed.
+// Loop repeats each op, sequentially but concurrently with the other ops, until
+// d has passed.
 func Loop(d time.Duration, ops []Op) (Run, error) {
 	start := time.Now()
 	seen := make([][]time.Duration, len(ops))
@@ -81,18 +81,18 @@ func repeat(until time.Time, op Op) ([]time.Duration, error) {
 	}
 }
 
-// head is what tells messages apart.
+// head has the members that distinguish the kinds of messages.
 type head struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 }
 
-// headSize is where the members of a message other than its payload are found,
-// whatever server wrote it: decoding all of a large one would cost the
-// generator more than it costs the server.
+// headSize is the number of bytes in which the members of a message other than
+// its payload are found, whichever server wrote it: decoding a large message
+// completely would cost the generator more than it costs the server.
 const headSize = 256
 
-// headOf finds out what a message is.
+// headOf returns the head of a message.
 func headOf(msg []byte) (head, error) {
 	var h head
 	front := msg[:min(len(msg), headSize)]

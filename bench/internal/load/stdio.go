@@ -50,7 +50,7 @@ func (c *Stdio) Call(r *payload.Request) (Answer, error) {
 	}
 	msg, ok := <-got
 	if !ok {
-		return Answer{}, fmt.Errorf("the program went away: %w", c.err)
+		return Answer{}, fmt.Errorf("the program has ended: %w", c.err)
 	}
 	return Answer{Message: msg, ID: strconv.AppendInt(nil, int64(id), 10), Took: time.Since(start)}, nil
 }
@@ -87,7 +87,7 @@ func (c *Stdio) readLines(r *bufio.Reader) {
 func (c *Stdio) receive(line []byte) error {
 	h, err := headOf(line)
 	if err != nil || h.Method != "" {
-		return err // a notification; there are no questions here
+		return err // a notification; servers ask nothing on standard streams
 	}
 	id, err := strconv.Atoi(string(h.ID))
 	if err != nil {

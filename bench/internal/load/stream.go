@@ -44,7 +44,7 @@ func (c *HTTP) sort(msg []byte, a *Answer) error {
 	return c.answer(h.ID, msg)
 }
 
-// answer answers a question of the server's over a connection of its own.
+// answer answers a question of the server over a connection of its own.
 func (c *HTTP) answer(id json.RawMessage, question []byte) error {
 	if c.answers == nil {
 		other, err := DialHTTP(c.addr, "", c.Era)
@@ -58,8 +58,8 @@ func (c *HTTP) answer(id json.RawMessage, question []byte) error {
 	return c.answers.send("", "", msg)
 }
 
-// AnswerTo returns the answer to an elicitation, which is told by the name of
-// the field that it asks for.
+// AnswerTo returns the answer to an elicitation, which is recognized by the
+// field that it asks for.
 func AnswerTo(question []byte) string {
 	if bytes.Contains(question, []byte("Which size?")) {
 		return fmt.Sprintf(`{"action":"accept","content":{"size":%d}}`, payload.AnswerSize)

@@ -82,7 +82,7 @@ func (n *Notes) String() string {
 	return strings.TrimSpace(b.String())
 }
 
-// Number writes a number with about three digits, and thousands apart.
+// Number writes a number with about three digits, and with separated thousands.
 func Number(v float64) string {
 	switch {
 	case v >= 1000:
@@ -99,12 +99,12 @@ func Number(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// Spread writes a median with its least and greatest.
+// Spread writes a median with the minimum and maximum.
 func Spread(s stats.Spread) string {
 	return fmt.Sprintf("%s (%s–%s)", Number(s.Median), Number(s.Min), Number(s.Max))
 }
 
-// The markers of a page between which results go.
+// The markers in a page between which the results go.
 const (
 	begin = "<!-- begin results -->\n"
 	end   = "<!-- end results -->\n"

@@ -8,7 +8,7 @@ import (
 )
 
 // Percentile returns the p-th percentile (0 to 100) of sorted values, by the
-// nearest rank; zero of none.
+// nearest rank, or zero if there are none.
 func Percentile[T cmp.Ordered](sorted []T, p float64) T {
 	var zero T
 	if len(sorted) == 0 {
@@ -18,7 +18,7 @@ func Percentile[T cmp.Ordered](sorted []T, p float64) T {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// Spread is the median of some rounds, and the least and the greatest of them.
+// Spread is the median, the minimum and the maximum of some rounds.
 type Spread struct{ Median, Min, Max float64 }
 
 // Of returns the spread of values; all zero for none.
@@ -34,9 +34,9 @@ func Of(values []float64) Spread {
 	return Spread{mid, s[0], s[len(s)-1]}
 }
 
-// Ratios divides what was measured by what the floor took in the same round.
-// Rounds that either lacks, and rounds in which the floor took nothing, count
-// for nothing.
+// Ratios divides values by those of the floor in the same round. Rounds that
+// either of them lacks, and rounds in which the floor took nothing, are left
+// out.
 func Ratios(values, floor []float64) []float64 {
 	var r []float64
 	for i := range min(len(values), len(floor)) {

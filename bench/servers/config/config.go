@@ -16,9 +16,10 @@ import (
 type Config struct {
 	// HTTP is the address to listen on; "" means standard input and output.
 	HTTP string
-	// Tools is how many tools to have, with those that every server has.
+	// Tools is the number of tools, including those that every server has.
 	Tools int
-	// Era is the only one that will be spoken, for servers that must know.
+	// Era is the only era that will be spoken, for servers that need to know
+	// it.
 	Era payload.Era
 }
 
@@ -42,8 +43,7 @@ func (c Config) Padding() []string {
 	return names
 }
 
-// Changing returns a description that was not there before, for the tool that
-// "change" replaces.
+// Changing returns a new description for the tool that "change" replaces.
 func Changing() string { return "Change " + strconv.FormatInt(changes.Add(1), 10) }
 
 var changes atomic.Int64

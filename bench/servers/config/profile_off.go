@@ -2,5 +2,5 @@
 
 package config
 
-// profile does nothing: profiling would count in the size of the programs.
+// profile does nothing: profiling would add to the size of the programs.
 func profile() {}

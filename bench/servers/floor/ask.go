@@ -7,7 +7,7 @@ import (
 	"github.com/parley-mcp/parley/bench/payload"
 )
 
-// ask asks two questions: on the stream of the call in a session, else by
+// ask asks two questions: in a session on the stream of the call, otherwise by
 // having the call repeated.
 func (f *floor) ask(w http.ResponseWriter, r *http.Request, req *request) {
 	if r.Header.Get("Mcp-Session-Id") != "" {

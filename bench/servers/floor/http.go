@@ -16,7 +16,7 @@ type floor struct {
 	mu      sync.Mutex
 	next    int
 	waiting map[string]chan answer     // questions asked, by ID
-	streams map[chan struct{}]struct{} // open event streams, told of changes
+	streams map[chan struct{}]struct{} // open event streams, notified of changes
 }
 
 func newFloor(c config.Config) *floor {

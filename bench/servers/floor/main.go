@@ -1,6 +1,6 @@
-// Floor is what the servers are measured against: bare net/http, or bare
-// pipes, and encoding/json. It does the same work on the same payloads, one
-// decode and one encode, and knows nothing of the protocol: no validation, no
+// Floor is what the servers are measured against: bare net/http, or bare pipes,
+// and encoding/json. It does the same work on the same payloads, one decode and
+// one encode, and knows nothing about the protocol: no validation, no
 // revisions, no checks.
 package main
 

@@ -57,8 +57,8 @@ type callResult struct {
 	StructuredContent payload.Echo `json:"structuredContent"`
 }
 
-// result holds the payload twice, as the results of all servers do: as it is,
-// and as text.
+// result holds the payload twice, as the results of all servers do: as
+// structured content and as text.
 func result(e payload.Echo) callResult {
 	b, err := json.Marshal(e)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// servePipe answers lines with lines, one after the other.
+// servePipe answers each line with a line, one after the other.
 func (f *floor) servePipe(r io.Reader, w io.Writer) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {

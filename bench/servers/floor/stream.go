@@ -26,7 +26,7 @@ func (s stream) send(v any) {
 	_ = s.out.Flush()
 }
 
-// listen holds a stream open and tells it of changes.
+// listen holds a stream open and sends changes on it.
 func (f *floor) listen(w http.ResponseWriter, r *http.Request, req *request) {
 	changed := make(chan struct{}, 1)
 	f.mu.Lock()
@@ -56,7 +56,7 @@ func (f *floor) change() {
 	for s := range f.streams {
 		select {
 		case s <- struct{}{}:
-		default: // it has not been told of the last one yet
+		default: // the previous change has not been sent yet
 		}
 	}
 }

@@ -52,8 +52,8 @@ func finish(name, size any, in payload.Echo) (*mcp.CallToolResult, payload.Echo,
 	return nil, payload.Echo{Text: text, Count: int(count), Tags: in.Tags}, nil
 }
 
-// askInRounds asks by having the call repeated; the state is neither sealed
-// nor signed, as the SDK has nothing for that.
+// askInRounds asks by having the call repeated. The state is neither encrypted
+// nor signed, because the SDK does not support that.
 func askInRounds(_ context.Context, req *mcp.CallToolRequest, in payload.Echo) (*mcp.CallToolResult, any, error) {
 	switch state := req.Params.RequestState; state {
 	case "":

@@ -21,7 +21,7 @@ func main() {
 		}
 		return
 	}
-	// One handler serves one era: 2026-07-28 asks for Stateless.
+	// A handler serves one era; 2026-07-28 requires Stateless.
 	opts := &mcp.StreamableHTTPOptions{Stateless: c.Era == payload.Stateless}
 	c.Serve(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, opts))
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // ask asks in rounds, which the library turns into questions where there is a
-// session. The state is neither sealed nor signed, as it has nothing for that.
+// session. The state is neither encrypted nor signed, because the library does
+// not support that.
 func ask(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var in payload.Echo
 	if err := req.BindArguments(&in); err != nil {

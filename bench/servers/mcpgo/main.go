@@ -1,5 +1,5 @@
-// Mcpgo is the server of mark3labs/mcp-go in the comparison, with the
-// validation of input and output that the others do by themselves.
+// Mcpgo is the server of mark3labs/mcp-go in the comparison, with validation of
+// input and output switched on, as it is by default in the others.
 package main
 
 import (

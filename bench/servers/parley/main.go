@@ -15,8 +15,9 @@ import (
 	"github.com/parley-mcp/parley/bench/servers/config"
 )
 
-// moreThanEnough is a bound that the workloads do not meet: bounds for each
-// client are ones for strangers, and the generator is a single address.
+// moreThanEnough is a bound that the workloads do not reach: the default bounds
+// per client are meant for strangers, and the whole load comes from one
+// address.
 const moreThanEnough = 1 << 20
 
 func main() {

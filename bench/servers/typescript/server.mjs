@@ -32,7 +32,8 @@ async function progress(args, ctx) {
     return result(args);
 }
 
-// The state is neither sealed nor signed, as the SDK does not do it by itself.
+// The state is neither encrypted nor signed, because the SDK does not do it by
+// itself.
 async function ask(args, ctx) {
     const question = (key, form, requestState) =>
         inputRequired({ inputRequests: { [key]: inputRequired.elicit({ message: `Which ${key}?`, requestedSchema: form }) }, requestState });

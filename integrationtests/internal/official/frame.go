@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// batch checks a frame that is an array, which one revision has.
+// batch checks a frame that is an array, which only one revision has.
 func (r *Recorder) batch(p *problems, dir direction, v any, elements []any) {
 	definition := "JSONRPCBatchResponse"
 	if slices.ContainsFunc(elements, isCall) {
@@ -161,9 +161,9 @@ func (r *Recorder) failure(p *problems, dir direction, m map[string]any) {
 	r.answered(p, dir, m)
 }
 
-// isReserved reports whether 2026-07-28 and later keep an error code for the
-// specification, which so far defines the codes in its schema only, or retired
-// it. This rule is in the prose of the specification.
+// isReserved reports whether 2026-07-28 and later revisions reserve an error
+// code for the specification, which so far defines such codes in its schema
+// only, or have retired it. This rule is only in the specification's text.
 func isReserved(code json.Number) bool {
 	n, err := code.Int64()
 	return err == nil && (n == -32002 || -32099 <= n && n <= -32020)

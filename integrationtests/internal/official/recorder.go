@@ -100,8 +100,8 @@ func (r *Recorder) Pending() []string {
 
 // Frame checks a frame that travels from the client if fromClient is set, and
 // from the server otherwise. The error lists everything that is wrong with the
-// frame. A bad request is remembered nonetheless, so that its answer does not
-// count as an answer to nothing.
+// frame. A bad request is still remembered, so that the response to it is not
+// reported as unexpected.
 func (r *Recorder) Frame(fromClient bool, frame []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

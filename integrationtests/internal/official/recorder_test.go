@@ -212,7 +212,7 @@ func TestLineBreak(t *testing.T) {
 	} {
 		expect(t, r.Frame(true, []byte(frame)), "line break", frame)
 	}
-	// Bad requests are remembered, so their answers are no surprise.
+	// Bad requests are remembered, so their responses are not unexpected.
 	run(t, r, `< {"jsonrpc":"2.0","id":1,"result":{}}`)
 	if got, want := r.Pending(), []string{"ping", "ping"}; !slices.Equal(got, want) {
 		t.Errorf("Pending() = %q, want %q", got, want)

@@ -60,7 +60,7 @@ func (r *Recorder) inputRequired(p *problems, c *call, value any) {
 	if !r.schema.mayRequireInput(c.result) {
 		p.addf("resultType %q must not answer method %q", typeInputRequired, c.method)
 	}
-	// Only the prose says so: without either the client could do nothing.
+	// Only the text requires this: without either, the client could do nothing.
 	if !hasMember(value, "inputRequests") && !hasMember(value, "requestState") {
 		p.addf("a result of type %q needs %q or %q", typeInputRequired, "inputRequests", "requestState")
 	}

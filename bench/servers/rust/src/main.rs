@@ -101,7 +101,7 @@ impl Bench {
     }
 
     /// Asks in rounds where the era has them, else in place. The state is
-    /// neither sealed nor signed, as that is left to the user.
+    /// neither encrypted nor signed, because that is left to the user.
     #[tool(
         name = "ask",
         description = "One of many tools: it returns its arguments, and has a description of ordinary length."

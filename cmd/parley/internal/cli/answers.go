@@ -13,8 +13,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// answers answers what a server asks: out of the flags, and by asking the
-// user if there is one.
+// answers answers the questions of a server: from the flags and, at a terminal,
+// by asking the user.
 type answers struct {
 	app    *app
 	server *serverName
@@ -34,8 +34,9 @@ func (a *app) newAnswers(server *serverName) (*answers, error) {
 	return s, nil
 }
 
-// register declares what can be answered. A model is there if --sampler says
-// so; a user is told at least what it was wanted for.
+// register declares which questions can be answered. Sampling is declared
+// without --sampler, too, if there is a user: they are at least told what a
+// model was wanted for.
 func (s *answers) register(opts *client.Options) {
 	opts.Elicit = s.elicit
 	if s.lines != nil {
@@ -59,8 +60,8 @@ func (s *answers) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitR
 	return s.fromFlags(p, fields), nil
 }
 
-// fromFlags fills in a form from the flags and the form's own defaults. It
-// declines what would not be complete: nothing is made up.
+// fromFlags fills in a form from the flags and the form's own defaults. If a
+// required field has no value, it declines: nothing is made up.
 func (s *answers) fromFlags(p *mcp.ElicitParams, fields []property) *mcp.ElicitResult {
 	decline := &mcp.ElicitResult{Action: mcp.ActionDecline}
 	content := form{}
@@ -179,8 +180,8 @@ func fieldNames(fields []property) string {
 	return or(b.String(), "its fields")
 }
 
-// serverName is how a server is called in questions. It may ask before it has
-// said its name.
+// serverName is what a server is called in questions. It may ask before its
+// name is known.
 type serverName struct {
 	command string
 	name    atomic.Pointer[string]
@@ -194,7 +195,7 @@ func (n *serverName) set(info mcp.Implementation) {
 	}
 }
 
-// String returns the name in quotes: it is the server's own choice.
+// String returns the name in quotes, because the server chose it.
 func (n *serverName) String() string {
 	if name := n.name.Load(); name != nil {
 		return `the server "` + oneLine(*name, 80) + `"`

@@ -42,7 +42,7 @@ func parsePairs(args []string) ([]pair, error) {
 // readInput reads the object that --input names: JSON, @FILE, or - for
 // standard input.
 func (a *app) readInput(input string) (json.RawMessage, error) {
-	raw, from := []byte(input), "--input"
+	raw, from := []byte(input), "the argument"
 	var err error
 	switch {
 	case input == "":
@@ -59,13 +59,13 @@ func (a *app) readInput(input string) (json.RawMessage, error) {
 	}
 	var object map[string]json.RawMessage
 	if err := wire.Unmarshal(raw, &object); err != nil || object == nil {
-		return nil, usagef("--input: %s holds no JSON object; it is JSON such as '{\"a\": 1}', @FILE, or - for standard input", from)
+		return nil, usagef("--input: %s is not a JSON object; give JSON such as '{\"a\": 1}', @FILE, or - for standard input", from)
 	}
 	return raw, nil
 }
 
-// arguments merges typed arguments into an input object; they win. schema is
-// the tool's, or nil if it is not known.
+// arguments merges key=value arguments into an input object, whose members they
+// replace. schema is the tool's input schema, or nil if it is unknown.
 func arguments(input json.RawMessage, pairs []pair, schema json.RawMessage) (json.RawMessage, error) {
 	if input == nil {
 		input = json.RawMessage("{}")
@@ -88,7 +88,7 @@ func arguments(input json.RawMessage, pairs []pair, schema json.RawMessage) (jso
 	return input, nil
 }
 
-// hasText reports whether the types of arguments matter.
+// hasText reports whether any argument is text, whose type is up to the schema.
 func hasText(pairs []pair) bool {
 	for _, p := range pairs {
 		if !p.JSON {

@@ -13,8 +13,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// registration is how the user has this program registered with a server's
-// authorization server, remembered from one login to the next.
+// registration is how the user has registered this program with a server's
+// authorization server. It is remembered from one login to the next.
 type registration struct {
 	Issuer      string `json:"issuer,omitzero"`
 	ClientID    string `json:"client_id,omitzero"`
@@ -25,7 +25,7 @@ type registration struct {
 
 func registrationKey(url string) string { return "registration " + url }
 
-// preRegistered returns the client that the user has, by its issuer.
+// preRegistered returns the client that the user has registered, by its issuer.
 func (r *registration) preRegistered() map[string]oauth.Credentials {
 	if r.ClientID == "" {
 		return nil
@@ -56,8 +56,8 @@ func recall(ctx context.Context, s oauth.Store, url string) (*registration, erro
 	return r, wire.Unmarshal(doc, r)
 }
 
-// authorizer returns what logs in to a server at a URL. It lives as long as
-// the program.
+// authorizer returns the OAuth client that logs in to the server at a URL. It
+// is closed when the program ends.
 func (a *app) authorizer(url string, r *registration, store oauth.Store, receiver oauth.Receiver) (*oauth.Client, error) {
 	c, err := oauth.New(&oauth.Options{
 		URL:               url,
@@ -75,9 +75,9 @@ func (a *app) authorizer(url string, r *registration, store oauth.Store, receive
 	return c, err
 }
 
-// authorized returns a client for HTTP that logs in to a server at a URL when
-// that demands it; nil where nobody can log in, because a token would travel in
-// the clear.
+// authorized returns an HTTP client that logs in to the server at a URL when
+// the server demands it. It returns nil where there can be no login, because a
+// token would be sent unencrypted.
 func (a *app) authorized(ctx context.Context, url string) (*http.Client, error) {
 	if u, err := httpcall.ParseURL(url); err != nil || u.Scheme == "http" && !safehttp.IsLoopback(u) {
 		return nil, err
@@ -94,8 +94,8 @@ func (a *app) authorized(ctx context.Context, url string) (*http.Client, error) 
 	return &http.Client{Transport: c.Transport(nil)}, nil
 }
 
-// credentials returns the vault, or where there is none, what lasts as long as
-// the program: most servers demand no login, and none needs to be kept for those.
+// credentials returns the vault or, where there is none, a store that lasts as
+// long as the program: most servers demand no login and need no vault.
 func (a *app) credentials(ctx context.Context) oauth.Store {
 	v, err := a.vault(ctx)
 	if err == nil {
@@ -106,7 +106,7 @@ func (a *app) credentials(ctx context.Context) oauth.Store {
 	})}
 }
 
-// passing is a store that says, when something is to be kept, that it will not
+// passing is a store that warns, when something is stored, that it will not
 // last.
 type passing struct {
 	oauth.Store
@@ -120,7 +120,8 @@ func (p *passing) Update(ctx context.Context, key string, change func(context.Co
 	return p.Store.Update(ctx, key, change)
 }
 
-// receiver is how the user is asked to log in, if there is one.
+// receiver returns the way to have the user log in. Without a terminal it
+// refuses.
 func (a *app) receiver(url string) oauth.Receiver {
 	if !a.interactive() {
 		return nobody{url}
@@ -128,7 +129,7 @@ func (a *app) receiver(url string) oauth.Receiver {
 	return a.browser()
 }
 
-// browser opens the user's browser, and shows the page for those that do not
+// browser opens the user's browser, and prints the URL in case it does not
 // open.
 func (a *app) browser() oauth.Receiver {
 	return &oauth.Loopback{Show: func(r oauth.AuthorizationRequest) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A server that may not demand a login needs no place for one, nor https.
+// A server that demands no login needs neither a folder for credentials nor
+// https.
 func TestReachesServersWithoutCredentials(t *testing.T) {
 	for name, tt := range map[string]struct{ url, credentials string }{
 		"in the clear":    {"http://192.0.2.1/mcp", t.TempDir() + "/credentials"},
@@ -28,7 +29,8 @@ func TestReachesServersWithoutCredentials(t *testing.T) {
 	}
 }
 
-// Who logs in without a place for it is told that it will not last.
+// A user who logs in without a folder for credentials is told that the login
+// will not last.
 func TestPassingCredentials(t *testing.T) {
 	a, c := newTestApp("", false)
 	a.io.LookupEnv = func(name string) (string, bool) { return "/dev/null/credentials", name == storeVariable }

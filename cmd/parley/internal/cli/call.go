@@ -11,15 +11,15 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-const callLong = `Call a tool and show what it says.
+const callLong = `Call a tool and show its result.
 
 key=value is text, unless the tool's schema says that the argument is a number, a
 boolean, an array or an object; key:=JSON is JSON. --input gives all arguments as
 one object; single ones replace what it holds. Arguments are checked by the
 server, not here.
 
-On a terminal you are asked what the server asks, and progress is shown.
-Elsewhere forms are declined, unless there are --answer flags for them.`
+On a terminal, the server's questions are put to you, and progress is shown.
+Elsewhere forms are declined unless --answer flags fill them in.`
 
 const callExamples = `  parley call calculate expression='2 + 3 * 4' -- parley serve --stdio
   parley call count_slowly steps=5 delay_ms=200 -- parley serve --stdio
@@ -96,8 +96,8 @@ func schemaOf(ctx context.Context, c *client.Client, tool string) json.RawMessag
 	return nil
 }
 
-// showResult shows what a tool said: on standard error if it failed, so that
-// a script does not take it for a result.
+// showResult shows the result of a tool: on standard error if it failed, so
+// that a script does not take it for a result.
 func (a *app) showResult(tool string, r *mcp.CallToolResult, save string) error {
 	v := &viewer{app: a, out: a.out, save: save, name: tool}
 	if r.IsError {

@@ -1,6 +1,6 @@
-// Package cli is the program parley but for its main function: one file for
-// each subcommand, and what they share. It holds no state of its own; all that
-// it knows of the world comes in through IO.
+// Package cli is the program parley, except for its main function: one file for
+// each subcommand, and what they share. It has no global state; everything it
+// knows about its environment comes in through IO.
 package cli
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// IO is what the program has of the outside world.
+// IO is the program's access to the outside world.
 type IO struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -24,9 +24,9 @@ type IO struct {
 	Executable func() (string, error)
 }
 
-// Run runs the program with its arguments and returns its exit code: 0, 1
-// when a tool said that it failed, 2 for wrong usage, 3 when the connection or
-// the protocol failed.
+// Run runs the program with its arguments and returns its exit code: 0, 1 when
+// a tool reported a failure, 2 for wrong usage, 3 when the connection or the
+// protocol failed.
 func Run(ctx context.Context, streams IO, args []string) int {
 	a := newApp(streams)
 	root := a.root() //nolint:contextcheck // commands get their context when they run
@@ -48,9 +48,10 @@ type app struct {
 	err   *output // standard error
 	flags flags
 
+	atEnd []func() error // closes what the commands have opened
+
 	// screen is held by whoever asks the user something: a progress bar must
 	// not be drawn over a question.
-	atEnd  []func() error // what is still running
 	screen sync.Mutex
 	bar    *bar // guarded by screen
 }
@@ -62,7 +63,7 @@ func newApp(streams IO) *app {
 // interactive reports whether there is somebody to ask.
 func (a *app) interactive() bool { return a.io.IsTerminal(a.io.In) && a.err.terminal }
 
-// logger tells what servers do wrong.
+// logger returns a logger of what servers do wrong.
 func (a *app) logger() *slog.Logger {
 	level := slog.LevelWarn
 	if a.flags.logLevel == "debug" {

@@ -41,7 +41,7 @@ func (a *app) connect(ctx context.Context, t target) (*client.Client, error) {
 	return c, nil
 }
 
-// notConnected adds what may be wrong with a command that does not start, or
+// notConnected adds a hint to the error of a command that does not start, or
 // ends at once.
 func notConnected(err error) error {
 	var ended *stdio.ExitError
@@ -54,8 +54,8 @@ func notConnected(err error) error {
 	return err
 }
 
-// clientOptions turns the flags into options, but for the answers to what
-// servers ask.
+// clientOptions turns the flags into options, except for the answers to
+// servers' questions.
 func (a *app) clientOptions() (*client.Options, error) {
 	revisions, err := a.flags.revisions()
 	if err != nil {

@@ -21,7 +21,7 @@ type viewer struct {
 	app  *app
 	out  *output
 	save string // the folder for what is not text; "" for none
-	name string // of files that have none of their own
+	name string // of files that come without one
 }
 
 func (v *viewer) show(block mcp.Content) error {
@@ -70,7 +70,8 @@ func (v *viewer) resource(r *mcp.ResourceContents) error {
 	return nil
 }
 
-// blob tells of content that is not text, and saves it if it should.
+// blob describes content that is not text, and saves it if there is a folder
+// for it.
 func (v *viewer) blob(kind, name, mimeType string, data []byte) error {
 	where := "--output json shows it, --save DIR writes it to a file"
 	if v.save != "" {
@@ -84,9 +85,9 @@ func (v *viewer) blob(kind, name, mimeType string, data []byte) error {
 	return nil
 }
 
-// saveFile writes data to a new file, whose name it returns. The server has a
-// say in the name, so it is stripped of everything but letters, digits and a
-// few signs.
+// saveFile writes data to a new file, whose name it returns. The server can
+// influence the name, so everything but letters, digits and a few other
+// characters is removed from it.
 func saveFile(dir, name, mimeType string, data []byte) (string, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return "", err
@@ -131,8 +132,9 @@ func safeName(s string) string {
 	return s[:min(len(s), 100)]
 }
 
-// extension returns the usual ending of files of a type. The table of the
-// system lists endings in alphabetical order, which is not helpful here.
+// extension returns the usual file name extension of a type. The system's table
+// lists extensions in alphabetical order, so its first one is seldom the usual
+// one.
 func extension(mimeType string) string {
 	kind, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {

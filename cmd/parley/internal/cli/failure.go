@@ -16,13 +16,13 @@ import (
 // The exit codes.
 const (
 	exitOK         = 0
-	exitTool       = 1 // the tool said that it failed
+	exitTool       = 1 // the tool reported a failure
 	exitUsage      = 2
 	exitConnection = 3 // the connection or the protocol failed
 )
 
-// failure is an error with the exit code it leads to. One without an err was
-// shown already.
+// failure is an error with the exit code it leads to. A failure without an err
+// has been shown already.
 type failure struct {
 	code int
 	err  error
@@ -43,7 +43,7 @@ func usagef(format string, args ...any) error {
 	return &failure{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
-// failed marks the error of a command that was called rightly.
+// failed turns an error that is not about usage into a failure with a hint.
 func failed(err error) error {
 	var f *failure
 	if err == nil || errors.As(err, &f) {
@@ -53,7 +53,7 @@ func failed(err error) error {
 }
 
 // report shows an error and returns the exit code. Errors without a code come
-// from the reading of the command line.
+// from parsing the command line.
 func (a *app) report(err error) int {
 	if err == nil {
 		return exitOK
@@ -80,8 +80,8 @@ func (a *app) report(err error) int {
 	return f.code
 }
 
-// lastWords takes what a server wrote before it ended out of an error's text:
-// it is seldom one line.
+// lastWords separates an error's text from what the server wrote before it
+// ended, which is seldom a single line.
 func lastWords(err error) (message, words string) {
 	message = err.Error()
 	var ended *stdio.ExitError

@@ -32,22 +32,22 @@ type flags struct {
 
 func (f *flags) register(set *pflag.FlagSet) {
 	set.StringVar(&f.revision, "revision", "", "speak only this `REVISION`, for example 2025-11-25")
-	set.StringVar(&f.output, "output", "text", "`text|json`; json is one document with the server's own words")
-	set.DurationVar(&f.timeout, "timeout", time.Minute, "how long a server may take without an answer or progress; 0 is for ever")
+	set.StringVar(&f.output, "output", "text", "`text|json`; json prints one document, with results as the server sent them")
+	set.DurationVar(&f.timeout, "timeout", time.Minute, "how long a server may take without an answer or progress; 0 means forever")
 	set.StringArrayVar(&f.env, "env", nil, "set a variable for the server, as `K=V` (repeatable)")
 	set.StringArrayVar(&f.headers, "header", nil, "send a header `K:V` with every request to a URL (repeatable)")
-	set.StringVar(&f.token, "token", "", "send this access `TOKEN` to a URL instead of logging in; @FILE reads it from a file; by default the variable "+tokenVariable)
+	set.StringVar(&f.token, "token", "", "send this access `TOKEN` to a URL instead of logging in; @FILE reads it from a file; the default is the variable "+tokenVariable)
 	set.StringArrayVar(&f.roots, "root", nil, "offer a folder `DIR` to the server as a root (repeatable)")
 	set.BoolVar(&f.trace, "trace", false, "show every message on standard error, and what the server writes there")
 	set.StringVar(&f.logLevel, "log-level", "", "ask the server for log messages from this `LEVEL` on: "+levelNames())
 	set.StringArrayVar(&f.answers, "answer", nil, "answer a field of a form that the server asks for, as `name=value` (repeatable)")
-	set.StringVar(&f.sampler, "sampler", "", "run `CMD` when the server asks for a model: the request as JSON on its standard input, the answer's text on its output")
+	set.StringVar(&f.sampler, "sampler", "", "run `CMD` when the server asks for a model: it reads the request as JSON on standard input, and prints the text of the answer")
 }
 
 // passStderr reports whether the server's standard error is shown.
 func (f *flags) passStderr() bool { return f.trace || f.logLevel == string(mcp.LevelDebug) }
 
-// json reports whether results are to be JSON.
+// json reports whether results are printed as JSON.
 func (f *flags) json() bool { return f.output == "json" }
 
 // check refuses values that make no sense, before a server is started.
@@ -56,7 +56,7 @@ func (f *flags) check() error {
 		return usagef("--output %q is neither text nor json", f.output)
 	}
 	if f.timeout < 0 {
-		return usagef("--timeout %s is negative; 0 waits for ever", f.timeout)
+		return usagef("--timeout %s is negative; 0 waits forever", f.timeout)
 	}
 	if f.logLevel != "" && mcp.LoggingLevel(f.logLevel).Severity() < 0 {
 		return usagef("--log-level %q is not a level; there are %s", f.logLevel, levelNames())
@@ -76,7 +76,7 @@ func (f *flags) check() error {
 	return err
 }
 
-// revisions returns the revisions to speak; nil is all.
+// revisions returns the revisions to speak; nil means all.
 func (f *flags) revisions() ([]mcp.Revision, error) {
 	if f.revision == "" {
 		return nil, nil
@@ -161,8 +161,8 @@ func levelNames() string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(levels), " ", ", "), "[]")
 }
 
-// ownFlagsOnly refuses and hides the flags that are about talking to a server,
-// for a command that does not.
+// ownFlagsOnly hides and refuses the flags for talking to a server, for a
+// command that talks to none.
 func ownFlagsOnly(cmd *cobra.Command) {
 	cmd.SetUsageTemplate(strings.Replace(cmd.UsageTemplate(), "{{if .HasAvailableInheritedFlags}}", "{{if false}}", 1))
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// errAgain says that an answer does not do, and why.
+// errAgain says that an answer is not acceptable, and why.
 type errAgain struct{ why string }
 
 func (e *errAgain) Error() string { return e.why }
@@ -56,7 +56,8 @@ func (s *answers) askForm(ctx context.Context, p *mcp.ElicitParams, fields []pro
 	return result, nil
 }
 
-// cancelled makes an answer of a question that was left without one.
+// cancelled returns the answer to a form that the user has left, or any other
+// error as it is.
 func cancelled(err error) (*mcp.ElicitResult, error) {
 	if errors.Is(err, io.EOF) {
 		return &mcp.ElicitResult{Action: mcp.ActionCancel}, nil
@@ -64,7 +65,8 @@ func cancelled(err error) (*mcp.ElicitResult, error) {
 	return nil, err
 }
 
-// askField asks for one field until the answer fits. nil leaves it out.
+// askField asks for one field until the answer is valid. A nil result leaves
+// the field out.
 func (s *answers) askField(ctx context.Context, f property) (json.RawMessage, error) {
 	e := s.app.err
 	preset := s.preset(f)
@@ -116,7 +118,7 @@ func (s *answers) preset(f property) string {
 	return string(f.Default)
 }
 
-// typed makes a value of what the user typed.
+// typed converts what the user typed into a value.
 func (p *property) typed(text, preset string) (json.RawMessage, error) {
 	if text == "" {
 		text = preset
@@ -125,7 +127,7 @@ func (p *property) typed(text, preset string) (json.RawMessage, error) {
 		if p.Required {
 			return nil, &errAgain{"An answer is needed here; Ctrl-C cancels."}
 		}
-		return nil, nil // no answer, and nothing wrong with that
+		return nil, nil // no answer, which is allowed here
 	}
 	value, err := p.answer(p.numbered(text))
 	if err != nil {
@@ -134,7 +136,7 @@ func (p *property) typed(text, preset string) (json.RawMessage, error) {
 	return value, nil
 }
 
-// numbered replaces numbers of choices by the choices, unless a number is
+// numbered replaces the numbers of choices with the choices, unless a number is
 // itself the value of one.
 func (p *property) numbered(text string) string {
 	if len(p.Choices) == 0 {
@@ -155,7 +157,7 @@ func (p *property) numbered(text string) string {
 	return strings.Join(parts, ",")
 }
 
-// about says what a field takes.
+// about says which values a field takes.
 func (p *property) about() string {
 	kind := p.kind()
 	switch {

@@ -92,7 +92,7 @@ func TestVisit(t *testing.T) {
 		{"in the clear", "http://example.com/", "n", "decline", "not encrypted"},
 		{"disguised", "https://bank.example@evil.example/", "n", "decline", `before "@" is not the host`},
 		{"look-alike", "https://bаnk.example/", "n", "decline", "may look like others"},
-		{"no web address", "javascript:alert(1)", "y", "decline", "no web address"},
+		{"no web address", "javascript:alert(1)", "y", "decline", "not a web address"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

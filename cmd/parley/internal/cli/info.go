@@ -69,7 +69,7 @@ func (a *app) infoText(c *client.Client) {
 	}
 }
 
-// capabilityNames says what a server offers, each with its particulars.
+// capabilityNames lists the capabilities of a server, each with its details.
 func capabilityNames(c *mcp.ServerCapabilities) []string {
 	var names []string
 	add := func(offered bool, name string, particulars ...string) {

@@ -18,7 +18,7 @@ type lines struct {
 	prompt  func(prompt string) // shows the prompt of the next read
 	read    func() (string, error)
 	raw     func() (restore func())
-	reading chan line // a read that nobody waited for any longer
+	reading chan line // a read whose caller gave up
 }
 
 type line struct {
@@ -54,7 +54,7 @@ func terminalLines(f *os.File, err *output) *lines {
 		io.Writer
 	}{f, err}, "")
 	if width, height, e := term.GetSize(fd); e == nil && width > 0 {
-		_ = t.SetSize(width, height) // only lines that wrap look worse without
+		_ = t.SetSize(width, height) // without it, only wrapped lines look worse
 	}
 	return &lines{
 		err:    err,
@@ -71,7 +71,7 @@ func terminalLines(f *os.File, err *output) *lines {
 			if e != nil {
 				return func() {}
 			}
-			return func() { _ = term.Restore(fd, state) } // nothing can be done
+			return func() { _ = term.Restore(fd, state) } // there is nothing to do about a failure
 		},
 	}
 }

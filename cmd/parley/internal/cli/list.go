@@ -93,7 +93,7 @@ func (a *app) runList(ctx context.Context, c *client.Client, wanted []listing) e
 	return nil
 }
 
-// everything collects all pages of a list, each item as it came.
+// everything collects all pages of a list, each item verbatim.
 func everything(ctx context.Context, c *client.Client, l listing) ([]json.RawMessage, error) {
 	all := []json.RawMessage{}
 	var at struct {
@@ -121,7 +121,7 @@ func everything(ctx context.Context, c *client.Client, l listing) ([]json.RawMes
 			return all, nil
 		}
 		if seen[*next] {
-			return nil, fmt.Errorf("%s: the server sent the cursor %q twice; the list would have no end", l.method, *next)
+			return nil, fmt.Errorf("%s: the server sent the cursor %q twice; the list would never end", l.method, *next)
 		}
 		seen[*next] = true
 		at.Cursor = next

@@ -46,10 +46,10 @@ func (a *app) login() *cobra.Command {
 		Example: loginExamples,
 	}
 	set := cmd.Flags()
-	set.StringArrayVar(&f.scopes, "scope", nil, "ask for this `SCOPE`, too (repeatable)")
-	set.BoolVar(&f.paste, "paste", false, "show the page to open, and read the address that the browser ends at")
+	set.StringArrayVar(&f.scopes, "scope", nil, "also ask for this `SCOPE` (repeatable)")
+	set.BoolVar(&f.paste, "paste", false, "print the address to open, and read the one that the browser ends at")
 	set.StringVar(&f.ClientID, "client-id", "", "the `ID` of a client that you have registered")
-	set.StringVar(&f.secret, "client-secret", "", "its secret, as `@FILE`")
+	set.StringVar(&f.secret, "client-secret", "", "the client's secret, as `@FILE`")
 	set.StringVar(&f.Issuer, "issuer", "", "the `URL` of the authorization server that knows the client")
 	set.StringVar(&f.MetadataURL, "client-metadata", "", "the `URL` of a Client ID Metadata Document to log in as")
 	set.BoolVar(&f.DPoP, "dpop", false, "accept only tokens that are bound to a key")
@@ -62,13 +62,13 @@ func (a *app) login() *cobra.Command {
 	return cmd
 }
 
-// check completes the flags.
+// check validates the flags, and reads the secret.
 func (f *loginFlags) check(t target) error {
 	if t.url == "" {
 		return usagef("there is no login for a command; give it its secrets with --env")
 	}
 	if u, err := httpcall.ParseURL(t.url); err == nil && u.Scheme == "http" && !safehttp.IsLoopback(u) {
-		return usagef("there is no login without https: everybody on the way could read the token")
+		return usagef("there is no login without https: anybody on the network could read the token")
 	}
 	if f.secret == "" {
 		return nil
@@ -113,7 +113,7 @@ func (a *app) runLogin(ctx context.Context, url string, f *loginFlags) error {
 	status := c.Status(ctx)
 	// Spec: 2026-07-28 basic/authorization/client-registration#authorization-server-binding.
 	if r.ClientID != "" && r.Issuer == "" {
-		r.Issuer = status.Issuer // it was used there, and is for no other from now on
+		r.Issuer = status.Issuer // it was used there, and must not be used anywhere else
 	}
 	if err := r.remember(ctx, v, url); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (a *app) showLogin(s oauth.Status, v *vault) error {
 	a.fact("scopes", strings.Join(s.Scopes, " "))
 	switch {
 	case s.Renewable:
-		a.fact("until", "you log out; it is renewed by itself")
+		a.fact("until", "you log out; it is renewed automatically")
 	case !s.Expires.IsZero():
 		a.fact("until", s.Expires.Local().Format(time.DateTime)+"; then log in again")
 	}
@@ -165,7 +165,7 @@ func (a *app) logout() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "logout URL",
 		Short:   "Forget the login to a server",
-		Long:    "Revoke the tokens for a server where its authorization server lets them be revoked,\nand forget them and how parley was registered there.",
+		Long:    "Revoke the tokens for a server, if its authorization server supports that, and\nforget both them and parley's registration there.",
 		Example: "  parley logout https://mcp.example.com/mcp",
 	}
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {

@@ -10,8 +10,9 @@ import (
 	"unicode"
 )
 
-// output is a stream to write to, by several goroutines, with colours if it
-// is a terminal. It keeps the first error, which nobody looks at in between.
+// output is a stream that several goroutines may write to, with colours if it
+// is a terminal. It keeps the first error, so that callers need not check each
+// write.
 type output struct {
 	terminal bool
 	colours  bool
@@ -66,7 +67,7 @@ func (o *output) text(s string) string {
 }
 
 // harmless replaces control characters, except for line breaks and tabs, and
-// characters that turn the direction of text around.
+// characters that change the direction of text.
 func harmless(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -103,7 +104,7 @@ func endLine(s string) string {
 	return s + "\n"
 }
 
-// json writes one JSON document: as it is for programs, indented for people.
+// json writes one JSON document: verbatim for programs, indented for people.
 func (o *output) json(doc json.RawMessage) {
 	var indented bytes.Buffer
 	if o.terminal && json.Indent(&indented, doc, "", "  ") == nil {

@@ -13,7 +13,7 @@ func (a *app) ping() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "ping [URL] [-- COMMAND...]",
 		Short:   "Check that a server answers",
-		Long:    "Connect to a server, check that it answers, and tell how long the answer took.",
+		Long:    "Connect to a server, check that it answers, and show how long the answer took.",
 		Example: "  parley ping -- parley serve --stdio",
 	}
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {

@@ -18,7 +18,7 @@ type bar struct {
 }
 
 // progress asks a server for progress, which also lets a call take longer, and
-// shows it on a terminal. done takes the bar away.
+// shows it on a terminal. done removes the bar.
 func (a *app) progress(label string) (option client.CallOption, done func()) {
 	b := &bar{app: a, label: oneLine(label, 30)}
 	a.screen.Lock()
@@ -32,7 +32,7 @@ func (a *app) progress(label string) (option client.CallOption, done func()) {
 	}
 }
 
-// update draws the bar, unless somebody is asked something.
+// update draws the bar, unless the user is being asked something.
 func (b *bar) update(p *mcp.ProgressParams) {
 	if !b.app.err.terminal || !b.app.screen.TryLock() {
 		return
@@ -45,11 +45,11 @@ func (b *bar) update(p *mcp.ProgressParams) {
 	if p.Message != "" {
 		b.drawn.Describe(b.label + ": " + oneLine(p.Message, 40))
 	}
-	_ = b.drawn.Set64(b.scaled(p.Progress)) // more than the total, at worst
+	_ = b.drawn.Set64(b.scaled(p.Progress)) // it fails only beyond the total
 }
 
-// draw makes a new bar. It is not given a goroutine for its spinner: what it
-// shows changes only when there is news.
+// draw makes a new bar, without a goroutine for its spinner: what the bar shows
+// changes only with a notification.
 func (b *bar) draw() *progressbar.ProgressBar {
 	longest := int64(-1)
 	if b.total > 0 {
@@ -71,7 +71,7 @@ func (b *bar) draw() *progressbar.ProgressBar {
 	return progressbar.NewOptions64(longest, options...)
 }
 
-// scaled makes an integer of a progress: a bar has no others.
+// scaled converts a progress to an integer, because a bar takes nothing else.
 func (b *bar) scaled(v float64) int64 {
 	if !whole(b.total) {
 		v = v / b.total * 1000

@@ -10,7 +10,7 @@ import (
 
 // property is what this program understands of one property of a JSON Schema:
 // enough to show it, to convert what was typed, and to ask for it. It refuses
-// nothing: that is for those who validate.
+// nothing: validation happens elsewhere.
 type property struct {
 	Name     string
 	Required bool
@@ -46,7 +46,8 @@ type keywords struct {
 	Items       json.RawMessage   `json:"items"`
 }
 
-// properties returns the properties of an object schema, in their order.
+// properties returns the properties of an object schema, in the order of the
+// schema.
 func properties(schema json.RawMessage) []property {
 	var object struct {
 		Properties json.RawMessage `json:"properties"`
@@ -81,8 +82,8 @@ func (p *property) read(root json.RawMessage) {
 	}
 }
 
-// resolve decodes a schema; one that only refers to another within the
-// document is replaced by that, a few times at most.
+// resolve decodes a schema. A reference within the document is replaced with
+// the schema it refers to, a few times at most.
 func resolve(root, schema json.RawMessage) keywords {
 	var k keywords
 	for range 8 {
@@ -113,7 +114,7 @@ func (k *keywords) types(root json.RawMessage, depth int) []string {
 	if wire.Unmarshal(orNull(k.Type), &one) == nil && one != "" {
 		types = []string{one}
 	} else {
-		_ = wire.Unmarshal(orNull(k.Type), &types) // anything else says nothing
+		_ = wire.Unmarshal(orNull(k.Type), &types) // any other value is ignored
 	}
 	if len(types) > 0 || depth == 0 {
 		return types
@@ -136,8 +137,8 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// choices returns the values of an enumeration of strings, in any of the ways
-// to write one.
+// choices returns the values of an enumeration of strings, whichever way it is
+// written.
 func (k *keywords) choices(root json.RawMessage) []choice {
 	var list []choice
 	for i, raw := range k.Enum {
@@ -193,7 +194,7 @@ func (p *property) convert(text string) json.RawMessage {
 	return jsonString(text)
 }
 
-// typeOf returns the type of a JSON text, "" if it is none.
+// typeOf returns the type of a JSON text, or "" if the text is not JSON.
 func typeOf(text string) string {
 	text = strings.TrimSpace(text)
 	if !json.Valid([]byte(text)) {

@@ -18,7 +18,7 @@ func (a *app) read() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "read [URL] URI [-- COMMAND...]",
 		Short:   "Read a resource",
-		Long:    "Read a resource and write it to standard output as it is. Binary content is not\nwritten to a terminal.",
+		Long:    "Read a resource and write it to standard output unchanged. Binary content is not\nwritten to a terminal.",
 		Example: readExamples,
 	}
 	cmd.Flags().StringVar(&save, "save", "", "write binary content to files in `DIR`")
@@ -43,8 +43,8 @@ func (a *app) read() *cobra.Command {
 	return cmd
 }
 
-// showContents writes resources one after the other, without a word of our
-// own unless it is a terminal.
+// showContents writes resources one after the other, and adds nothing to them
+// unless it writes to a terminal.
 func (a *app) showContents(contents []*mcp.ResourceContents, save string) error {
 	v := &viewer{app: a, out: a.out, save: save}
 	for _, r := range contents {

@@ -15,12 +15,13 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// errNoModel is what a server hears whose request for a model was refused.
+// errNoModel is the error that a server gets when its sampling request is
+// refused.
 //
 // Spec: 2025-11-25 client/sampling#error-handling.
 func errNoModel() error { return jsonrpc.Errorf(-1, "User rejected sampling request") }
 
-// sample runs the command that stands for a model, after asking the user if
+// sample runs the command that stands in for a model, after asking the user if
 // there is one.
 func (s *answers) sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 	if s.lines != nil {
@@ -69,7 +70,7 @@ func (s *answers) maySample(ctx context.Context, p *mcp.CreateMessageParams) err
 	return errNoModel()
 }
 
-// messageText shows a message; what is not text is only named.
+// messageText shows a message; content that is not text is only named.
 func messageText(m *mcp.SamplingMessage) string {
 	var parts []string
 	for _, block := range m.Content {

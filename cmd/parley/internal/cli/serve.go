@@ -14,19 +14,19 @@ import (
 	"github.com/parley-mcp/parley/transport/stdio"
 )
 
-const serveLong = `Serve the reference server: the examples of the specification and of its guides,
-as something real. It speaks every released revision at once.
+const serveLong = `Run the reference server, which has the examples of the specification and of its
+guides as working features. It speaks every released revision at once.
 
 With --stdio, standard output is the channel of the protocol. With --http, the
-server is at /mcp, for clients of 2024-11-05 at /sse, and /healthz says that it
-is there. On a loopback address it takes only requests to loopback names, unless
+server is at /mcp, and for clients of 2024-11-05 at /sse; /healthz is a health
+check. On a loopback address it accepts only requests to loopback names, unless
 --allow-host says otherwise; pages of other origins need --allow-origin. Logs go
 to standard error.
 
 With --auth, clients have to log in. "dev" embeds an authorization server with the
 users of --user, for trying out the whole flow on one machine. A real one is named
-as issuer=URL,audience=NAME,scopes=A B: its tokens are verified by its published
-keys, have to be for this server's URL or for the audience, and need the scopes.`
+as issuer=URL,audience=NAME,scopes=A B: its tokens are verified with its published
+keys, must be for this server's URL or for the audience, and must have the scopes.`
 
 const serveExamples = `  parley serve --stdio
   parley serve --stdio --root ~/notes --log-level debug
@@ -58,11 +58,11 @@ func (a *app) serve() *cobra.Command {
 	cmd.Flags().StringVar(&f.http.cert, "tls-cert", "", "serve HTTPS with the certificate in `FILE`")
 	cmd.Flags().StringVar(&f.http.key, "tls-key", "", "the certificate's key, in `FILE`")
 	cmd.Flags().StringArrayVar(&f.http.hosts, "allow-host", nil, "accept only requests to this `HOST` (repeatable)")
-	cmd.Flags().StringArrayVar(&f.http.origins, "allow-origin", nil, "accept requests of pages of this `ORIGIN` (repeatable)")
+	cmd.Flags().StringArrayVar(&f.http.origins, "allow-origin", nil, "accept requests from pages of this `ORIGIN` (repeatable)")
 	cmd.Flags().StringVar(&f.http.auth.mode, "auth", "", "demand a login: `dev` embeds an authorization server; or issuer=URL,audience=NAME,scopes=A B")
 	cmd.Flags().StringArrayVar(&f.http.auth.users, "user", nil, "a user for --auth dev, as `NAME:PASSWORD` (repeatable)")
-	cmd.Flags().DurationVar(&f.http.auth.lifetime, "token-lifetime", 0, "how long the access tokens of --auth dev are good, for example 10s; 5 minutes by default")
-	cmd.Flags().StringVar(&f.http.auth.public, "public-url", "", "the `ORIGIN` that clients reach the server at, where that is not its address")
+	cmd.Flags().DurationVar(&f.http.auth.lifetime, "token-lifetime", 0, "lifetime of the access tokens of --auth dev, for example 10s; 5 minutes by default")
+	cmd.Flags().StringVar(&f.http.auth.public, "public-url", "", "the `ORIGIN` at which clients reach the server, if that is not its own address")
 	cmd.Flags().StringVar(&f.root, "root", "", "serve the files of the folder `DIR`")
 	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return failed(a.runServe(cmd.Context(), f)) }
@@ -76,7 +76,7 @@ func (a *app) runServe(ctx context.Context, f serveFlags) error {
 	case f.http.addr == "" && !f.stdio:
 		return usagef("say how to serve: --stdio, or --http ADDR")
 	case f.stdio && f.http.auth.mode != "":
-		return usagef("--auth is for --http; who starts a command may use it")
+		return usagef("--auth is for --http; over --stdio, only whoever starts the server can use it")
 	}
 	if err := f.http.auth.check(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (a *app) runServe(ctx context.Context, f serveFlags) error {
 		err = a.serveHTTP(ctx, f.http, srv, logger)
 	}
 	if ctx.Err() != nil {
-		err = nil // being told to end is a good end
+		err = nil // being told to stop is not a failure
 	}
 	return errors.Join(err, stop())
 }

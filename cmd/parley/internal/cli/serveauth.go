@@ -22,28 +22,28 @@ type authFlags struct {
 	mode   string // "dev", a real authorization server, or "" for everybody
 	users  []string
 	public string
-	// lifetime of an access token for development; 0 is the usual.
+	// lifetime of an access token for development; 0 means the default.
 	lifetime time.Duration
 
-	// What check has read out of mode and users.
+	// What check has parsed from mode and users.
 	real      *realServer
 	passwords map[string]string
 }
 
-// realServer is what --auth says of an authorization server.
+// realServer is what --auth says about an authorization server.
 type realServer struct {
 	issuer, audience, keys string
 	scopes                 []string
 }
 
-// check reads the flags, and refuses what makes no sense before anything
+// check parses the flags, and refuses those that make no sense before anything
 // starts.
 func (f *authFlags) check() (err error) {
 	switch {
 	case f.mode == "" && len(f.users) > 0:
 		return usagef("--user is for --auth dev")
 	case f.mode != "dev" && f.lifetime != 0 || f.lifetime < 0:
-		return usagef("--token-lifetime is for --auth dev, and longer than nothing")
+		return usagef("--token-lifetime is for --auth dev, and must be positive")
 	case f.mode == "":
 		return nil
 	case f.mode == "dev":
@@ -93,7 +93,7 @@ func parseUsers(flags []string) (map[string]string, error) {
 	return users, nil
 }
 
-// gates keep the endpoints of the server at an origin.
+// gates protect the endpoints of the server at an origin.
 type gates struct {
 	streams, old *auth.Guard
 	server       *devauth.Server // nil with a real authorization server
@@ -136,7 +136,7 @@ func (a *app) devGates(f *authFlags, origin string, logger *slog.Logger) (*gates
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := auth.NewJWT(&auth.JWTOptions{Issuer: origin, Keys: keys, Leeway: -1}) // there is one clock
+	tokens, err := auth.NewJWT(&auth.JWTOptions{Issuer: origin, Keys: keys, Leeway: -1}) // both sides have the same clock
 	if err != nil {
 		return nil, err
 	}
@@ -190,14 +190,14 @@ func newGates(o auth.Options, origin string) (*gates, error) {
 	return &gates{streams: streams, old: old}, nil
 }
 
-// enforce holds the tools of the server to their scopes.
+// enforce makes the tools of the server require their scopes.
 func (g *gates) enforce(s *server.Server) {
 	if g != nil {
 		s.Use(g.streams.Enforce)
 	}
 }
 
-// mount protects the endpoints, and adds what clients need to get in.
+// mount protects the endpoints, and adds those that clients need to log in.
 func (g *gates) mount(mux *http.ServeMux, streams, old http.Handler) {
 	if g == nil {
 		mux.Handle("/mcp", streams)
@@ -213,7 +213,7 @@ func (g *gates) mount(mux *http.ServeMux, streams, old http.Handler) {
 	}
 }
 
-// origin returns the origin that clients reach the server at.
+// origin returns the origin at which clients reach the server.
 func (f *httpFlags) origin(address string) (string, error) {
 	if f.auth.public == "" {
 		return f.scheme() + "://" + address, nil

@@ -23,7 +23,8 @@ type httpFlags struct {
 	auth      authFlags
 }
 
-// closeTimeout is how long requests may take to end when the server does.
+// closeTimeout is how long requests in flight may take to finish when the
+// server stops.
 const closeTimeout = 10 * time.Second
 
 // serveHTTP serves Streamable HTTP at /mcp, HTTP+SSE of 2024-11-05 at /sse, and
@@ -67,8 +68,8 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv *server.Server, lo
 	return stopHTTP(ctx, web, streams, old)
 }
 
-// openGates protects the server as the flags say. The origin of clients is
-// known once there is an address.
+// openGates protects the server as the flags say. It takes the listener because
+// the origin depends on its address.
 func (a *app) openGates(f *httpFlags, l net.Listener, srv *server.Server, logger *slog.Logger) (*gates, error) {
 	origin, err := f.origin(l.Addr().String())
 	if err != nil {
@@ -93,12 +94,12 @@ func routes(streams, old http.Handler, g *gates) http.Handler {
 	g.mount(mux, streams, old)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte("ok\n")) // a prober that is gone does not matter
+		_, _ = w.Write([]byte("ok\n")) // a client that is gone does not matter
 	})
 	return mux
 }
 
-// stopHTTP ends streams in good order first: they would keep Shutdown waiting.
+// stopHTTP first closes the streams, cleanly: Shutdown would wait for them.
 func stopHTTP(ctx context.Context, server *http.Server, streams *streamable.Handler, old *sse.Handler) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
@@ -108,7 +109,7 @@ func stopHTTP(ctx context.Context, server *http.Server, streams *streamable.Hand
 func (a *app) announce(logger *slog.Logger, addr net.Addr, f httpFlags) {
 	logger.Info("serving", "url", f.scheme()+"://"+addr.String()+"/mcp")
 	if tcp, ok := addr.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && f.auth.mode == "" {
-		logger.Warn("this address can be reached from other machines, and the reference server asks nobody who they are")
+		logger.Warn("this address can be reached from other machines, and the reference server does not authenticate its clients")
 	}
 }
 
@@ -128,7 +129,7 @@ func accessLog(logger *slog.Logger, next http.Handler) http.Handler {
 	})
 }
 
-// witness sees what is written.
+// witness records the status and the size of a response.
 type witness struct {
 	http.ResponseWriter
 	status int

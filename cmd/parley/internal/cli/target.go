@@ -11,15 +11,15 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// target says where a server is: at a URL, or behind a command to start.
+// target is where a server is: at a URL, or behind a command to start.
 type target struct {
 	url     string
 	command []string
 }
 
 // onServer makes the body of a command that talks to a server. f gets the
-// arguments that are the command's own: least to most of them, or any number
-// from least on when most is negative.
+// command's own arguments: at least least and at most most of them; a negative
+// most sets no limit.
 func (a *app) onServer(least, most int, f func(ctx context.Context, t target, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := a.flags.check(); err != nil {
@@ -40,7 +40,7 @@ func (a *app) onServer(least, most int, f func(ctx context.Context, t target, ar
 	}
 }
 
-// splitTarget takes the target out of the arguments.
+// splitTarget separates the target from the other arguments.
 func splitTarget(cmd *cobra.Command, args []string) (target, []string, error) {
 	var t target
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
@@ -66,8 +66,8 @@ func isURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// transport chooses the way to a target. This is the only place that knows
-// which ways there are.
+// transport returns the transport to a target. This is the only place that
+// knows which transports there are.
 func (a *app) transport(ctx context.Context, t target) (mcp.Transport, error) {
 	if t.url != "" {
 		header, err := a.flags.header()

@@ -6,7 +6,7 @@ import (
 )
 
 // tokenVariable is the variable of the environment that holds an access token.
-const tokenVariable = "PARLEY_TOKEN" //nolint:gosec // its name, no secret
+const tokenVariable = "PARLEY_TOKEN" //nolint:gosec // a name, not a secret
 
 // token returns the access token that the user named, or "".
 func (a *app) token() (string, error) {

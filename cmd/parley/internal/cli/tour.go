@@ -19,8 +19,8 @@ import (
 )
 
 const tourLong = `Start the reference server and walk a client through it, once in each released
-revision, showing what is asked and answered. Every answer is checked: the exit
-code is 0 only when all of them are as they should be.`
+revision, showing the requests and the answers. Every answer is checked: the exit
+code is 0 only when all of them are right.`
 
 // tourLimit is far more than a tour takes.
 const tourLimit = time.Minute
@@ -46,10 +46,10 @@ type chapter struct {
 func chapters() []chapter {
 	return []chapter{
 		{mcp.Revision20241105, "a session: it begins with initialize, and both sides send requests", false},
-		{mcp.Revision20250326, "a session; new were annotations of tools, sound, and batches", false},
-		{mcp.Revision20250618, "a session; new were structured results, and questions to the user", true},
-		{mcp.Revision20251125, "a session; new were icons, URLs to visit, and tools for sampled models", true},
-		{mcp.Revision20260728, "no session: each request says all there is to know, and questions are results", true},
+		{mcp.Revision20250326, "a session; new are annotations of tools, audio, and batches", false},
+		{mcp.Revision20250618, "a session; new are structured results, and questions to the user", true},
+		{mcp.Revision20251125, "a session; new are icons, URLs to visit, and tools for sampled models", true},
+		{mcp.Revision20260728, "no session: each request is complete in itself, and questions are results", true},
 	}
 }
 
@@ -71,7 +71,7 @@ func (a *app) runTour(ctx context.Context) error {
 		a.out.printf("\n")
 	}
 	if wrong > 0 {
-		return fmt.Errorf("the tour found %d answers that are not as they should be", wrong)
+		return fmt.Errorf("the tour found %d wrong answers", wrong)
 	}
 	a.showNext(program)
 	return nil
@@ -119,7 +119,7 @@ func (w *walk) opening(e mcp.TapEvent) {
 	}
 	m, err := new(jsonrpc.Decoder).Decode(e.Frame)
 	if err != nil {
-		return // the step says so
+		return // the step reports it
 	}
 	arrow, text := "←", string(m.Result)
 	if e.Direction == mcp.Sent {

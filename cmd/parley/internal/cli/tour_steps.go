@@ -15,8 +15,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// step is one thing that a tour does. take returns what it says about it, and
-// an error when the server's answer is not as it should be.
+// step is one thing that a tour does. take returns what the tour shows of it,
+// and an error when the server's answer is wrong.
 type step struct {
 	name string
 	take func(w *walk, ctx context.Context) ([]string, error)
@@ -51,7 +51,7 @@ func (w *walk) tools(ctx context.Context) ([]string, error) {
 	}
 	for _, name := range []string{"calculate", "get_timestamp", "count_slowly", "checkout", "classify_log"} {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("the tool %q is missing in %v", name, names)
+			return nil, fmt.Errorf("the tool %q is missing from %v", name, names)
 		}
 	}
 	return say("%d, among them %s", len(names), strings.Join(names[:min(6, len(names))], ", ")), nil
@@ -91,7 +91,7 @@ func (w *walk) calculate(ctx context.Context) ([]string, error) {
 func (w *walk) timestamp(ctx context.Context) ([]string, error) {
 	text, err := w.worked(ctx, "get_timestamp", nil)
 	if err == nil && !strings.ContainsAny(text, "0123456789") {
-		err = fmt.Errorf("%q is no time", text)
+		err = fmt.Errorf("%q is not a time", text)
 	}
 	return say("get_timestamp → %s", text), err
 }
@@ -157,12 +157,13 @@ func (w *walk) progress(ctx context.Context) ([]string, error) {
 	mu.Lock()
 	defer mu.Unlock()
 	if err == nil && (len(seen) < 2 || seen[len(seen)-1] != "3/3") {
-		err = fmt.Errorf("progress does not lead to 3/3: %q", seen)
+		err = fmt.Errorf("progress does not end at 3/3: %q", seen)
 	}
 	return say("count_slowly → progress %s", strings.Join(seen, " … ")), err
 }
 
-// checkout is asked twice where servers can ask, and says so where not.
+// checkout asks twice where servers can ask the user, and elsewhere must say
+// that it cannot.
 func (w *walk) checkout(ctx context.Context) ([]string, error) {
 	text, isError, err := w.callTool(ctx, "checkout", nil)
 	if err != nil {
@@ -193,13 +194,13 @@ func (w *walk) classify(ctx context.Context) ([]string, error) {
 	case !strings.Contains(text, "ERROR"):
 		err = fmt.Errorf("ERROR is not in %q", text)
 	}
-	return append(append(say("classify_log asks for a model, which is a rule of this tour:"), asked...), "→ "+text), err
+	return append(append(say("classify_log asks for a model, which this tour replaces by a rule:"), asked...), "→ "+text), err
 }
 
 func (w *walk) toolError(ctx context.Context) ([]string, error) {
 	text, isError, err := w.callTool(ctx, "calculate", map[string]any{"expression": "1 / 0"})
 	if err == nil && !isError {
-		err = errors.New("1 / 0 is no error")
+		err = errors.New("1 / 0 did not fail")
 	}
 	return say("calculate 1 / 0 → isError: %s", text), err
 }
@@ -208,13 +209,12 @@ func (w *walk) unknownTool(ctx context.Context) ([]string, error) {
 	_, _, err := w.callTool(ctx, "no_such_tool", nil)
 	var rpc *jsonrpc.Error
 	if !errors.As(err, &rpc) || rpc.Code != jsonrpc.CodeInvalidParams {
-		return nil, fmt.Errorf("an unknown tool is not refused with %d: %w", jsonrpc.CodeInvalidParams, orError(err, errors.New("it is called")))
+		return nil, fmt.Errorf("an unknown tool was not refused with %d: %w", jsonrpc.CodeInvalidParams, orError(err, errors.New("the call succeeded")))
 	}
 	return say("no_such_tool → error %d: %s", rpc.Code, rpc.Message), nil
 }
 
-// conversation answers the server's questions by a script, and keeps what was
-// said.
+// conversation answers the server's questions from a script, and records both.
 type conversation struct {
 	mu   sync.Mutex
 	said []string
@@ -246,11 +246,12 @@ func (c *conversation) elicit(_ context.Context, p *mcp.ElicitParams) (*mcp.Elic
 	return &mcp.ElicitResult{Action: mcp.ActionAccept, Content: content.json()}, nil
 }
 
-// scripted is the tour's answer to a field: its default, the first choice, yes.
+// scripted is the tour's answer to a field: its default, the first choice, or
+// yes.
 func scripted(f property) json.RawMessage {
 	switch {
 	case f.Default != nil:
-		return nil // it is filled in anyway
+		return nil // the default is filled in anyway
 	case f.Multiple:
 		return f.value(f.Choices[0].Value)
 	case len(f.Choices) > 0:
@@ -265,7 +266,7 @@ func scripted(f property) json.RawMessage {
 	return jsonString("Ada Lovelace")
 }
 
-// sample stands for a model: what failed is an error.
+// sample stands in for a model: an entry that says "failed" is an error.
 func (c *conversation) sample(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 	var question strings.Builder
 	for _, m := range p.Messages {

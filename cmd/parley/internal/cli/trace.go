@@ -28,7 +28,7 @@ func (a *app) traceEvent(e mcp.TapEvent) {
 	a.note("%s %s %s", a.err.dim(e.Time.Format("15:04:05.000")), arrow, text)
 }
 
-// traceDrop says what was dropped, and why.
+// traceDrop describes a dropped message, and says why it was dropped.
 func (a *app) traceDrop(e mcp.TapEvent) string {
 	what := e.Method
 	if what == "" {
@@ -44,8 +44,8 @@ func (a *app) traceDrop(e mcp.TapEvent) string {
 	return text
 }
 
-// traceHTTP says how a request or a response begins. Its header is not shown:
-// there are secrets in it.
+// traceHTTP describes the start of a request or a response, without the header,
+// which contains secrets.
 func traceHTTP(h *mcp.TapHTTP) string {
 	text := h.Method
 	if h.Status != 0 {
@@ -63,10 +63,10 @@ type prefixed struct {
 	prefix string
 
 	mu   sync.Mutex
-	line []byte // what has come of an unfinished line
+	line []byte // the part of an unfinished line so far
 }
 
-// maxLine is where a line without an end is cut.
+// maxLine is the length at which an unfinished line is cut, in bytes.
 const maxLine = 16 << 10
 
 // Write implements io.Writer.

@@ -19,22 +19,23 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// What the vault's key has in the keyring of the operating system.
+// Where the vault's key is in the keyring of the operating system.
 const (
 	keyringService = "parley"
 	keyringUser    = "credentials"
 )
 
-// The variables of the environment about credentials.
+// The environment variables about credentials.
 const (
 	storeVariable   = "PARLEY_CREDENTIALS"
 	keyringVariable = "PARLEY_KEYRING"
 )
 
 // vault is where credentials are kept from one run to the next: in files of the
-// user's, encrypted with a key in the keyring of the operating system where
-// there is one. Keyrings themselves take only short texts. It is opened when
-// there is something in it to be read or written, as the user may be asked.
+// user, encrypted with a key in the keyring of the operating system where there
+// is one. Keyrings themselves take only short texts. The keyring is opened only
+// when something is to be read or written, because the system may ask the user
+// for permission.
 type vault struct {
 	files oauth.Store
 	dir   string
@@ -44,7 +45,7 @@ type vault struct {
 
 var _ oauth.Store = (*vault)(nil)
 
-// where says it to the user.
+// where tells the user where credentials are kept.
 func (v *vault) where() string {
 	if sealer, err := v.sealer(); err == nil && sealer != nil {
 		return v.dir + ", encrypted with a key in the keyring"
@@ -79,8 +80,9 @@ func (a *app) sealer(ctx context.Context, files oauth.Store) (cipher.AEAD, error
 	return newSealer(key)
 }
 
-// hasKeyring reports whether there may be a keyring. Where it is reached by
-// D-Bus, looking for it without a session's address would start one.
+// hasKeyring reports whether there may be a keyring. Where keyrings are reached
+// over D-Bus, looking for one without the address of a session bus would start
+// a bus.
 func (a *app) hasKeyring() bool {
 	if wish, _ := a.io.LookupEnv(keyringVariable); wish == "off" {
 		return false
@@ -97,8 +99,9 @@ func (a *app) hasKeyring() bool {
 	return err == nil || errors.Is(err, keyring.ErrNotFound)
 }
 
-// keyringKey returns the vault's key, made when there is none. One process at a
-// time makes it: what was encrypted with a key that another replaces is lost.
+// keyringKey returns the vault's key, and makes one if there is none. Only one
+// process at a time makes it: if another replaced the key, what was encrypted
+// with it would be lost.
 func keyringKey(ctx context.Context, files oauth.Store) ([]byte, error) {
 	text, err := keyring.Get(keyringService, keyringUser)
 	if errors.Is(err, keyring.ErrNotFound) {
@@ -155,7 +158,7 @@ func (v *vault) Update(ctx context.Context, key string, change func(context.Cont
 	})
 }
 
-// seal encrypts a document, bound to its key. It becomes a JSON string.
+// seal encrypts a document, bound to its key. The result is a JSON string.
 func (v *vault) seal(key string, value []byte) ([]byte, error) {
 	sealer, err := v.sealer()
 	if err != nil || sealer == nil {
@@ -164,8 +167,8 @@ func (v *vault) seal(key string, value []byte) ([]byte, error) {
 	return wire.Marshal(sealer.Seal(nil, nil, value, []byte(key))) //nolint:gosec // this AEAD makes its nonces itself
 }
 
-// open decrypts a document. One from before there was a keyring is as it is,
-// until it is next written.
+// open decrypts a document. One from before there was a keyring is not
+// encrypted, until it is next written.
 func (v *vault) open(key string, doc []byte) ([]byte, error) {
 	if len(doc) == 0 || doc[0] != '"' {
 		return doc, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/parley-mcp/parley/auth/oauth"
 )
 
-// vaultAt opens a vault in a folder, with a keyring of the test's or without.
+// vaultAt opens a vault in a folder, with or without a key for it.
 func vaultAt(t *testing.T, dir string, sealed bool) *vault {
 	t.Helper()
 	files, err := oauth.NewFileStore(dir)
@@ -49,7 +49,7 @@ func put(t *testing.T, s oauth.Store, key, value string) {
 	}
 }
 
-// onDisk is all that is in the files of a folder.
+// onDisk returns the contents of all files in a folder.
 func onDisk(t *testing.T, dir string) string {
 	t.Helper()
 	var all bytes.Buffer
@@ -110,7 +110,7 @@ func TestVaultHasOneKey(t *testing.T) {
 	}
 }
 
-// crossing is a store in which somebody else is faster.
+// crossing is a store to which another process always writes first.
 type crossing struct {
 	oauth.Store
 
@@ -122,8 +122,8 @@ func (c crossing) Update(ctx context.Context, key string, change func(context.Co
 	return c.Store.Update(ctx, key, change)
 }
 
-// A document is bound to its key: who can write to the folder cannot make one
-// server's token another's.
+// A document is bound to its key: whoever can write to the folder cannot pass
+// off one server's token as another's.
 func TestVaultBindsDocuments(t *testing.T) {
 	keyring.MockInit()
 	v := vaultAt(t, filepath.Join(t.TempDir(), "credentials"), true)

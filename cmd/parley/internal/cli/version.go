@@ -13,7 +13,7 @@ func (a *app) version() *cobra.Command {
 	output := "text"
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Show the version, and the revisions that are spoken",
+		Short:   "Show the version and the supported revisions",
 		Example: "  parley version",
 		Args:    cobra.NoArgs,
 	}

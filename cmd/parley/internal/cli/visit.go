@@ -11,7 +11,7 @@ import (
 )
 
 // visit asks whether the user wants to go to a URL that the server names. It
-// never goes there, or looks at what is there, by itself.
+// never opens or fetches the URL by itself.
 //
 // Spec: 2026-07-28 client/elicitation#safe-url-handling.
 func (s *answers) visit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -21,7 +21,7 @@ func (s *answers) visit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitRe
 	e := s.app.err
 	u, err := url.Parse(p.URL)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		e.printf("parley: %s wants you to visit %q: declined, that is no web address\n", s.server, harmless(p.URL))
+		e.printf("parley: %s wants you to visit %q: declined, that is not a web address\n", s.server, harmless(p.URL))
 		return &mcp.ElicitResult{Action: mcp.ActionDecline}, nil
 	}
 	e.printf("\n%s\n%s\n\n", e.bold(s.server.String()+" wants you to visit a web page:"), indent(harmless(p.Message), "  "))

@@ -14,9 +14,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-const watchLong = `Show a line for each change that the server tells of, until interrupted.
+const watchLong = `Show a line for each change that the server reports, until interrupted.
 
-Without a flag that says what to watch, the three lists are watched. "gap" says
+Without a flag that says what to watch, the three lists are watched. "gap" means
 that the connection was lost in between: anything may have changed meanwhile.`
 
 const watchExamples = `  parley watch -- parley serve --stdio --root .
@@ -37,7 +37,7 @@ func (a *app) watch() *cobra.Command {
 	cmd.Flags().BoolVar(&filter.PromptsListChanged, "prompts", false, "watch the list of prompts")
 	cmd.Flags().BoolVar(&filter.ResourcesListChanged, "resources", false, "watch the list of resources")
 	cmd.Flags().StringArrayVar(&filter.ResourceSubscriptions, "uri", nil, "watch the resource `URI` (repeatable)")
-	cmd.Flags().IntVar(&count, "count", 0, "end after this many events; 0 is never")
+	cmd.Flags().IntVar(&count, "count", 0, "end after this many events; 0 means never")
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
 		if len(wanted(filter)) == 0 {
 			filter.ToolsListChanged, filter.PromptsListChanged, filter.ResourcesListChanged = true, true, true
@@ -69,7 +69,7 @@ func (a *app) runWatch(ctx context.Context, t target, filter mcp.SubscriptionFil
 	honoured := wanted(sub.Honoured())
 	if len(honoured) == 0 {
 		_ = sub.Close() // nothing will come
-		return errors.New("the server tells of none of these changes: " + strings.Join(wanted(filter), ", "))
+		return errors.New("the server reports none of these changes: " + strings.Join(wanted(filter), ", "))
 	}
 	a.note("%s", a.err.dim("watching "+oneLine(strings.Join(honoured, ", "), 2000)))
 	select {

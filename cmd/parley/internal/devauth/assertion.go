@@ -12,10 +12,10 @@ import (
 
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// assertionLifetime is how far ahead an assertion may expire: so long the
-	// server has to remember that it was used.
+	// assertionLifetime is how far in the future an assertion may expire: the
+	// server has to remember for that long that it was used.
 	assertionLifetime = 10 * time.Minute
-	// clockSkew is how much the clock of a client may differ.
+	// clockSkew is how far the clock of a client may be off.
 	clockSkew = 30 * time.Second
 )
 
@@ -43,7 +43,7 @@ type assertion struct {
 // audience is one name or several.
 type audience []string
 
-// UnmarshalJSON takes a string as well as an array.
+// UnmarshalJSON accepts a string or an array.
 func (a *audience) UnmarshalJSON(doc []byte) error {
 	if len(doc) > 0 && doc[0] == '[' {
 		return wire.Unmarshal(doc, (*[]string)(a))
@@ -52,7 +52,7 @@ func (a *audience) UnmarshalJSON(doc []byte) error {
 	return wire.Unmarshal(doc, &(*a)[0])
 }
 
-// subjectOf returns who an assertion says it is by, which proves nothing yet.
+// subjectOf returns the subject that an assertion claims, unverified.
 func subjectOf(token string) string {
 	signed, err := jose.ParseSignedCompact(token, algorithms)
 	if err != nil {
@@ -65,8 +65,8 @@ func subjectOf(token string) string {
 	return a.Subject
 }
 
-// asserted reports whether an assertion is the client's, for this server, and
-// the first of its kind.
+// asserted reports whether an assertion is by the client, for this server, and
+// was not used before.
 //
 // Spec: 2026-07-28 basic/authorization/client-registration#implementation-requirements.
 func (s *Server) asserted(ctx context.Context, c *client, token string) bool {
@@ -75,14 +75,14 @@ func (s *Server) asserted(ctx context.Context, c *client, token string) bool {
 	}
 	keys, err := s.clients.documents.keysOf(ctx, c)
 	if err != nil {
-		s.opts.Logger.Warn("the keys of a client cannot be had", "client", c.id, "error", err)
+		s.opts.Logger.Warn("the keys of a client are not available", "client", c.id, "error", err)
 		return false
 	}
 	a := verifyAssertion(token, keys)
 	if a == nil || a.Issuer != c.id || a.Subject != c.id || a.ID == "" {
 		return false
 	}
-	// The issuer is what RFC 7523bis allows; clients before it name the endpoint.
+	// RFC 7523bis allows only the issuer; older clients name the endpoint.
 	if !slices.Contains(a.Audience, s.opts.Issuer) && !slices.Contains(a.Audience, s.at(pathToken)) {
 		return false
 	}
@@ -93,8 +93,8 @@ func (s *Server) asserted(ctx context.Context, c *client, token string) bool {
 	return s.seen.putNew(c.id+" "+a.ID, struct{}{}, expires.Add(clockSkew))
 }
 
-// verifyAssertion returns what an assertion says that one of the keys has
-// signed, or nil.
+// verifyAssertion returns the claims of an assertion that is signed by one of
+// the keys, or nil.
 func verifyAssertion(token string, keys *jose.JSONWebKeySet) *assertion {
 	signed, err := jose.ParseSignedCompact(token, algorithms)
 	if err != nil {

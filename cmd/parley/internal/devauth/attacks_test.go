@@ -13,8 +13,8 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/devauth"
 )
 
-// A code that comes from elsewhere than the login it is of buys nothing, and is
-// spent.
+// A code that does not come from the login that it was issued for is refused,
+// and is spent.
 func TestCodeInjection(t *testing.T) {
 	w := newWorld(t, nil)
 	b, a := w.browser(), w.desk()
@@ -67,7 +67,7 @@ func TestReusedCode(t *testing.T) {
 	})
 }
 
-// Of many who redeem a code at a time, at most one gets something.
+// Of many clients that redeem a code at the same time, at most one gets tokens.
 func TestCodeRace(t *testing.T) {
 	w := newWorld(t, nil)
 	a, b := w.desk(), w.browser()
@@ -97,7 +97,7 @@ func TestReplayedRefreshToken(t *testing.T) {
 	a, b := w.desk(), w.browser()
 	stolen := b.tokens(a, "notes:read offline_access")
 	good := a.refresh(stolen.refresh, nil).tokens()
-	// Somebody else's, and what is made up, harm nobody.
+	// Another client's tokens and forged ones do no harm.
 	for name, p := range map[string]*page{
 		"another client": w.app("web", "web secret", remote).refresh(good.refresh, nil),
 		"forged":         a.refresh(good.refresh[:len(good.refresh)-1]+"-", nil),
@@ -119,7 +119,7 @@ func TestReplayedRefreshToken(t *testing.T) {
 		t.Error("the access token is still good")
 	}
 	if !strings.Contains(w.log.String(), "used again") {
-		t.Error("nobody is told")
+		t.Error("nothing was logged")
 	}
 	w.silent(good.refresh, stolen.refresh)
 }

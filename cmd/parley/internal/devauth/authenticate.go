@@ -16,17 +16,17 @@ const (
 	methodKey   = "private_key_jwt"
 )
 
-// credentials are what a request says of its client.
+// credentials are what a request says about its client.
 type credentials struct {
 	method, id, secret string
 }
 
-// authenticate returns the client of a request, which has to prove who it is
-// in one way, and if it has registered one, in that.
+// authenticate returns the client of a request. The client has to authenticate
+// with exactly one method, and with the one that it has registered, if any.
 //
 // Spec: 2026-07-28 basic/authorization#overview (1).
 func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (*client, *oauthError) {
-	bad := &oauthError{http.StatusUnauthorized, "invalid_client", "the client is unknown, or has not authenticated as it has to"}
+	bad := &oauthError{http.StatusUnauthorized, "invalid_client", "the client is unknown, or has not authenticated as required"}
 	if r.Header.Get("Authorization") != "" {
 		w.Header().Set("WWW-Authenticate", `Basic realm="parley"`)
 	}
@@ -49,7 +49,7 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (*client, 
 		good = c.hasSecret(said.secret)
 	}
 	if !good {
-		s.opts.Logger.Warn("a client has not authenticated", "client", c.id, "method", said.method)
+		s.opts.Logger.Warn("a client failed to authenticate", "client", c.id, "method", said.method)
 		return nil, bad
 	}
 	w.Header().Del("WWW-Authenticate")
@@ -80,7 +80,7 @@ func (s *Server) credentials(r *http.Request) (*credentials, error) {
 	case len(ways) > 1:
 		return nil, errors.New("the client authenticates in more than one way")
 	case f.Has("client_id") && f.Get("client_id") != ways[0].id:
-		return nil, errors.New("client_id is another than the one that authenticates")
+		return nil, errors.New("client_id differs from the client that authenticates")
 	}
 	return ways[0], nil
 }
@@ -103,8 +103,8 @@ func basicCredentials(r *http.Request) (*credentials, error) {
 	return &credentials{methodBasic, id, secret}, nil
 }
 
-// proof returns the thumbprint of the key that a request proves to have (RFC
-// 9449, section 5), or "" when it does not try.
+// proof returns the thumbprint of the key of a request's DPoP proof (RFC 9449,
+// section 5), or "" if there is no proof.
 func (s *Server) proof(w http.ResponseWriter, r *http.Request) (string, *oauthError) {
 	proofs := r.Header.Values("DPoP")
 	if len(proofs) == 0 {

@@ -16,7 +16,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	user := s.user(r)
-	// A document is fetched for users only, not for whoever can name one.
+	// A document is fetched only for a user, not for anybody who can name one.
 	if user == "" && s.clients.needsFetch(q.Get("client_id")) {
 		s.loginPage(w, r, http.StatusOK, "")
 		return
@@ -26,8 +26,8 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// request reads a request for authorization. If that fails, it has answered
-// and returns nil.
+// request reads a request for authorization. If that fails, it responds and
+// returns nil.
 func (s *Server) request(w http.ResponseWriter, r *http.Request, q url.Values) *request {
 	req, e := s.addressee(r.Context(), q)
 	if e != nil {
@@ -41,9 +41,9 @@ func (s *Server) request(w http.ResponseWriter, r *http.Request, q url.Values) *
 	return req
 }
 
-// refuse tells the client that its request has failed. A client that anybody
-// could have registered gets no browser sent to it for a request that fails
-// on purpose; its user decides.
+// refuse tells the client that its request has failed. If anybody could have
+// registered the client, the browser is not redirected automatically, because
+// the request may fail on purpose: the user decides.
 func (s *Server) refuse(w http.ResponseWriter, req *request, e *oauthError) {
 	if !req.trusted() {
 		s.problem(w, http.StatusBadRequest, req.client.name+" has asked for something that cannot be had: "+sentence(e.description))
@@ -52,7 +52,7 @@ func (s *Server) refuse(w http.ResponseWriter, req *request, e *oauthError) {
 	s.respond(w, req, url.Values{"error": {e.code}, "error_description": {e.description}})
 }
 
-// answer is what comes when a request is good.
+// answer continues with a valid request.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, req *request, user string) {
 	silent := slices.Contains(req.prompt, "none")
 	switch {
@@ -69,16 +69,15 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, req *request, us
 	}
 }
 
-// decided reports whether the user need not be asked, having said yes to all
-// of it before. On the user's own machine any program can claim to be that
-// client, so there somebody has to be there and say so (RFC 8252, section
-// 8.6).
+// decided reports whether the user need not be asked, having allowed all of it
+// before. On the user's own machine any program can claim to be that client, so
+// there the user always has to confirm (RFC 8252, section 8.6).
 func (s *Server) decided(req *request, user string) bool {
 	return strings.HasPrefix(req.redirect, "https:") && !slices.Contains(req.prompt, "consent") &&
 		len(without(req.scopes, s.allowed(user, req))) == 0
 }
 
-// decide takes the forms of the pages.
+// decide handles the forms of the pages.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	if e := form(w, r, "scope"); e != nil {
 		s.problem(w, http.StatusBadRequest, sentence(e.description))
@@ -87,7 +86,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	user, action := s.user(r), r.PostForm.Get("action")
 	switch {
 	case !s.ours(r):
-		s.problem(w, http.StatusForbidden, "This form is not from here, or it is too old, or the browser keeps no cookies. Go back to the program and begin anew.")
+		s.problem(w, http.StatusForbidden, "This form is not from this server, or it is too old, or the browser keeps no cookies. Go back to the program and start again.")
 	case action == "login":
 		s.login(w, r)
 	case action == "switch":
@@ -102,7 +101,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// settle does what the user has decided.
+// settle carries out the user's decision.
 func (s *Server) settle(w http.ResponseWriter, r *http.Request, req *request, user string) {
 	before := both(req.scopes, s.allowed(user, req))
 	granted := both(req.scopes, append(r.PostForm["scope"], before...))

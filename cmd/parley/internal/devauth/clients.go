@@ -13,14 +13,14 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// How the server came to know a client, which is how far what the client says
-// of itself can be trusted.
+// kind is how the server came to know a client, which decides how far the
+// client's description of itself can be trusted.
 type kind int
 
 const (
-	configured kind = iota // whoever runs the server has named it
-	enrolled               // it has registered itself; nobody has checked anything
-	documented             // it is who its URL says it is
+	configured kind = iota // named by whoever runs the server
+	enrolled               // registered by itself; nobody has checked anything
+	documented             // identified by the URL of its document
 )
 
 // client is a client as the server knows it. It does not change.
@@ -34,7 +34,7 @@ type client struct {
 	keysURL   string
 	redirects []string
 	own       []string // scopes for itself
-	asks      bool     // about the tokens of others
+	asks      bool     // may introspect the tokens of others
 	renews    bool     // it has registered that it uses refresh tokens
 	bound     bool     // it takes only tokens that are bound to a key (RFC 9449, section 5.2)
 }
@@ -72,7 +72,7 @@ func newClients(o Options) (*clients, error) {
 			return nil, fmt.Errorf("client %q: %w", c.ID, err)
 		}
 		if known.named[c.ID] != nil {
-			return nil, fmt.Errorf("client %q: it is there twice", c.ID)
+			return nil, fmt.Errorf("client %q: it is listed twice", c.ID)
 		}
 		known.named[c.ID] = made
 	}
@@ -91,7 +91,7 @@ func (c *Client) client() (*client, error) {
 	case c.Keys != nil:
 		made.method = methodKey
 	case c.Scopes != nil || c.Introspect:
-		return nil, errors.New("what it may do for itself needs a secret or keys")
+		return nil, errors.New("scopes of its own need a secret or keys")
 	}
 	if made.name == "" {
 		made.name = c.ID
@@ -104,10 +104,10 @@ func (c *Client) client() (*client, error) {
 	return made, nil
 }
 
-var errUnknownClient = errors.New("this authorization server does not know the client_id; a server that was started anew has forgotten who registered before: log out in the program, and in again")
+var errUnknownClient = errors.New("this authorization server does not know the client_id; a server that was restarted has forgotten all registrations: log out in the program, and log in again")
 
-// find returns a client by its client_id. For one that is a URL, it fetches the
-// document there, unless it has it.
+// find returns a client by its client_id. If the client_id is a URL, it fetches
+// the document there, unless it is cached.
 func (c *clients) find(ctx context.Context, id string) (*client, error) {
 	if known := c.named[id]; known != nil {
 		return known, nil
@@ -125,10 +125,11 @@ func (c *clients) find(ctx context.Context, id string) (*client, error) {
 	return known.client, nil
 }
 
-// needsFetch reports whether find may have to ask somebody else.
+// needsFetch reports whether find may have to fetch a document.
 func (c *clients) needsFetch(id string) bool { return c.named[id] == nil && isDocument(id) }
 
-// enrol adds a client, in the place of the one not used for longest if need be.
+// enrol adds a client, and removes the least recently used one if there is no
+// room.
 func (c *clients) enrol(made *client) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -149,9 +149,9 @@ func TestAssertions(t *testing.T) {
 	w.silent(good)
 }
 
-// web serves documents by URL.
-// By default, a URL leads to the public only.
-// A client that is a document can authenticate with the keys that it names.
+// web serves documents by URL. By default, only public addresses are reached. A
+// client described by a document can authenticate with the keys that the
+// document names.
 func TestTokensOfOthers(t *testing.T) {
 	w := newWorld(t, nil)
 	got := w.browser().tokens(w.desk(), "notes:read offline_access")

@@ -22,17 +22,17 @@ type code struct {
 
 	mu    sync.Mutex
 	used  bool
-	grant string // what came of it
+	grant string // of the tokens that it was redeemed for
 }
 
 // grant sends the browser back with an authorization code.
 func (s *Server) grant(w http.ResponseWriter, req *request, user string, scopes []string) {
 	secret := rand.Text() + rand.Text()
 	c := &code{request: req, user: user, scopes: scopes, offline: slices.Contains(scopes, offlineAccess), expires: time.Now().Add(s.opts.CodeLifetime)}
-	if req.implied { // there are clients that refuse scopes that they have not asked for
+	if req.implied { // some clients refuse scopes that they have not asked for
 		c.scopes = without(scopes, []string{offlineAccess})
 	}
-	// It stays known for as long as what came of it, so that its reuse is
+	// It is remembered for as long as its tokens live, so that its reuse is
 	// noticed.
 	if !s.codes.put(secret, c, c.expires.Add(max(s.opts.AccessLifetime, s.opts.RefreshLifetime))) {
 		s.problem(w, http.StatusServiceUnavailable, "Too many logins are under way. Try again later.")
@@ -42,9 +42,10 @@ func (s *Server) grant(w http.ResponseWriter, req *request, user string, scopes 
 	s.respond(w, req, url.Values{"code": {secret}})
 }
 
-// redeem is the grant authorization_code. A code is good for one try: whoever
-// comes with it and is wrong has it from elsewhere. If it was good before, what
-// came of it is revoked (RFC 6749, section 4.1.2).
+// redeem is the grant authorization_code. A code is good for one attempt,
+// because a client that presents it with wrong parameters has stolen it. If it
+// was redeemed before, the tokens that it was redeemed for are revoked (RFC
+// 6749, section 4.1.2).
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#authorization-code-protection.
 func (s *Server) redeem(d *demand) (*tokens, *oauthError) {
@@ -72,14 +73,15 @@ func (s *Server) redeem(d *demand) (*tokens, *oauthError) {
 	return s.found(d, c)
 }
 
-// good reports whether who comes with the code is who it was meant for.
+// good reports whether the client that presents the code is the one it was
+// issued to.
 func (c *code) good(d *demand) bool {
 	sum := sha256.Sum256([]byte(d.form.Get("code_verifier")))
 	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
 	switch {
 	case !time.Now().Before(c.expires), c.request.client.id != d.client.id:
 		return false
-	// A client of OAuth 2.1 does not repeat it.
+	// Clients of OAuth 2.1 do not repeat it.
 	case d.form.Has("redirect_uri") && d.form.Get("redirect_uri") != c.request.redirect:
 		return false
 	case c.request.proofKey != "" && c.request.proofKey != d.proofKey:
@@ -88,7 +90,7 @@ func (c *code) good(d *demand) bool {
 	return subtle.ConstantTimeCompare([]byte(challenge), []byte(c.request.challenge)) == 1
 }
 
-// found makes a grant of a code.
+// found makes the grant for a code.
 func (s *Server) found(d *demand, c *code) (*tokens, *oauthError) {
 	g := &grant{client: d.client.id, user: c.user, resource: c.request.resource, scopes: c.scopes, until: s.until(time.Now(), c.offline)}
 	if d.client.public() {

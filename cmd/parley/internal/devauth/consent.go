@@ -19,7 +19,8 @@ func (s *Server) allowed(user string, req *request) []string {
 	return scopes
 }
 
-// remember adds to it. If there is no room, the user will be asked again.
+// remember adds to what allowed returns. If there is no room, the user will be
+// asked again.
 func (s *Server) remember(user string, req *request, granted []string) {
 	before := s.allowed(user, req)
 	all := append(without(before, granted), granted...)
@@ -31,7 +32,7 @@ type consent struct {
 	Action, Form string
 	User         string
 	Client       string
-	Unverified   bool   // the name is the client's own word
+	Unverified   bool   // the name is the client's own claim
 	Document     string // where the client describes itself, or ""
 	Destination  string
 	Loopback     bool
@@ -50,7 +51,7 @@ func (s *Server) consentPage(w http.ResponseWriter, r *http.Request, req *reques
 	before := s.allowed(user, req)
 	target, err := url.Parse(req.redirect)
 	if err != nil {
-		s.problem(w, http.StatusBadRequest, "The program cannot be answered.")
+		s.problem(w, http.StatusBadRequest, "The answer cannot be sent to the program.")
 		return
 	}
 	page := consent{

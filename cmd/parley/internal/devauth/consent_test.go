@@ -20,8 +20,8 @@ func TestStepUp(t *testing.T) {
 		if got := a.redeem(b.allow(p).answer().Get("code"), nil).tokens(); got.scope != "notes:read notes:write" {
 			t.Errorf("%s: %+v", a.id, got)
 		}
-		// On a remote host it is known to be the same client; on this machine it
-		// is not, so somebody has to be there.
+		// On a remote host it is known to be the same client; on this machine
+		// it is not, so the user has to confirm.
 		p = b.open(a.url("notes:write", nil))
 		if a.id == "web" && p.answer().Get("code") == "" || a.id == "desk" && (p.status != 200 || !strings.Contains(p.body, "nothing that you have not allowed")) {
 			t.Errorf("%s, once more: %d, %s", a.id, p.status, p.body)
@@ -49,7 +49,7 @@ func TestUnticked(t *testing.T) {
 func TestDenied(t *testing.T) {
 	w := newWorld(t, nil)
 	a, b := w.desk(), w.browser()
-	for name, choice := range map[string]url.Values{"deny": {"action": {"deny"}}, "nothing ticked": {"action": {"allow"}, "scope": nil}, "nothing for ever": {"action": {"allow"}, "scope": {"offline_access"}}, "neither": {"action": nil}} {
+	for name, choice := range map[string]url.Values{"deny": {"action": {"deny"}}, "nothing ticked": {"action": {"allow"}, "scope": nil}, "nothing forever": {"action": {"allow"}, "scope": {"offline_access"}}, "neither": {"action": nil}} {
 		p := b.open(a.url("notes:read offline_access", nil))
 		if strings.Contains(p.body, "password") {
 			p = b.login(p, "ada", password)
@@ -65,7 +65,7 @@ func TestPrompts(t *testing.T) {
 	w := newWorld(t, nil)
 	a, b := w.app("web", "web secret", remote), w.browser()
 	silent := url.Values{"prompt": {"none"}}
-	// web was named by whoever runs the server, so it is told.
+	// web was named by whoever runs the server, so it gets the error.
 	if got := b.open(a.url("notes:read", silent)).answer().Get("error"); got != "login_required" {
 		t.Errorf("nobody is logged in: %q", got)
 	}

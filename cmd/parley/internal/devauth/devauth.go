@@ -1,12 +1,12 @@
 // Package devauth is an OAuth 2.1 authorization server for development: it
 // lives in the process of the MCP server that it protects, so that the whole
-// flow runs on one machine. Nothing in it is canned, and nothing outlives the
+// flow runs on one machine. It implements all of it, and nothing outlives the
 // process.
 //
-// Its issuer is an origin without a path. Then the documents that the pages
-// have clients look for are at fixed places, clients of 2025-03-26, which look
-// at the origin of the MCP server only, find the same ones, and the endpoints
-// are where those clients expect them if they find no document at all.
+// Its issuer is an origin without a path. The well-known documents are then at
+// their plain paths; clients of 2025-03-26, which look only at the origin of
+// the MCP server, find the same ones; and the endpoints are where those clients
+// expect them if they find no document at all.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
 package devauth
@@ -22,11 +22,11 @@ import (
 	"github.com/parley-mcp/parley/internal/wellknown"
 )
 
-// Server is an authorization server. It is safe for concurrent use, and keeps
-// nothing running.
+// Server is an authorization server. It is safe for concurrent use, and has no
+// goroutines of its own.
 type Server struct {
 	opts   Options
-	secret []byte // of what the server gives away and wants to know again
+	secret []byte // authenticates what the server hands out and gets back
 
 	signer   *signer
 	clients  *clients
@@ -61,7 +61,7 @@ func New(o Options) (*Server, error) {
 		grants: newGrants(100_000), seen: newShelf[struct{}](10_000),
 		foreign: http.NewCrossOriginProtection(),
 	}
-	_, _ = rand.Read(s.secret) // it never fails
+	_, _ = rand.Read(s.secret) // never fails
 	if o.DPoPNonces {
 		s.nonces = dpop.NewNonces(0)
 	}
@@ -72,18 +72,19 @@ func New(o Options) (*Server, error) {
 }
 
 // Keys returns the public keys that access tokens are signed with, for a
-// resource server in the same process. It has to ask Revoked, too.
+// resource server in the same process. The resource server has to call Revoked
+// as well.
 func (s *Server) Keys() jose.JSONWebKeySet { return s.signer.keys() }
 
 // Revoked reports whether the access token with an identifier (its claim jti)
-// was revoked before its time, or is none of this server.
+// was revoked before it expired, or is not from this server.
 func (s *Server) Revoked(id string) bool { return !s.grants.stands(id) }
 
-// Handler returns a handler of all paths of the server.
+// Handler returns a handler for all paths of the server.
 func (s *Server) Handler() http.Handler { return s.mux }
 
-// Mount adds the paths of the server to those of its origin. It panics when
-// they are taken.
+// Mount adds the paths of the server to those of its origin. It panics if mux
+// already has one of them.
 //
 // Spec: 2025-03-26 basic/authorization#fallbacks-for-servers-without-metadata-discovery.
 func (s *Server) Mount(mux *http.ServeMux) {
@@ -111,6 +112,6 @@ const (
 
 func (s *Server) at(path string) string { return s.opts.Issuer + path }
 
-// newLimiter bounds what anybody may have the server do: 60 times at once, and
+// newLimiter limits what anybody may have the server do: a burst of 60, and
 // then once a second.
 func newLimiter() *rate.Limiter { return rate.NewLimiter(1, 60) }

@@ -20,8 +20,8 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// Bounds of what is fetched, and of how long it is kept whatever its headers
-// say: one login alone needs it several times.
+// Bounds on the size of what is fetched, and on how long it is kept, whatever
+// its headers say: a single login needs it several times.
 const (
 	maxDocument   = 16 << 10 // bytes
 	maxDocuments  = 1000
@@ -50,7 +50,7 @@ func newDocuments(o Options) *documents {
 	} else {
 		c = *safehttp.New(safehttp.Options{MaxBytes: maxDocument, Timeout: fetchTimeout})
 	}
-	// A redirect would make one client out of another.
+	// With a redirect, one client could pose as another.
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &documents{http: &c, limiter: newLimiter(), known: newShelf[*client](maxDocuments), keys: newShelf[*jose.JSONWebKeySet](maxDocuments)}
 }
@@ -82,14 +82,14 @@ func (d *documents) keysOf(ctx context.Context, c *client) (*jose.JSONWebKeySet,
 	})
 }
 
-// cached returns what is made of the document at a URL, which is fetched once
-// for all who want it, unless it is known. Failures are not kept.
+// cached returns the parsed document at a URL. Unless it is cached, it is
+// fetched, once for all that wait for it. Failures are not cached.
 func cached[V any](ctx context.Context, d *documents, known *shelf[V], target string, parse func([]byte) (V, error)) (v V, err error) {
 	if v, ok := known.get(target); ok {
 		return v, nil
 	}
 	made, err, _ := d.flights.Do(target, func() (any, error) {
-		// It is not for the first who wanted it alone.
+		// Others may wait for it, so it goes on when the first caller gives up.
 		body, fresh, err := d.fetch(context.WithoutCancel(ctx), target)
 		if err != nil {
 			return nil, fmt.Errorf("%s cannot be fetched: %w", target, err)
@@ -104,7 +104,7 @@ func cached[V any](ctx context.Context, d *documents, known *shelf[V], target st
 	return v, err
 }
 
-// checkDocumentURL says why a URL cannot be a client_id.
+// checkDocumentURL returns an error that says why a URL cannot be a client_id.
 func checkDocumentURL(id string) error {
 	u, err := url.Parse(id)
 	switch {
@@ -134,7 +134,7 @@ func parseDocument(id string, body []byte) (*client, error) {
 	case doc.Method == "":
 		doc.Method = methodNone
 	case doc.Method == methodBasic || doc.Method == methodPost:
-		return nil, errors.New("wants a secret, which nobody could tell it")
+		return nil, errors.New("asks for a secret, which cannot be given to it")
 	}
 	if e := doc.check(); e != nil {
 		return nil, errors.New("is not acceptable: " + e.description)
@@ -145,11 +145,11 @@ func parseDocument(id string, body []byte) (*client, error) {
 // fetch returns a document, and for how long it can be kept.
 func (d *documents) fetch(ctx context.Context, target string) ([]byte, time.Duration, error) {
 	if !d.limiter.Allow() {
-		return nil, 0, errors.New("too much is fetched at the moment; try again in a minute")
+		return nil, 0, errors.New("too many documents are being fetched; try again in a minute")
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, http.NoBody) //nolint:gosec // fetching what others name is the point; safehttp says where from
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, http.NoBody) //nolint:gosec // fetching what others name is the point; safehttp restricts the addresses
 	if err != nil {
 		return nil, 0, err
 	}
@@ -158,13 +158,13 @@ func (d *documents) fetch(ctx context.Context, target string) ([]byte, time.Dura
 	if err != nil {
 		return nil, 0, reason(err)
 	}
-	defer func() { _ = resp.Body.Close() }() // it was read
+	defer func() { _ = resp.Body.Close() }() // the body has been read
 	if resp.StatusCode != http.StatusOK {
 		return nil, 0, fmt.Errorf("the status is %d instead of 200", resp.StatusCode)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if kind != "application/json" && (!strings.HasPrefix(kind, "application/") || !strings.HasSuffix(kind, "+json")) {
-		return nil, 0, errors.New("it is not JSON by its Content-Type")
+		return nil, 0, errors.New("its Content-Type is not JSON")
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 	if err == nil && len(body) > maxDocument {
@@ -173,13 +173,13 @@ func (d *documents) fetch(ctx context.Context, target string) ([]byte, time.Dura
 	return body, freshness(resp.Header), err
 }
 
-// reason leaves out what a failed request says about the network here: whoever
-// named the URL may be who reads the page.
+// reason leaves out what the error of a request says about the local network:
+// whoever named the URL may also read the page.
 func reason(err error) error {
 	if errors.Is(err, safehttp.ErrRefused) {
 		return errors.New("its address is not allowed")
 	}
-	return errors.New("there is no answer")
+	return errors.New("the server did not answer")
 }
 
 // freshness is how long a response may be kept (RFC 9111), within bounds.

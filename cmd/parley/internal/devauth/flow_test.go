@@ -14,7 +14,7 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/devauth"
 )
 
-// pass lets time go by in a bubble of synctest.
+// pass lets time pass in a synctest bubble.
 func pass(d time.Duration) { <-time.NewTimer(d).C }
 
 func TestMetadata(t *testing.T) {
@@ -47,7 +47,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// The whole way: register, log in, consent, token, refresh, revoke.
+// The whole flow: register, log in, consent, token, refresh, revoke.
 func TestFlow(t *testing.T) {
 	w := newWorld(t, nil)
 	b := w.browser()
@@ -139,8 +139,8 @@ func TestNoRefreshTokenUnasked(t *testing.T) {
 	}
 }
 
-// Registering the grant type is a way to ask, too; the user is asked all the
-// same, and the scope stays what the client has asked for.
+// Registering the grant type is also a way to ask for refresh tokens; the user
+// is asked all the same, and the scope stays what the client requested.
 func TestRefreshTokenByRegistration(t *testing.T) {
 	w := newWorld(t, nil)
 	made := w.do(registration(t, `{"redirect_uris":["`+callback+`"],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`), nil).json()
@@ -159,7 +159,7 @@ func TestRefreshTokenByRegistration(t *testing.T) {
 	}
 }
 
-// Without the parameters that clients of older revisions lack.
+// Requests may lack the parameters that clients of older revisions do not send.
 func TestDefaults(t *testing.T) {
 	w := newWorld(t, func(o *devauth.Options) { o.Resources = append(o.Resources, "https://mcp.example.com") })
 	a, b := w.desk(), w.browser()

@@ -20,7 +20,8 @@ func fuzzed(f *testing.F) http.Handler {
 	return srv.Handler()
 }
 
-// Whatever is asked, browsers are sent to where clients have registered only.
+// Whatever the request, browsers are only sent to redirect URIs that clients
+// have registered.
 func FuzzAuthorize(f *testing.F) {
 	h := fuzzed(f)
 	f.Add("client_id=desk&response_type=code&redirect_uri=" + url.QueryEscape(callback))
@@ -75,7 +76,7 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// A redirect URI that is accepted cannot do anything else than redirect.
+// A redirect URI that is accepted can do nothing but redirect.
 func FuzzRedirect(f *testing.F) {
 	for _, s := range []string{callback, remote, "cursor://host/x", "com.example:/x", "javascript:x", "http://[::1]:9/", "https://a;b/", "https://a.example'/x"} {
 		f.Add(s)

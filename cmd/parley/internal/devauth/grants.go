@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// grant is what came of one consent: a family of tokens that are revoked
+// grant is the result of one consent: a family of tokens that are revoked
 // together.
 type grant struct {
 	id       string
@@ -22,7 +22,7 @@ type grant struct {
 	until      time.Time
 }
 
-// grants are those that stand. What was revoked is not kept. It is safe for
+// grants are the active grants. Revoked ones are not kept. It is safe for
 // concurrent use.
 type grants struct {
 	most int
@@ -34,7 +34,7 @@ type grants struct {
 
 func newGrants(most int) *grants { return &grants{most: most, byID: map[string]*grant{}} }
 
-// add keeps a new grant until a time. It returns whether there was room.
+// add stores a new grant until a given time. It returns whether there was room.
 func (g *grants) add(x *grant) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -51,7 +51,7 @@ func (g *grants) add(x *grant) bool {
 	return true
 }
 
-// get returns a copy of a grant that stands.
+// get returns a copy of an active grant.
 func (g *grants) get(id string) (grant, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,8 +62,8 @@ func (g *grants) get(id string) (grant, bool) {
 	return *x, true
 }
 
-// turn takes the refresh token of a generation out of use. It returns the next
-// generation, and false if that token was not the one that is good.
+// turn invalidates the refresh token of a generation. It returns the next
+// generation, or false if that token was not the current one.
 func (g *grants) turn(id string, generation int, until time.Time) (int, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -83,7 +83,7 @@ func (g *grants) revoke(id string) {
 	delete(g.byID, id)
 }
 
-// stands reports whether the grant of an access token was not revoked.
+// stands reports whether the grant of an access token is still active.
 func (g *grants) stands(tokenID string) bool {
 	_, ok := g.get(grantOf(tokenID))
 	return ok

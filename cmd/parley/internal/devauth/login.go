@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// How often a password can be wrong, and how long the next try has to wait
-// then.
+// How often a password may be wrong, and how long the next attempt then has to
+// wait.
 const (
 	maxAttempts = 10
 	attemptWait = 5 * time.Minute
 )
 
-// attempts counts wrong passwords by user. All names that there are not count
-// as one, so that the table stays as small as that of the users.
+// attempts counts wrong passwords by user. All unknown names share one count,
+// so that the table is no larger than that of the users.
 type attempts struct {
 	mu    sync.Mutex
 	tries map[string]tries
@@ -33,8 +33,8 @@ type tries struct {
 	since time.Time
 }
 
-// begin counts a try. It returns how long to wait instead, if there were too
-// many.
+// begin counts an attempt. If there were too many, it returns how long to wait
+// instead.
 func (a *attempts) begin(user string) (wait time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,15 +53,15 @@ func (a *attempts) begin(user string) (wait time.Duration) {
 	return 0
 }
 
-// succeed forgets the wrong tries before a good one.
+// succeed forgets the failed attempts before a successful one.
 func (a *attempts) succeed(user string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.tries, user)
 }
 
-// verify reports whether a password is a user's, or how long to wait before
-// that can be said. It takes as long for a user that there is not.
+// verify reports whether a password is a user's, or how long to wait before the
+// next attempt. It takes equally long for an unknown user.
 func (s *Server) verify(name, password string) (good bool, wait time.Duration) {
 	stored, known := s.opts.Users[name]
 	if !known {
@@ -78,7 +78,7 @@ func (s *Server) verify(name, password string) (good bool, wait time.Duration) {
 	return true, 0
 }
 
-// login takes the form of the login page.
+// login handles the form of the login page.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	name, q := r.PostForm.Get("name"), r.URL.Query()
 	good, wait := s.verify(name, r.PostForm.Get("password"))
@@ -99,7 +99,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// seeAgain has the browser ask anew, now that somebody is logged in.
+// seeAgain has the browser repeat its request, now that a user is logged in.
 func seeAgain(w http.ResponseWriter, q url.Values) {
 	prompt := slices.DeleteFunc(strings.Fields(q.Get("prompt")), func(p string) bool { return p == "login" })
 	q.Set("prompt", strings.Join(prompt, " "))

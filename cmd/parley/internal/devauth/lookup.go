@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// revoke ends what a token belongs to (RFC 7009): revoking any token of a
-// family revokes all of them. What is no token is no error.
+// revoke ends the grant of a token (RFC 7009): revoking any token of a family
+// revokes all of them. An invalid token is not an error.
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 	if e := form(w, r); e != nil {
 		e.write(w)
@@ -42,8 +42,7 @@ func (s *Server) family(token string) (id string, ok bool) {
 	return grantOf(c.ID), true
 }
 
-// active is what a resource server is told of a token that is good (RFC 7662,
-// section 2.2).
+// active describes a valid token to a resource server (RFC 7662, section 2.2).
 type active struct {
 	Active bool `json:"active"`
 	claims
@@ -51,8 +50,8 @@ type active struct {
 	Type string `json:"token_type"`
 }
 
-// introspect answers a client about a token of its own, and a resource server
-// about any. Everything else is a token that is not good.
+// introspect answers a client about its own tokens, and a resource server about
+// any. All other tokens are reported as not active.
 func (s *Server) introspect(w http.ResponseWriter, r *http.Request) {
 	if e := form(w, r); e != nil {
 		e.write(w)

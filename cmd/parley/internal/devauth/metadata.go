@@ -6,8 +6,8 @@ import (
 	"github.com/parley-mcp/parley/internal/dpop"
 )
 
-// metadata is the document of RFC 8414. Clients that look for it where OpenID
-// Connect has it get the same one.
+// metadata is the document of RFC 8414. Clients that look for it at the path of
+// OpenID Connect get the same one.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-metadata-discovery.
 type metadata struct {

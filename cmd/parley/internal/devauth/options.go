@@ -17,47 +17,49 @@ import (
 // Spec: 2026-07-28 basic/authorization#refresh-tokens.
 const offlineAccess = "offline_access"
 
-// Options configure a Server. It must not be changed afterwards.
+// Options configures a Server. It must not be changed once it is in use.
 type Options struct {
-	// Issuer is the origin that the server is reached at, for example
+	// Issuer is the origin at which the server is reached, for example
 	// "http://127.0.0.1:7331".
 	Issuer string
-	// Resources are the MCP servers that tokens can be for, by their canonical
-	// URIs. A client that names none, as clients of 2025-03-26 do, means the
+	// Resources are the canonical URIs of the MCP servers that tokens can be
+	// for. A client that names none, as clients of 2025-03-26 do, means the
 	// first.
 	Resources []string
 	// Users are the passwords of the users, by name. The name is the subject of
 	// their tokens.
 	Users map[string]string
-	// Scopes are what there is to be granted, with a description for the user.
-	// The server adds offline_access, which is a refresh token, and which a
-	// client asks for also by registering the grant type refresh_token. A client
-	// that asks for no scope is taken to ask for these.
+	// Scopes are the scopes that can be granted, with a description for the
+	// user. The server adds offline_access, which stands for a refresh token; a
+	// client that registers the grant type refresh_token asks for it
+	// implicitly. A client that requests no scope is taken to request all of
+	// Scopes.
 	Scopes map[string]string
-	// Clients are those that need no registration.
+	// Clients are clients that need no registration.
 	Clients []Client
 
 	// AccessLifetime is how long an access token is good, in whole seconds. 0
 	// means 5 minutes.
 	AccessLifetime time.Duration
-	// RefreshLifetime is how long a refresh token is good. Each is good once,
-	// and its use gives a new one. 0 means 24 hours.
+	// RefreshLifetime is how long a refresh token is good. Each can be used
+	// once, and is then replaced by a new one. 0 means 24 hours.
 	RefreshLifetime time.Duration
 	// CodeLifetime is how long an authorization code is good. 0 means 1 minute.
 	CodeLifetime time.Duration
 	// LoginLifetime is how long a browser stays logged in. 0 means 12 hours.
 	LoginLifetime time.Duration
-	// MaxClients bounds the clients that register. When there are more, those
-	// that were not used for longest are forgotten. 0 means 1,000.
+	// MaxClients bounds the clients that register. When there are more, the
+	// least recently used ones are forgotten. 0 means 1,000.
 	MaxClients int
 	// DPoPNonces makes the server demand nonces in the DPoP proofs of clients
 	// that send such proofs.
 	DPoPNonces bool
 
 	// HTTPClient fetches Client ID Metadata Documents and the keys of clients.
-	// nil reaches public addresses over https only.
+	// nil means a client that reaches only public addresses over https.
 	HTTPClient *http.Client
-	// Logger takes what happens; nil is nowhere. No secret goes there.
+	// Logger logs what happens; nil means that nothing is logged. Secrets are
+	// never logged.
 	Logger *slog.Logger
 }
 
@@ -65,7 +67,7 @@ type Options struct {
 type Client struct {
 	// ID is its client_id.
 	ID string
-	// Name is what users are told. "" means the ID.
+	// Name is the name that users are shown. "" means the ID.
 	Name string
 	// Secret authenticates it (client_secret_basic, client_secret_post). With
 	// neither Secret nor Keys, it is a public client.
@@ -75,8 +77,8 @@ type Client struct {
 	// RedirectURIs are where users may be sent back to. The port of a loopback
 	// redirect URI does not matter.
 	RedirectURIs []string
-	// Scopes are what it may have for itself, with the grant
-	// client_credentials; nil is that it may not use that.
+	// Scopes are those that it may have for itself, with the grant
+	// client_credentials; nil means that it may not use that grant.
 	Scopes []string
 	// Introspect lets it ask about the tokens of other clients, as a resource
 	// server does.
@@ -86,7 +88,7 @@ type Client struct {
 func (o *Options) complete() error {
 	u, err := url.Parse(o.Issuer)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || o.Issuer != u.Scheme+"://"+strings.ToLower(u.Host) || u.Host == "" {
-		return fmt.Errorf("issuer %q: an origin such as http://127.0.0.1:7331 is needed, in lower case and without a path", o.Issuer)
+		return fmt.Errorf("issuer %q: an origin such as http://127.0.0.1:7331 is required, in lower case and without a path", o.Issuer)
 	}
 	if len(o.Resources) == 0 {
 		return errors.New("an authorization server needs a resource to give access to")

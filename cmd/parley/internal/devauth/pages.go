@@ -19,8 +19,8 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // it is ours
 }).Parse(source))
 
-// policy allows a page its one style sheet, and to send its form here and to
-// where the answer redirects to; and nobody to frame it.
+// policy allows a page its one style sheet, and to post its form to this server
+// and be redirected to the client; it lets nobody frame the page.
 func policy(target string) string {
 	sum := sha256.Sum256([]byte(style))
 	if target != "" {
@@ -30,7 +30,7 @@ func policy(target string) string {
 		"; base-uri 'none'; frame-ancestors 'none'"
 }
 
-// show writes a page. target is where its form may lead beside this server.
+// show writes a page. target is where its form may lead besides this server.
 func show(w http.ResponseWriter, status int, name, target string, data any) {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
@@ -48,7 +48,7 @@ func show(w http.ResponseWriter, status int, name, target string, data any) {
 	_, _ = w.Write(b.Bytes()) // a browser that is gone does not matter
 }
 
-// problem tells the user what is wrong, and sends nobody anywhere.
+// problem tells the user what is wrong, without a redirect.
 func (s *Server) problem(w http.ResponseWriter, status int, text string) {
 	show(w, status, "problem", "", text)
 }

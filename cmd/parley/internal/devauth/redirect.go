@@ -17,10 +17,9 @@ var neverRedirect = []string{
 	"ws", "wss", "ftp", "mailto", "tel", "sms", "intent",
 }
 
-// checkRedirect says why a redirect URI cannot be registered. http is for this
-// machine only; a scheme that an application has for itself is good with a
-// name like a domain, as RFC 8252 wants it, or with an authority, as editors
-// have it.
+// checkRedirect returns an error that says why a redirect URI cannot be
+// registered. http is for this machine only. A private-use scheme needs a name
+// like a domain, as RFC 8252 requires, or an authority, as editors use it.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#communication-security (2).
 func checkRedirect(s string) error {
@@ -37,7 +36,7 @@ func checkRedirect(s string) error {
 	case u.Scheme == "https" && u.Hostname() == "":
 		return errors.New("a redirect URI has no host")
 	case u.Scheme != "http" && u.Scheme != "https" && u.Host == "" && !strings.Contains(u.Scheme, "."):
-		return fmt.Errorf("a redirect URI of a scheme of its own, such as %q, needs a name like a domain (com.example.app) or a host", u.Scheme)
+		return fmt.Errorf("a redirect URI of a private-use scheme, such as %q, needs a name like a domain (com.example.app) or a host", u.Scheme)
 	}
 	return nil
 }
@@ -53,8 +52,8 @@ func isLoopback(u *url.URL) bool {
 }
 
 // registered reports whether a redirect URI is one of a client's: by exact
-// comparison, except for the port on the loopback, which a program gets when
-// it runs (RFC 8252, section 7.3).
+// comparison, except for the port of a loopback URI, which a program only gets
+// when it runs (RFC 8252, section 7.3).
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#open-redirection.
 func registered(uris []string, s string) bool {
@@ -80,15 +79,15 @@ func portless(s string) (string, bool) {
 	return s, true
 }
 
-// formTarget is the source expression of a redirect URI in form-action, which
-// some browsers hold redirects after a form to as well. "" is none.
+// formTarget is the source expression for a redirect URI in form-action, which
+// some browsers apply also to redirects after a form. "" means none.
 func formTarget(s string) string {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || checkRedirect(s) != nil:
 		return ""
 	case u.Scheme != "http" && u.Scheme != "https", strings.Contains(u.Host, "["), strings.ContainsAny(u.Host, ";, '*"):
-		return u.Scheme + ":" // there is no expression for an IPv6 address
+		return u.Scheme + ":" // an IPv6 address cannot be expressed
 	}
 	return u.Scheme + "://" + u.Host
 }

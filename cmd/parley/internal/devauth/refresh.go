@@ -12,7 +12,7 @@ import (
 )
 
 // refreshToken returns the refresh token of a generation of a grant. The server
-// need not keep it, and knows the older ones again.
+// need not keep it, and still recognizes the older ones.
 func (s *Server) refreshToken(grant string, generation int) string {
 	name := grant + "." + strconv.Itoa(generation)
 	mac := hmac.New(sha256.New, s.secret)
@@ -20,7 +20,8 @@ func (s *Server) refreshToken(grant string, generation int) string {
 	return name + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// readRefresh returns what a refresh token of this server is for.
+// readRefresh returns the grant and the generation of a refresh token of this
+// server.
 func (s *Server) readRefresh(token string) (grant string, generation int, ok bool) {
 	grant, rest, _ := strings.Cut(token, ".")
 	number, _, _ := strings.Cut(rest, ".")
@@ -31,9 +32,9 @@ func (s *Server) readRefresh(token string) (grant string, generation int, ok boo
 	return grant, generation, true
 }
 
-// refresh is the grant refresh_token. Each refresh token is good once. When an
-// older one comes again, one of the two who have had it has stolen it, and
-// neither gets anything any more.
+// refresh is the grant refresh_token. Each refresh token can be used once. When
+// one is used again, one of its two users has stolen it, so the whole grant is
+// revoked.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#token-theft.
 func (s *Server) refresh(d *demand) (*tokens, *oauthError) {
@@ -58,7 +59,7 @@ func (s *Server) refresh(d *demand) (*tokens, *oauthError) {
 		return nil, e
 	}
 	next, ok := s.grants.turn(id, generation, s.until(time.Now(), true))
-	if !ok { // somebody was faster
+	if !ok { // another request was faster
 		s.replayed(&g)
 		return nil, bad
 	}
@@ -72,7 +73,7 @@ func (s *Server) replayed(g *grant) {
 }
 
 // narrow returns the scopes that a refresh asks for: those of the grant, or
-// fewer. What the grant is for stays.
+// fewer. The grant itself does not change.
 func (s *Server) narrow(d *demand, g *grant) ([]string, *oauthError) {
 	if named := d.form["resource"]; len(named) > 0 {
 		if resource, e := s.resource(named); e != nil || resource != g.resource {
@@ -84,7 +85,7 @@ func (s *Server) narrow(d *demand, g *grant) ([]string, *oauthError) {
 		return g.scopes, nil
 	}
 	if len(without(scopes, g.scopes)) > 0 {
-		return nil, fail("invalid_scope", "the refresh token is for the scopes "+strings.Join(g.scopes, " ")+"; more needs the user")
+		return nil, fail("invalid_scope", "the refresh token is for the scopes "+strings.Join(g.scopes, " ")+"; more scopes need the user's consent")
 	}
 	return scopes, nil
 }

@@ -25,7 +25,7 @@ type registration struct {
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	if !s.clients.arrivals.Allow() {
 		w.Header().Set("Retry-After", "1")
-		(&oauthError{http.StatusTooManyRequests, "temporarily_unavailable", "too many clients register at a time"}).write(w)
+		(&oauthError{http.StatusTooManyRequests, "temporarily_unavailable", "too many clients are registering; try again later"}).write(w)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForm))

@@ -12,7 +12,7 @@ import (
 type request struct {
 	client    *client
 	redirect  string // where the answer goes
-	named     bool   // whether the request says so itself
+	named     bool   // whether the request names it
 	state     string
 	challenge string
 	resource  string
@@ -22,18 +22,18 @@ type request struct {
 	prompt    []string
 }
 
-// once refuses parameters that come more than once (RFC 6749, section 3.1).
+// once refuses parameters that occur more than once (RFC 6749, section 3.1).
 func once(q url.Values, repeatable ...string) *oauthError {
 	for name, values := range q {
 		if len(values) > 1 && !slices.Contains(repeatable, name) {
-			return fail("invalid_request", "a parameter comes more than once")
+			return fail("invalid_request", "a parameter occurs more than once")
 		}
 	}
 	return nil
 }
 
-// addressee finds out who asks, and where the answer goes. As long as that is
-// not known to be good, errors are for the user, and nobody is redirected.
+// addressee determines the client and its redirect URI. Until both are known to
+// be good, errors are shown to the user, without a redirect.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#open-redirection.
 func (s *Server) addressee(ctx context.Context, q url.Values) (*request, *oauthError) {
@@ -52,7 +52,7 @@ func (s *Server) addressee(ctx context.Context, q url.Values) (*request, *oauthE
 	case !req.named && len(c.redirects) == 1:
 		req.redirect = c.redirects[0]
 	case !registered(c.redirects, req.redirect):
-		return nil, fail("invalid_request", "The program wants the answer to go where it has not registered that it may go (redirect_uri). Nothing was sent there.")
+		return nil, fail("invalid_request", "The program asks for the answer at an address that it has not registered (redirect_uri). Nothing was sent there.")
 	}
 	return req, nil
 }
@@ -60,7 +60,7 @@ func (s *Server) addressee(ctx context.Context, q url.Values) (*request, *oauthE
 // read reads the rest of a request.
 func (s *Server) read(req *request, q url.Values) *oauthError {
 	if e := once(q, "resource"); e != nil {
-		req.state = "" // which of them would it be?
+		req.state = "" // there is no telling which one is meant
 		return e
 	}
 	if q.Get("response_type") != "code" {
@@ -86,11 +86,11 @@ func (s *Server) read(req *request, q url.Values) *oauthError {
 		req.scopes, req.implied = append(req.scopes, offlineAccess), true
 	}
 	if unknown := s.unknown(req.scopes); len(unknown) > 0 {
-		return fail("invalid_scope", "there are the scopes "+strings.Join(append(s.scopeNames(), offlineAccess), ", ")+" only")
+		return fail("invalid_scope", "the scopes are "+strings.Join(append(s.scopeNames(), offlineAccess), ", "))
 	}
 	req.prompt = strings.Fields(q.Get("prompt"))
 	if slices.Contains(req.prompt, "none") && len(req.prompt) > 1 {
-		return fail("invalid_request", "prompt is none and something else")
+		return fail("invalid_request", "prompt combines none with something else")
 	}
 	return nil
 }
@@ -102,8 +102,9 @@ func isDigest(s string) bool {
 	})
 }
 
-// resource returns the resource that a request names, as the server writes it.
-// One token is for one resource. A request that names none is for the first.
+// resource returns the resource that a request names, in the server's own
+// spelling. A token is for one resource. A request that names none is for the
+// first.
 //
 // Spec: 2026-07-28 basic/authorization#resource-parameter-implementation.
 func (s *Server) resource(named []string) (string, *oauthError) {
@@ -143,7 +144,7 @@ func (s *Server) respond(w http.ResponseWriter, req *request, answer url.Values)
 		answer.Set("state", req.state)
 	}
 	answer.Set("iss", s.opts.Issuer)
-	// Not parsed and put together again: it was registered as it is.
+	// It is not parsed and reassembled, because it was registered verbatim.
 	target, separator := req.redirect, "?"
 	if strings.Contains(target, "?") {
 		separator = "&"
@@ -154,16 +155,17 @@ func (s *Server) respond(w http.ResponseWriter, req *request, answer url.Values)
 	w.WriteHeader(http.StatusSeeOther) // and never 307, which would post the user's password there
 }
 
-// trusted reports whether a browser may be sent back to where the answer goes
-// without its user having said so: to the user's own machine, and to clients
-// that whoever runs this server has named. Anybody can register another one.
+// trusted reports whether a browser may be redirected to the client without a
+// decision of its user: it may if the redirect URI is on the user's own
+// machine, or if whoever runs this server has named the client. Anybody can
+// register any other client.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#open-redirection.
 func (req *request) trusted() bool {
 	return req.client.kind == configured || !strings.HasPrefix(req.redirect, "https:")
 }
 
-// sentence makes a sentence of an error text.
+// sentence turns an error text into a sentence.
 func sentence(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }

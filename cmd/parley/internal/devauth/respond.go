@@ -9,7 +9,7 @@ import (
 // maxForm bounds what is posted, in bytes.
 const maxForm = 64 << 10
 
-// oauthError is what an endpoint answers instead: one of the codes of OAuth,
+// oauthError is the error response of an endpoint: one of the codes of OAuth,
 // and a description for the developer of the client.
 type oauthError struct {
 	status      int
@@ -37,18 +37,19 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) //nolint:gosec // it is JSON, and says so; a client that is gone does not matter
+	_, _ = w.Write(body) //nolint:gosec // its Content-Type is JSON; a client that is gone does not matter
 }
 
-// writeSecret is writeJSON of what no cache may keep (RFC 6749, section 5.1).
+// writeSecret is writeJSON for responses that no cache may keep (RFC 6749,
+// section 5.1).
 func writeSecret(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Pragma", "no-cache")
 	writeJSON(w, status, v)
 }
 
-// public lets pages of every origin use an endpoint that takes one method: it
-// looks at no cookies, so there is nothing that a page could use of its user's.
+// public lets pages of every origin use an endpoint, which takes one method: it
+// ignores cookies, so a page gains nothing from its user's login.
 func public(method string, serve http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -69,12 +70,12 @@ func public(method string, serve http.HandlerFunc) http.Handler {
 	})
 }
 
-// form reads what was posted. A parameter that comes twice is an error, except
-// those named (RFC 6749, section 3.2).
+// form reads what was posted. A parameter that occurs twice is an error, except
+// for those named (RFC 6749, section 3.2).
 func form(w http.ResponseWriter, r *http.Request, repeatable ...string) *oauthError {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		return fail("invalid_request", "the body is no form of at most 64 KiB")
+		return fail("invalid_request", "the body is not a form of at most 64 KiB")
 	}
 	return once(r.PostForm, repeatable...)
 }

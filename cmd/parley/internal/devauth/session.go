@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// A browser has one cookie. Before login it means nothing but itself; at login
-// it is replaced, so that nobody can have planted it.
+// A browser has one cookie. Before login it only identifies the browser; at
+// login it is replaced, so that it cannot be one that an attacker has planted.
 
-// cookie is its name. Browsers share the cookies of a host among its ports, and
-// there may be several servers for development on one machine.
+// cookie is the name of that cookie. Browsers share the cookies of a host among
+// its ports, and there may be several servers for development on one machine.
 func (s *Server) cookie() string {
 	u, err := url.Parse(s.opts.Issuer)
 	if err != nil {
@@ -32,8 +32,8 @@ func (s *Server) cookie() string {
 	return name
 }
 
-// visitor returns what the browser of a request is known by, which is made up
-// and set where it has nothing.
+// visitor returns the cookie that identifies the browser of a request, and sets
+// a new one if it has none.
 func (s *Server) visitor(w http.ResponseWriter, r *http.Request) string {
 	if c, err := r.Cookie(s.cookie()); err == nil && len(c.Value) == len(rand.Text()) {
 		return c.Value
@@ -74,15 +74,16 @@ func (s *Server) logOut(r *http.Request) {
 	}
 }
 
-// formToken returns what a form has to hold, so that it can only have come from a
-// page that the server made for this browser and for exactly this request.
+// formToken returns the token that a form must contain. It proves that the form
+// is on a page that the server made for this browser and for exactly this
+// request.
 func (s *Server) formToken(visitor string, q url.Values) string {
 	mac := hmac.New(sha256.New, s.secret)
 	mac.Write([]byte("form " + visitor + " " + q.Encode()))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// ours reports whether a form came from such a page.
+// ours reports whether a posted form has the right formToken.
 func (s *Server) ours(r *http.Request) bool {
 	c, err := r.Cookie(s.cookie())
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// shelf keeps a bounded number of things for a time. What they are found by
-// may be a secret; it is not kept itself. It is safe for concurrent use.
+// shelf keeps a bounded number of values, each until a given time. Keys may be
+// secrets: only their hashes are kept. It is safe for concurrent use.
 type shelf[V any] struct {
 	most int
 
@@ -25,12 +25,12 @@ func newShelf[V any](most int) *shelf[V] {
 	return &shelf[V]{most: most, items: map[[sha256.Size]byte]item[V]{}}
 }
 
-// put keeps a value until a time. It returns whether there was room.
+// put stores a value until a given time. It returns whether there was room.
 func (s *shelf[V]) put(key string, v V, until time.Time) bool {
 	return s.keep(key, v, until, true)
 }
 
-// putNew is put of what must not be there yet.
+// putNew is put for a key that must not exist yet.
 func (s *shelf[V]) putNew(key string, v V, until time.Time) bool {
 	return s.keep(key, v, until, false)
 }

@@ -37,7 +37,7 @@ type confirmation struct {
 	Thumbprint string `json:"jkt"`
 }
 
-// signer signs access tokens, with a key made at its start.
+// signer signs access tokens, with a key that is generated when it is created.
 type signer struct {
 	issuer   string
 	public   jose.JSONWebKey
@@ -80,7 +80,7 @@ func (s *signer) sign(c *claims) (string, error) {
 	return signed.CompactSerialize()
 }
 
-var errNoToken = errors.New("this is no access token of this server that is still good")
+var errNoToken = errors.New("this is not a valid access token of this server")
 
 // read returns the claims of an access token that the server has signed.
 func (s *signer) read(token string) (*claims, error) {

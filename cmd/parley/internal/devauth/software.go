@@ -11,8 +11,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// software is what a client says of itself, when it registers (RFC 7591) or in
-// its document.
+// software is a client's description of itself, at registration (RFC 7591) or
+// in its document.
 type software struct {
 	ID           string              `json:"client_id,omitzero"`
 	Name         string              `json:"client_name,omitzero"`
@@ -30,8 +30,8 @@ const (
 	maxName      = 80 // runes
 )
 
-// check says what is wrong with it, and fills in what the server gives
-// instead of what is missing or not to be had.
+// check returns what is wrong with it, and fills in what the server uses for
+// members that are missing or not supported.
 func (d *software) check() *oauthError {
 	if len(d.RedirectURIs) == 0 || len(d.RedirectURIs) > maxRedirects {
 		return fail("invalid_redirect_uri", fmt.Sprintf("redirect_uris has to hold 1 to %d URIs", maxRedirects))
@@ -82,9 +82,9 @@ func (d *software) client(k kind) *client {
 	return &client{id: d.ID, name: name, kind: k, method: d.Method, keys: d.Keys, keysURL: d.KeysURL, redirects: d.RedirectURIs, renews: slices.Contains(d.Grants, grantRefresh), bound: d.Bound}
 }
 
-// plain returns a name without what could make it look like something else on
-// a page: line breaks, other controls, and marks that change the direction of
-// what follows.
+// plain removes from a name what could make it look like something else on a
+// page: line breaks, other control characters, and marks that change the
+// direction of text.
 func plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -20,9 +20,9 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// A client, an authorization server and a Guard that know nothing of each other
-// but what the documents say: the client finds its way in, and steps up when an
-// operation needs more.
+// A client, an authorization server and a Guard that know of each other only
+// what the metadata documents say: the client logs in, and steps up when an
+// operation needs more scopes.
 func TestTogether(t *testing.T) {
 	for name, tt := range map[string]struct {
 		policy     auth.DPoPPolicy
@@ -38,7 +38,7 @@ func TestTogether(t *testing.T) {
 		"nonces":                {policy: auth.DPoPRequired, nonces: true, introspect: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Each of the two wants to know where the other one is.
+			// Each of the two needs the address of the other one.
 			loginWeb, siteWeb := httptest.NewUnstartedServer(nil), httptest.NewUnstartedServer(nil)
 			login, site := "http://"+loginWeb.Listener.Addr().String(), "http://"+siteWeb.Listener.Addr().String()+"/mcp"
 			startLogin(t, loginWeb, login, site)
@@ -77,8 +77,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// startLogin starts an authorization server with a client and a Guard that it
-// knows.
+// startLogin starts an authorization server that knows a client and a Guard.
 func startLogin(t *testing.T, web *httptest.Server, issuer, resource string) {
 	t.Helper()
 	s, err := devauth.New(devauth.Options{
@@ -144,7 +143,7 @@ func verifierOf(t *testing.T, issuer string, introspect bool) auth.Verifier {
 	return v
 }
 
-// serverLog is what the requests of a server write and a test reads.
+// serverLog is a log that the requests of a server write and a test reads.
 type serverLog struct {
 	mu sync.Mutex
 	b  bytes.Buffer

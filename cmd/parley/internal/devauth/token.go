@@ -24,7 +24,8 @@ type tokens struct {
 	Scope   string `json:"scope"`
 }
 
-// demand is a request for tokens by a client that has authenticated, if it can.
+// demand is a request for tokens. Its client has authenticated, unless it is
+// public.
 type demand struct {
 	client   *client
 	form     url.Values
@@ -49,14 +50,14 @@ func (s *Server) trade(w http.ResponseWriter, r *http.Request) (*tokens, *oauthE
 	if e != nil {
 		return nil, e
 	}
-	// Before anything is used up: a client that is told a nonce comes again
-	// with the same code.
+	// This comes before anything is used up: a client that is given a nonce
+	// repeats the request with the same code.
 	key, e := s.proof(w, r)
 	if e != nil {
 		return nil, e
 	}
 	if key == "" && c.bound {
-		return nil, fail("invalid_dpop_proof", "this client has registered that its tokens are bound to a key, so it has to prove that it has one")
+		return nil, fail("invalid_dpop_proof", "this client has registered that its tokens are bound to a key, so it has to send a DPoP proof")
 	}
 	d := &demand{c, r.PostForm, key}
 	switch d.form.Get("grant_type") {
@@ -70,8 +71,8 @@ func (s *Server) trade(w http.ResponseWriter, r *http.Request) (*tokens, *oauthE
 	return nil, fail("unsupported_grant_type", "grant_type has to be "+strings.Join([]string{grantCode, grantRefresh, grantClient}, ", "))
 }
 
-// issue makes an access token of a grant, for some of its scopes, and a refresh
-// token of the generation if there is to be one.
+// issue makes an access token for a grant, for some of its scopes, and a
+// refresh token of the generation if there is to be one.
 func (s *Server) issue(d *demand, g *grant, scopes []string, refresh bool) (*tokens, *oauthError) {
 	now := time.Now()
 	c := &claims{
@@ -97,8 +98,8 @@ func (s *Server) issue(d *demand, g *grant, scopes []string, refresh bool) (*tok
 }
 
 // until is when the tokens that are issued now end, all of them or the access
-// token. Seconds are rounded up: a client counts from when it gets the token, and
-// must not take it for good any longer than it is.
+// token. Seconds are rounded up: a client counts from when it gets the token,
+// and must not consider it valid for longer than it is.
 func (s *Server) until(now time.Time, refresh bool) time.Time {
 	lifetime := s.opts.AccessLifetime
 	if refresh {
@@ -121,7 +122,7 @@ func (s *Server) serveItself(d *demand) (*tokens, *oauthError) {
 		scopes = d.client.own
 	}
 	if len(without(scopes, d.client.own)) > 0 {
-		return nil, fail("invalid_scope", "this client can have for itself only: "+strings.Join(d.client.own, " "))
+		return nil, fail("invalid_scope", "the scopes that this client can have for itself are: "+strings.Join(d.client.own, " "))
 	}
 	g := &grant{client: d.client.id, resource: resource, scopes: scopes, until: s.until(time.Now(), false)}
 	if !s.grants.add(g) {
@@ -131,5 +132,5 @@ func (s *Server) serveItself(d *demand) (*tokens, *oauthError) {
 }
 
 func full() *oauthError {
-	return &oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "the server keeps too much already"}
+	return &oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "the server holds too many grants"}
 }

@@ -45,7 +45,7 @@ func options() devauth.Options {
 	}
 }
 
-// world is a server and what it has logged.
+// world is a server and its log.
 type world struct {
 	t   *testing.T
 	srv *devauth.Server
@@ -66,7 +66,8 @@ func newWorld(t *testing.T, change func(*devauth.Options)) *world {
 	return &world{t, srv, log}
 }
 
-// RoundTrip serves a request without a network, so that time can be the test's.
+// RoundTrip serves a request without a network, so that tests can use virtual
+// time.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	in := r.Clone(r.Context())
 	in.RequestURI, in.Host, in.RemoteAddr = r.URL.RequestURI(), r.URL.Host, "127.0.0.1:40000"
@@ -143,7 +144,7 @@ func (p *page) failed() string {
 	return code
 }
 
-// answer is the query of where a page redirects to.
+// answer is the query of the URL that a page redirects to.
 func (p *page) answer() url.Values {
 	p.t.Helper()
 	u, err := url.Parse(p.header.Get("Location"))
@@ -153,7 +154,7 @@ func (p *page) answer() url.Values {
 	return u.Query()
 }
 
-// browser is a user's.
+// browser is the browser of a user.
 type browser struct {
 	*world
 	jar http.CookieJar
@@ -186,7 +187,7 @@ var (
 	boxOf    = regexp.MustCompile(`name="scope" value="([^"]*)" checked`)
 )
 
-// form returns what a page would post if nobody changed anything.
+// form returns what a page posts if the user changes nothing.
 func (p *page) form() (action string, form url.Values) {
 	p.t.Helper()
 	a, token := actionOf.FindStringSubmatch(p.body), tokenOf.FindStringSubmatch(p.body)
@@ -237,8 +238,7 @@ func (w *world) app(id, secret, redirect string) *app {
 
 func (w *world) desk() *app { return w.app("desk", "", callback) }
 
-// url is where the app sends its user; extra replaces parameters, or takes them
-// away.
+// url is where the app sends its user; extra replaces or removes parameters.
 func (a *app) url(scope string, extra url.Values) string {
 	sum := sha256.Sum256([]byte(a.verifier))
 	q := url.Values{
@@ -282,7 +282,7 @@ func (w *world) introspect(token string) map[string]any {
 	return w.app("rs", "rs secret", "").post("/introspect", url.Values{"token": {token}}).json()
 }
 
-// tokens is what a token endpoint gave.
+// tokens is the response of a token endpoint.
 type tokens struct {
 	access, refresh, scope, kind string
 }
@@ -319,7 +319,8 @@ func (b *browser) tokens(a *app, scope string) tokens {
 	return a.redeem(b.code(a, scope), nil).tokens()
 }
 
-// claims of an access token, of which the signature is not looked at.
+// claims returns the claims of an access token, without verifying its
+// signature.
 func claims(t *testing.T, token string) map[string]any {
 	t.Helper()
 	body, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])

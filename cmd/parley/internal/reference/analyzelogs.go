@@ -42,7 +42,7 @@ func (r *reference) addAnalyzeLogs() {
 	server.AddPrompt(r.srv, mcp.Prompt{
 		Name:        "analyze_logs",
 		Title:       "Log analysis",
-		Description: "Asks for an analysis of this server's request log, which is embedded",
+		Description: "Asks for an analysis of this server's request log, which the prompt embeds",
 	}, r.analyzeLogs)
 	r.srv.CompletePrompt("analyze_logs", "timeframe", server.CompleteFrom("15m", "1h", "6h", "24h", "7d", "30d"))
 }

@@ -45,7 +45,7 @@ func (f function) arity() string {
 	return fmt.Sprintf("%d to %d arguments", f.min, f.max)
 }
 
-// functions returns what the calculator knows, operators among them.
+// functions returns the functions of the calculator, including its operators.
 func functions() map[string]function {
 	all := map[string]function{
 		"unary +": {1, 1, func(a []any) (any, error) { return a[0], nil }},
@@ -93,7 +93,7 @@ func float(v any) float64 {
 	if n, ok := v.(int); ok {
 		return float64(n)
 	}
-	f, _ := v.(float64) // call has looked
+	f, _ := v.(float64) // call has checked
 	return f
 }
 
@@ -148,7 +148,7 @@ func exactProduct(x, y int) (int, bool) {
 
 func magnitude(x int) uint64 {
 	if x < 0 {
-		return -uint64(x) //nolint:gosec // in two's complement, right also for the smallest int
+		return -uint64(x) //nolint:gosec // in two's complement, this is right for the smallest int, too
 	}
 	return uint64(x)
 }
@@ -186,7 +186,7 @@ func power(a, b any) any {
 	return math.Pow(float(a), float(b))
 }
 
-// exactPower multiplies as long as the result fits, which is not for long.
+// exactPower multiplies while the result fits, which takes few steps.
 func exactPower(x, y int) (int, bool) {
 	if x == 0 || x == 1 || x == -1 {
 		y = min(y, 2-y%2) // the same power, sooner

@@ -18,7 +18,8 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// maxNodes bounds an expression; without loops, its costs are bounded too.
+// maxNodes bounds the size of an expression and thereby its cost, because there
+// are no loops.
 const maxNodes = 500
 
 type calculateArgs struct {
@@ -67,7 +68,7 @@ func (c *calculator) evaluate(expression string) (string, error) {
 		guard.refuse("%s is a function; write %s(…)", name, name)
 	}
 	if guard.err != nil {
-		return "", guard.err // what follows from it is of less help
+		return "", guard.err // the library's error only follows from this one
 	}
 	if err != nil {
 		return "", err
@@ -79,7 +80,7 @@ func (c *calculator) evaluate(expression string) (string, error) {
 	return formatNumber(result)
 }
 
-// explain leaves out the drawing that the library makes of the position.
+// explain leaves out the picture that the library draws of the position.
 func explain(err error) string {
 	var at *file.Error
 	if errors.As(err, &at) {
@@ -97,17 +98,17 @@ func formatNumber(v any) (string, error) {
 			return "", errors.New("the result is too large for a 64-bit floating-point number")
 		}
 		if math.IsNaN(n) {
-			return "", errors.New("the result is not a number: an argument is outside of a function's domain")
+			return "", errors.New("the result is not a number: an argument is outside a function's domain")
 		}
-		text, err := json.Marshal(n + 0) // + 0 makes -0 to 0
+		text, err := json.Marshal(n + 0) // + 0 turns -0 into 0
 		return string(text), err
 	}
 	return "", errors.New("the result is not a number; write an arithmetic expression such as \"2 + 3 * 4\"")
 }
 
-// arithmeticOnly is run over the syntax tree before it is compiled. It refuses
-// all that is not arithmetic, and replaces the library's operators, which
-// overflow silently, by functions of ours.
+// arithmeticOnly visits the syntax tree before it is compiled. It refuses
+// everything that is not arithmetic, and replaces the library's operators,
+// which overflow silently, with our own functions.
 type arithmeticOnly struct {
 	*calculator
 	bare map[ast.Node]string // functions that are named and not, so far, called

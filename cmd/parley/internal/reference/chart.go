@@ -15,7 +15,7 @@ import (
 )
 
 type chartArgs struct {
-	Values []float64 `json:"values" description:"Height of each bar; negative ones hang down" minItems:"1" maxItems:"100" minimum:"-1e15" maximum:"1e15"`
+	Values []float64 `json:"values" description:"Height of each bar; negative ones extend downwards" minItems:"1" maxItems:"100" minimum:"-1e15" maximum:"1e15"`
 	Width  int       `json:"width" description:"Width of the picture in pixels" default:"480" minimum:"100" maximum:"1600"`
 	Height int       `json:"height" description:"Height of the picture in pixels" default:"270" minimum:"60" maximum:"1200"`
 }

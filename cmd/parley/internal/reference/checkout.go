@@ -46,7 +46,7 @@ func (r *reference) addCheckout() {
 
 func (r *reference) checkout(ctx context.Context, call *server.Call, in checkoutArgs) (*receipt, error) {
 	// The handler runs again after each answer. What Once returns is the same
-	// each time, so the user pays for what the user was shown.
+	// each time, so users pay for what they were shown.
 	o, err := server.Once(ctx, call, "order", func(ctx context.Context) (order, error) {
 		return r.shop.order(ctx, in.BasketID, call.Principal())
 	})
@@ -94,7 +94,7 @@ func shipping(speed string) int64 {
 
 func money(cents int64) string { return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, currency) }
 
-// order begins a checkout.
+// order starts a checkout.
 func (s *shop) order(ctx context.Context, basketID, owner string) (order, error) {
 	o := order{ID: newID("ord_"), Basket: basketID}
 	if basketID == "" {
@@ -134,8 +134,8 @@ func (s *shop) sampleLines(ctx context.Context) ([]line, error) {
 	return b.lines, nil
 }
 
-// charge pays for an order. An order that comes again, because its last
-// request was repeated, gets the receipt it got before.
+// charge pays for an order. If the last request of an order is repeated, it
+// gets the same receipt again.
 func (s *shop) charge(o order, bill receipt, owner string) (receipt, error) {
 	if o.Basket == "" {
 		return s.ledger.charge(bill), nil

@@ -23,7 +23,7 @@ func (r *reference) addClassify() {
 	server.AddTool(r.srv, mcp.Tool{
 		Name:        "classify_log",
 		Title:       "Classify a log entry",
-		Description: "Asks a model of the client's how serious a log entry is: INFO, WARNING, ERROR or CRITICAL. The client must support sampling.",
+		Description: "Asks the client's model how serious a log entry is: INFO, WARNING, ERROR or CRITICAL. The client must support sampling.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 	}, classify)
 }

@@ -120,8 +120,8 @@ func typeOf(rows [][]string, i int) string {
 	return "REAL"
 }
 
-// value converts a field for the database. In columns of numbers, nothing is
-// NULL.
+// value converts a field for the database. In columns of numbers, an empty
+// field is NULL.
 func (c csvColumn) value(text string) any {
 	if c.typ == "TEXT" {
 		return text
@@ -134,7 +134,7 @@ func (c csvColumn) value(text string) any {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return text // cannot happen after typeOf; as it was is right anyway
+		return text // cannot happen after typeOf; the text is right anyway
 	}
 	return f
 }

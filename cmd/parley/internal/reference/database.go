@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxReaders = 4       // queries at a time
+	maxReaders = 4       // concurrent queries
 	maxValue   = 1 << 20 // bytes of one value, and of one SQL text
 )
 
@@ -58,8 +58,8 @@ func openDatabase(ctx context.Context) (*database, error) {
 	return d, nil
 }
 
-// openWriter leaves out the waiting for the disk: the file does not outlive
-// the process.
+// openWriter does not wait for the disk, because the file does not outlive the
+// process.
 func (d *database) openWriter(ctx context.Context, file string) error {
 	connector, err := sqlite.NewConnector(dsn(file, "_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=busy_timeout(5000)"))
 	if err != nil {
@@ -71,8 +71,8 @@ func (d *database) openWriter(ctx context.Context, file string) error {
 }
 
 func (d *database) openReader(ctx context.Context, file string) error {
-	// A driver of its own, so that the policy is on each of its connections
-	// and on no others.
+	// It has its own driver, so that the policy applies to all of its
+	// connections and to no others.
 	drv := new(sqlite.Driver)
 	drv.RegisterConnectionHook(restrict)
 	d.read = sql.OpenDB(&connector{drv, dsn(file, "mode=ro&_defensive=1&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=busy_timeout(5000)")})
@@ -128,8 +128,8 @@ func (c *connector) Connect(context.Context) (driver.Conn, error) { return c.dri
 func (c *connector) Driver() driver.Driver { return c.driver }
 
 // restrict puts the database's own guard on a connection: it is asked about
-// each step of a statement when the statement is prepared, and lets nothing
-// but reading through.
+// each step of a statement when the statement is prepared, and allows nothing
+// but reading.
 func restrict(conn sqlite.ExecQuerierContext, _ string) error {
 	guarded, ok := conn.(sqlite.AuthorizerRegisterer)
 	if !ok {
@@ -138,11 +138,11 @@ func restrict(conn sqlite.ExecQuerierContext, _ string) error {
 	return guarded.RegisterAuthorizer(authorize)
 }
 
-// authorize says what may be read with: queries, functions but for the one
-// that loads code, and the pragmas that describe tables.
+// authorize allows queries, all functions except the one that loads code, and
+// the pragmas that describe tables.
 func authorize(action sqlite.AuthorizerActionCode, first, second, _, _ string) sqlite.AuthorizerReturnCode {
 	allowed := false
-	switch action { //nolint:exhaustive // all else is refused
+	switch action { //nolint:exhaustive // everything else is refused
 	case sqlite.AuthSelect, sqlite.AuthRead, sqlite.AuthRecursive:
 		allowed = true
 	case sqlite.AuthFunction:

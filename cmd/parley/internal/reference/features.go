@@ -14,13 +14,13 @@ type featureArgs struct {
 	Enabled bool   `json:"enabled" description:"Whether the tool should be there"`
 }
 
-// addFeatureSwitch adds a tool that changes the list of tools: for everybody,
-// as a list does not depend on who asks.
+// addFeatureSwitch adds a tool that changes the list of tools, which is the
+// same for all clients.
 func (r *reference) addFeatureSwitch() {
 	server.AddTool(r.srv, mcp.Tool{
 		Name:        "set_feature",
 		Title:       "Switch a tool on or off",
-		Description: "Adds or removes an optional tool of this server, for all of its clients, who are told that the list of tools has changed.",
+		Description: "Adds or removes an optional tool of this server, for all of its clients, which are notified that the list of tools has changed.",
 		Annotations: &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(false), OpenWorldHint: new(false)},
 	}, func(_ context.Context, _ *server.Call, in featureArgs) (string, error) {
 		if !in.Enabled {

@@ -283,7 +283,7 @@ func TestLogSubscription(t *testing.T) {
 	})
 }
 
-// What the server says of itself must be true, and good to read.
+// What the server says about itself must be true and readable.
 func TestDescriptions(t *testing.T) {
 	r := start(t, Options{Root: t.TempDir()})
 	c := mcptest.Connect(t, r.srv, mcptest.Mode{Revision: mcp.Revision20260728, Transport: "memory"}, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// The list of files is bounded; what it leaves out can be read all the same.
+// The list of files is bounded; files that it leaves out can still be read.
 const (
 	maxListed = 1000
 	maxDirs   = 500
@@ -19,8 +19,8 @@ const (
 )
 
 // scan finds the files to list, in the order of their names. Hidden files and
-// directories are left out. What has not changed since before is taken from
-// there. enter is called for each directory before it is read.
+// directories are left out. Files that have not changed are taken from before.
+// enter is called for each directory before it is read.
 func (f *files) scan(before map[string]mcp.Resource, enter func(name string)) (map[string]mcp.Resource, error) {
 	found, dirs := map[string]mcp.Resource{}, 0
 	err := fs.WalkDir(f.root.FS(), ".", func(slashName string, entry fs.DirEntry, err error) error {
@@ -56,7 +56,7 @@ func skip(entry fs.DirEntry) error {
 	return nil
 }
 
-// describe makes a resource of a regular file, or of a link to one.
+// describe returns the resource for a regular file, or for a link to one.
 func (f *files) describe(name string, before map[string]mcp.Resource) (mcp.Resource, bool) {
 	info, err := f.root.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -75,9 +75,9 @@ func (f *files) describe(name string, before map[string]mcp.Resource) (mcp.Resou
 	}, true
 }
 
-// complete completes the variable of the template: an absolute path without
-// the first slash. What does not begin like the root's path counts as a path
-// from the root.
+// complete completes the variable of the template: an absolute path without the
+// first slash. A value that does not begin like the root's path is taken as
+// relative to the root.
 func (f *files) complete(_ context.Context, _ *server.Call, c server.Completing) (mcp.Completion, error) {
 	typed, base := "/"+strings.TrimPrefix(c.Prefix, "/"), f.slashBase()
 	rest, inside := strings.CutPrefix(typed, strings.TrimSuffix(base, "/")+"/")
@@ -107,8 +107,8 @@ func (f *files) complete(_ context.Context, _ *server.Call, c server.Completing)
 }
 
 // propose appends the template's variable for a file, unless it is a link that
-// leads nowhere or outside. Directories end in a slash, so that what is in them
-// can be completed next.
+// leads nowhere or outside the root. Directories end in a slash, so that their
+// contents can be completed next.
 func (f *files) propose(values []string, name string) []string {
 	info, err := f.root.Stat(name)
 	if err != nil {

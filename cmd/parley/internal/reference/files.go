@@ -32,7 +32,7 @@ type files struct {
 	real string // the same without symbolic links
 
 	watcher *fsnotify.Watcher
-	done    chan struct{} // closed when the watching has ended; nil before it begins
+	done    chan struct{} // closed when the watcher has ended; nil before it starts
 
 	mu   sync.Mutex                // guards pins
 	pins map[string]map[string]int // by name, how often each of its URIs is watched
@@ -113,11 +113,12 @@ func (f *files) readResource(ctx context.Context, call *server.Call, uri string)
 var (
 	errTooLarge  = errors.New("too large")
 	errNoRegular = errors.New("not a regular file")
-	errOutside   = errors.New("outside of the client's roots")
+	errOutside   = errors.New("outside the client's roots")
 )
 
-// readFailure is what the client learns. What lies outside is not found, like
-// what does not exist: nobody shall find out which of the two it is.
+// readFailure is the error that the client gets. A file outside the root is
+// reported as not found, like one that does not exist, so that nobody can tell
+// the two apart.
 func readFailure(uri string, err error) error {
 	switch {
 	case errors.Is(err, errTooLarge), errors.Is(err, errNoRegular), errors.Is(err, fs.ErrPermission):
@@ -139,7 +140,8 @@ func reason(err error) string {
 
 // read reads a regular file of at most limit bytes.
 func (f *files) read(name string, limit int64) ([]byte, error) {
-	// Looked at before it is opened: opening a named pipe would wait.
+	// It is checked before it is opened, because opening a named pipe would
+	// block.
 	info, err := f.root.Stat(name)
 	if err != nil {
 		return nil, err
@@ -202,7 +204,7 @@ func (f *files) readNamed(ctx context.Context, call *server.Call, file string, l
 		name, ok = f.nameOfPath(file)
 	}
 	if !ok {
-		return nil, fmt.Errorf("file %q is outside of the server's root; give a path relative to it, such as %q", file, "data/people.csv")
+		return nil, fmt.Errorf("file %q is outside the server's root; give a path relative to it, such as %q", file, "data/people.csv")
 	}
 	if err := f.allowed(ctx, call, name); err != nil {
 		if errors.Is(err, errOutside) {

@@ -14,7 +14,7 @@ import (
 	"github.com/parley-mcp/parley/mcptest"
 )
 
-// tree makes a folder with all kinds of files, beside one with a secret.
+// tree makes a folder with all kinds of files, next to one with a secret.
 func tree(t *testing.T) (root, secret string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -160,7 +160,7 @@ func TestClientRootsBound(t *testing.T) {
 				t.Errorf("%q: %v, want not found", name, err)
 			}
 		}
-		wantToolError(t, c, "import_csv", map[string]any{"file": "notes.md", "table": "t"}, "outside of the client's roots")
+		wantToolError(t, c, "import_csv", map[string]any{"file": "notes.md", "table": "t"}, "outside the client's roots")
 		call[imported](t, c, "import_csv", map[string]any{"file": "data/people.csv", "table": "t"})
 		found := call[foundFiles](t, c, "find_files", map[string]any{"pattern": "*"})
 		for _, file := range found.Files {

@@ -13,7 +13,7 @@ const (
 	sniffBytes = 512
 )
 
-// typeByName returns the MIME type that a file's name tells, or "". It does
+// typeByName returns the MIME type that a file's name implies, or "". It does
 // not ask the system, so that the answer is the same everywhere.
 func typeByName(name string) string {
 	types := map[string]string{
@@ -30,7 +30,7 @@ func typeByName(name string) string {
 	return types[strings.ToLower(filepath.Ext(name))]
 }
 
-// typeByContent tells text from bytes.
+// typeByContent tells text from binary content.
 func typeByContent(data []byte) string {
 	if isText(data) {
 		return "text/plain"
@@ -40,8 +40,8 @@ func typeByContent(data []byte) string {
 
 func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
 
-// typeOf returns the MIME type of a regular file, and looks into it only if
-// its name tells nothing.
+// typeOf returns the MIME type of a regular file, and reads it only if its name
+// does not tell.
 func (f *files) typeOf(name string) string {
 	if t := typeByName(name); t != "" {
 		return t
@@ -54,13 +54,13 @@ func (f *files) typeOf(name string) string {
 	start := make([]byte, sniffBytes)
 	n, err := io.ReadFull(file, start)
 	if err == nil {
-		n -= incomplete(start) // the cut may be within a character
+		n -= incomplete(start) // the end may be within a character
 	}
 	return typeByContent(start[:n])
 }
 
-// incomplete returns how many bytes at the end begin a character and do not
-// finish it.
+// incomplete returns the number of bytes at the end that begin a character
+// without completing it.
 func incomplete(data []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
 		if tail := data[len(data)-n:]; utf8.RuneStart(tail[0]) {

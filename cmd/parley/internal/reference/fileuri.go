@@ -19,11 +19,11 @@ func isFileURI(uri string) bool { return strings.HasPrefix(uri, fileScheme) }
 // slashBase returns the root as URIs write it.
 func (f *files) slashBase() string { return slashPath(f.base) }
 
-// slashPath returns an absolute path with slashes, also in front of a drive
+// slashPath returns an absolute path with slashes, including one before a drive
 // letter.
 func slashPath(name string) string { return "/" + strings.TrimPrefix(filepath.ToSlash(name), "/") }
 
-// uri returns the URI of a file, by its name from the root.
+// uri returns the URI of a file, given its path from the root.
 func (f *files) uri(name string) string {
 	u := url.URL{Scheme: "file", Path: slashPath(filepath.Join(f.base, name))}
 	return u.String()
@@ -52,7 +52,8 @@ func pathOf(uri string) (string, bool) {
 	return name, filepath.IsAbs(name)
 }
 
-// nameOf returns the name from the root of what a URI names, if it is below.
+// nameOf returns the path from the root of what a URI names, if that is below
+// the root.
 func (f *files) nameOf(uri string) (string, bool) {
 	name, ok := pathOf(uri)
 	if !ok {
@@ -70,14 +71,14 @@ func (f *files) nameOfPath(abs string) (string, bool) {
 	return "", false
 }
 
-// below returns the name of path from base, if it is base or below.
+// below returns path relative to base, if it is base or below it.
 func below(base, path string) (string, bool) {
 	name, err := filepath.Rel(base, path)
 	return name, err == nil && filepath.IsLocal(name)
 }
 
-// rootsError is a failure to learn the client's roots. It must reach the
-// server as it is: it may carry the question for them.
+// rootsError is a failure to get the client's roots. It must reach the server
+// unchanged, because it may carry the question for them.
 type rootsError struct{ error }
 
 func (e *rootsError) Unwrap() error { return e.error }
@@ -111,7 +112,7 @@ func (f *files) allowed(ctx context.Context, call *server.Call, name string) err
 	return err
 }
 
-// within follows links first: it counts where a file really is.
+// within follows links first: what counts is where a file really is.
 func (f *files) within(roots []*mcp.Root, name string) bool {
 	file := resolved(filepath.Join(f.real, name))
 	for _, root := range roots {

@@ -16,13 +16,13 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// settle is how long changes are gathered: writing a file is many events.
+// settle is how long changes are collected: writing a file causes many events.
 const settle = 50 * time.Millisecond
 
-// maxPins bounds how many files are watched by clients.
+// maxPins bounds how many files clients can watch.
 const maxPins = 10_000
 
-// watch lists the files and keeps the list true until close.
+// watch lists the files and keeps the list up to date until close.
 func (f *files) watch(s *server.Server, log *slog.Logger) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -57,7 +57,7 @@ func (w *fileWatch) run() {
 			if !ok {
 				return
 			}
-			if len(changed) == 0 { // later events do not put it off
+			if len(changed) == 0 { // later events do not delay it further
 				timer.Reset(settle)
 			}
 			w.note(changed, event)
@@ -76,12 +76,12 @@ func (w *fileWatch) run() {
 	}
 }
 
-// note adds the path of an event, and the directory that holds it when
-// something came or went. An editor that writes a new file and renames it over
+// note adds the path of an event, and the directory that holds it when an entry
+// was added or removed. An editor that writes a new file and renames it over
 // the old one shows as a creation.
 func (w *fileWatch) note(changed map[string]bool, event fsnotify.Event) {
 	name, ok := below(w.real, event.Name)
-	if !ok || event.Op == fsnotify.Chmod { // a change of its mode is none of its content
+	if !ok || event.Op == fsnotify.Chmod { // a change of the mode does not change the content
 		return
 	}
 	changed[name] = true
@@ -96,7 +96,7 @@ func (w *fileWatch) failed(changed map[string]bool, err error) {
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
 		return
 	}
-	changed["."] = true // also when nothing is pinned, the list may be wrong
+	changed["."] = true // the list may be wrong even if nothing is pinned
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for name := range w.pins {
@@ -104,7 +104,7 @@ func (w *fileWatch) failed(changed map[string]bool, err error) {
 	}
 }
 
-// publish brings the list up to date, and then tells those who watch.
+// publish updates the list, and then notifies the watchers.
 func (w *fileWatch) publish(changed map[string]bool) {
 	if err := w.sync(); err != nil {
 		w.log.Warn("listing files", "error", err)
@@ -120,8 +120,8 @@ func (w *fileWatch) publish(changed map[string]bool) {
 	}
 }
 
-// sync makes the server's resources those of the file system. Only one
-// goroutine may run it at a time.
+// sync makes the server's resources match the file system. Only one goroutine
+// may run it at a time.
 func (w *fileWatch) sync() error {
 	found, err := w.scan(w.listed, w.watchDir)
 	if err != nil {
@@ -156,8 +156,8 @@ func (w *fileWatch) watchDir(name string) {
 	}
 }
 
-// pin watches what a URI names for as long as somebody wants to hear of it,
-// also where the list of files does not reach.
+// pin watches what a URI names until unpin is called, even if it is not in the
+// list of files.
 func (f *files) pin(uri string) (unpin func(), err error) {
 	name, ok := f.nameOf(uri)
 	if !ok {
@@ -182,8 +182,8 @@ func (f *files) pin(uri string) (unpin func(), err error) {
 	}, nil
 }
 
-// dirOf returns the directory whose events tell of changes to name: the one it
-// is in, or itself if it is one.
+// dirOf returns the directory whose events report changes to name: the one that
+// holds it, or name itself if it is a directory.
 func (f *files) dirOf(name string) string {
 	if info, err := f.root.Stat(name); err == nil && info.IsDir() {
 		return name
@@ -193,7 +193,8 @@ func (f *files) dirOf(name string) string {
 
 func (f *files) pinName(name, uri string) error {
 	dir := f.dirOf(name)
-	// Through the root first, so that no link leads the watcher outside.
+	// This goes through the root first, so that no link leads the watcher
+	// outside.
 	if _, err := f.root.Stat(dir); err != nil {
 		return err
 	}
@@ -212,8 +213,8 @@ func (f *files) pinName(name, uri string) error {
 	return nil
 }
 
-// unpinName leaves the directory watched: that costs little, it may be needed
-// for the list, and close ends it.
+// unpinName keeps watching the directory: that costs little, the list may need
+// it, and close ends it.
 func (f *files) unpinName(name, uri string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

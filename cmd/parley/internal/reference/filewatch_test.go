@@ -35,7 +35,7 @@ func TestFileSubscriptions(t *testing.T) {
 				t.Errorf("read %q", got)
 			}
 
-			// As editors save: a new file is renamed over the old one.
+			// Editors save like this: a new file is renamed over the old one.
 			write(t, filepath.Join(root, ".notes.md.new"), "renamed")
 			rename(t, filepath.Join(root, ".notes.md.new"), filepath.Join(root, "notes.md"))
 			told.want(t, updated(notes))

@@ -101,8 +101,8 @@ func TestImportOddNames(t *testing.T) {
 	}
 }
 
-// A cancelled import leaves nothing behind, and the table that it was to
-// replace as it was.
+// A cancelled import leaves nothing behind, and does not change the table that
+// it was to replace.
 func TestImportIsAllOrNothing(t *testing.T) {
 	r := start(t, Options{})
 	csv, err := parseCSV(people(1000))

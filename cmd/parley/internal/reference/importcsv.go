@@ -24,7 +24,7 @@ type importArgs struct {
 	Replace bool    `json:"replace" description:"Replace a table that was imported before" default:"false"`
 }
 
-// importFileArgs are importArgs where there are files.
+// importFileArgs are the arguments of a server that has files.
 type importFileArgs struct {
 	importArgs
 	File *string `json:"file,omitempty" description:"Instead of csv: a CSV file, as a path relative to the server's root or as its file: URI"`
@@ -86,7 +86,7 @@ func (r *reference) importCSV(ctx context.Context, call *server.Call, in importA
 	return out, nil
 }
 
-// tableImported makes the table a resource, and the change known.
+// tableImported makes the table a resource, and announces the change.
 func (r *reference) tableImported(name string, rows int) {
 	uri := "db://tables/" + name
 	r.srv.AddResource(mcp.Resource{
@@ -119,8 +119,8 @@ func (r *reference) importText(ctx context.Context, call *server.Call, text, fil
 
 var tableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 
-// importTable adds a table, all of it or nothing. report is told how many
-// rows are in, from 0 to all.
+// importTable adds a table, all of it or nothing. report gets the number of
+// rows imported so far, from 0 to all.
 func (d *database) importTable(ctx context.Context, name string, t *csvTable, replace bool, report func(done int)) error {
 	if !tableName.MatchString(name) || strings.HasPrefix(strings.ToLower(name), "sqlite_") {
 		return fmt.Errorf("%q cannot name a table; use letters, digits and _, and nothing that begins with sqlite_", name)
@@ -143,7 +143,7 @@ func (d *database) importTable(ctx context.Context, name string, t *csvTable, re
 	return tx.Commit()
 }
 
-// makeRoom sees to it that there can be a table of this name.
+// makeRoom makes sure that a table of this name can be created.
 func makeRoom(ctx context.Context, tx *sql.Tx, name string, replace bool) error {
 	if slices.Contains(sampleTables(), strings.ToLower(name)) {
 		return fmt.Errorf("table %q is part of the sample data; choose another name", name)
@@ -182,7 +182,8 @@ func insertRows(ctx context.Context, tx *sql.Tx, name string, t *csvTable, repor
 		return err
 	}
 	defer insert.Close()
-	// Ten steps at least, so that also a small import shows how it goes.
+	// There are at least ten batches, so that a small import reports progress,
+	// too.
 	batch := min(max(len(t.rows)/10, 1), maxBatch)
 	values := make([]any, len(t.columns))
 	for done, row := range t.rows {

@@ -13,7 +13,7 @@ import (
 
 const infoURI = "server://info"
 
-// serverInfo is what server://info says.
+// serverInfo is the content of server://info.
 type serverInfo struct {
 	Server      serverName `json:"server"`
 	Uptime      float64    `json:"uptime"`      // seconds

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ledger knows what was charged. Each order is charged at most once, however
-// often it is asked for.
+// ledger records the charges. Each order is charged at most once, however often
+// that is requested.
 type ledger struct {
 	mu       sync.Mutex
 	charges  int
@@ -28,12 +28,13 @@ type receipt struct {
 	ChargedAt    time.Time `json:"charged_at"`
 }
 
-// receiptTTL is far longer than a client can come back with the same order.
+// receiptTTL is far longer than the time for which a client can repeat an
+// order.
 const receiptTTL = 7 * 24 * time.Hour
 
 func newLedger() *ledger { return &ledger{receipts: newStore[receipt](receiptTTL, maxReceipts)} }
 
-// charge returns the receipt of an order, and makes it if there is none yet.
+// charge returns the receipt of an order, and creates it if there is none yet.
 func (l *ledger) charge(order receipt) receipt {
 	l.mu.Lock()
 	defer l.mu.Unlock()

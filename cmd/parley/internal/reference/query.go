@@ -67,9 +67,9 @@ func (d *database) query(ctx context.Context, limit int, statement string) (*tab
 	return t, d.slow(limited, err)
 }
 
-var errSlow = errors.New("the time is over")
+var errSlow = errors.New("the time limit was reached")
 
-// slow says when it was the time limit that made err.
+// slow replaces err if it was caused by the time limit.
 func (d *database) slow(ctx context.Context, err error) error {
 	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
 		return fmt.Errorf("it took longer than %s; narrow it with WHERE, or aggregate", d.patience)

@@ -1,5 +1,5 @@
 // Package reference is the server that `parley serve` runs: every feature of
-// the protocol as something real. What it says is computed, or comes out of
+// the protocol as something real. What it returns is computed, or comes from
 // its database, the files below its root, or its own log.
 package reference
 
@@ -25,13 +25,13 @@ const (
 	logEntries  = 1000
 )
 
-// Options configure the reference server. The zero value is a complete
+// Options configures the reference server. The zero value is a complete
 // configuration.
 type Options struct {
 	// Root is a folder whose files are resources. Without it there are none.
 	Root string
-	// Logger hears of failures and of each request, the latter at debug level.
-	// nil means slog.Default().
+	// Logger logs failures and, at debug level, each request. nil means
+	// slog.Default().
 	Logger *slog.Logger
 	// Version is the server's version; empty means "dev".
 	Version string
@@ -53,7 +53,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// reference is what the features share.
+// reference is the state that the features share.
 type reference struct {
 	opts    Options
 	info    mcp.Implementation
@@ -65,10 +65,10 @@ type reference struct {
 	files   *files // nil without a root
 }
 
-// New returns the reference server and a function that releases what it
-// holds: its database, which is made anew each time, and its file watcher.
-// release must be called once the server no longer serves; it may be called
-// more than once.
+// New returns the reference server and a function that releases what it holds:
+// its database, which is created anew each time, and its file watcher. release
+// must be called once the server no longer serves; it may be called more than
+// once.
 func New(o Options) (s *server.Server, release func() error, err error) {
 	r, release, err := build(o)
 	if err != nil {
@@ -86,7 +86,7 @@ func build(o Options) (*reference, func() error, error) {
 		Name:        "parley-reference",
 		Title:       "Parley reference server",
 		Version:     r.opts.Version,
-		Description: "Every feature of the Model Context Protocol as something real.",
+		Description: "Every feature of the Model Context Protocol, with something real behind it.",
 		Icons:       []mcp.Icon{icon()},
 	}
 	if err := r.open(); err != nil {
@@ -116,7 +116,7 @@ func (r *reference) open() error {
 	return nil
 }
 
-// begin starts what needs the server.
+// begin starts what needs the server to exist.
 func (r *reference) begin() error {
 	if r.files == nil {
 		return nil
@@ -163,8 +163,8 @@ func (r *reference) addFeatures() {
 }
 
 func (r *reference) serverOptions() *server.Options {
-	// Lists are the same for everybody, but names of files are nobody's
-	// business beyond the client that asked.
+	// Lists are the same for everybody, but the names of files must not be
+	// cached for anybody but the client that asked.
 	public := server.CacheHint{TTL: time.Minute, Scope: mcp.CachePublic}
 	private := server.CacheHint{TTL: time.Minute, Scope: mcp.CachePrivate}
 	return &server.Options{
@@ -185,15 +185,15 @@ func (r *reference) serverOptions() *server.Options {
 func (r *reference) instructions() string {
 	text := `Reference server of Parley. Read the resource db://schema before query_database; the database is SQLite and holds sample data of a shop. ` +
 		`import_csv adds tables of your own to it. To buy something: create_basket, add_item (the SKUs are in the table products), view_basket, checkout; ` +
-		`checkout asks the user before it charges. Amounts are in cents. What went wrong lately is in log://recent.`
+		`checkout asks the user before it charges. Amounts are in cents. Recent failures are in log://recent.`
 	if r.files != nil {
 		text += ` Files are resources: file://` + r.files.slashBase() + ` and below; find_files finds them by name.`
 	}
 	return text
 }
 
-// watchResource is told which resources have watchers. Only files need it:
-// what else changes is published whether somebody watches or not.
+// watchResource is called when a resource gets a watcher. Only files need it:
+// changes of other resources are published whether anybody watches or not.
 func (r *reference) watchResource(uri string) (stop func(), err error) {
 	if r.files == nil || !isFileURI(uri) {
 		return func() {}, nil
@@ -201,18 +201,18 @@ func (r *reference) watchResource(uri string) (stop func(), err error) {
 	return r.files.pin(uri)
 }
 
-// readOnly are the annotations of a tool that looks only at what this server
+// readOnly returns the annotations of a tool that only reads what this server
 // has.
 func readOnly() *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: new(false), OpenWorldHint: new(false)}
 }
 
-// additive are the annotations of a tool that adds and never destroys.
+// additive returns the annotations of a tool that adds and never destroys.
 func additive() *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}
 }
 
-// icon is the server's picture: two bubbles that talk.
+// icon is the server's icon: two speech bubbles.
 func icon() mcp.Icon {
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +
 		`<path fill="#2563eb" d="M3 5h17v12H10l-5 5v-5H3z"/><path fill="#f59e0b" d="M23 11h6v12h-2v5l-5-5H12v-4h11z"/></svg>`

@@ -9,7 +9,7 @@ import (
 
 func regions() []string { return []string{"amer", "apac", "emea"} }
 
-// The region is mirrored into a header, by which a gateway could choose the
+// The region is mirrored into a header. With it, a gateway could choose the
 // server that has the region's data without reading the body.
 type reportArgs struct {
 	Region string `json:"region" description:"Sales region" enum:"amer,apac,emea" header:"Region"`

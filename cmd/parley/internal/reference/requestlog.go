@@ -56,7 +56,7 @@ func (l *requestLog) add(e logEntry) {
 	l.next = (l.next + 1) % len(l.entries)
 }
 
-// since returns the requests of a principal since a time, of a level or worse,
+// since returns the requests of a principal since a time, at a level or above,
 // oldest first.
 func (l *requestLog) since(t time.Time, level mcp.LoggingLevel, principal string) []logEntry {
 	l.mu.Lock()
@@ -93,8 +93,9 @@ func (r *reference) addRecentLog() {
 	})
 }
 
-// record is middleware that writes the request log. Reading the log is left
-// out: who watches it would make it change by reading it, for ever.
+// record is middleware that writes the request log. Reading the log is not
+// recorded: a client that watches the log and reads it after each change would
+// never stop.
 func (r *reference) record(next mcp.ServeFunc) mcp.ServeFunc {
 	return func(ctx context.Context, x *mcp.Exchange) (any, error) {
 		begun := time.Now()
@@ -135,7 +136,8 @@ func outcomeOf(ctx context.Context, result any, err error) (mcp.LoggingLevel, st
 	case err != nil && refusal(err):
 		return mcp.LevelWarning, "refused: " + shorten(strings.ReplaceAll(err.Error(), "\n", " "), 200)
 	case err != nil:
-		// The text of an unknown error is not for clients, who can read this.
+		// The text of an unknown error is not for clients, and clients can read
+		// this log.
 		return mcp.LevelError, "internal error"
 	case isTool && r.IsError:
 		return mcp.LevelWarning, "the tool failed"
@@ -143,7 +145,7 @@ func outcomeOf(ctx context.Context, result any, err error) (mcp.LoggingLevel, st
 	return mcp.LevelInfo, "ok"
 }
 
-// refusal reports whether err is meant for the client as it is.
+// refusal reports whether the text of err is meant for the client.
 func refusal(err error) bool {
 	var (
 		coded      *jsonrpc.Error

@@ -15,7 +15,7 @@ const (
 	tablePreview  = 100 // rows that the resource of a table shows
 )
 
-// dbSchema is what db://schema says.
+// dbSchema is the content of db://schema.
 type dbSchema struct {
 	Dialect string     `json:"dialect"`
 	Tables  []dbObject `json:"tables"`

@@ -4,9 +4,9 @@ import "maps"
 
 // The scopes of the server, where it is protected.
 const (
-	// ScopeRead is what every request needs.
+	// ScopeRead is needed by every request.
 	ScopeRead = "mcp:read"
-	// ScopeWrite is what tools need that change something; it includes
+	// ScopeWrite is needed by tools that change something; it includes
 	// ScopeRead.
 	ScopeWrite = "mcp:write"
 )
@@ -19,7 +19,7 @@ func Scopes() map[string]string {
 	}
 }
 
-// ToolScopes returns which tools need which scopes beside ScopeRead.
+// ToolScopes returns the scopes that tools need besides ScopeRead, by tool.
 func ToolScopes() map[string][]string { return maps.Clone(toolScopes) }
 
 var toolScopes = map[string][]string{

@@ -32,7 +32,7 @@ type basket struct {
 	owner   string // the principal that made it; "" for nobody in particular
 	lines   []line
 	version int    // counts the changes
-	receipt string // of the charge, once it was paid
+	receipt string // of the charge, once the basket was paid for
 }
 
 // line is one product in a basket.
@@ -52,8 +52,9 @@ func totalOf(lines []line) int64 {
 	return total
 }
 
-// withBasket gives f the basket with an ID if owner may use it. Somebody
-// else's is treated like none: an ID is a name and not a permission.
+// withBasket gives f the basket with an ID if owner may use it. The basket of
+// another owner is treated as if it did not exist: an ID is a name, not a
+// permission.
 func (s *shop) withBasket(id, owner string, f func(b *basket) error) error {
 	var err error
 	found := s.baskets.use(id, func(b *basket) {

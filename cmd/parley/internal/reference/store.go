@@ -8,7 +8,7 @@ import (
 )
 
 // store keeps values under keys for as long as they are used. It is bounded:
-// when it is full, what was not used for longest goes.
+// when it is full, the least recently used value is removed.
 type store[T any] struct {
 	ttl time.Duration
 	max int
@@ -36,8 +36,8 @@ func (s *store[T]) put(key string, value T) {
 	s.entries[key] = &entry[T]{value, time.Now()}
 }
 
-// makeRoom removes what has expired, or else the entry that was not used for
-// longest.
+// makeRoom removes the expired entries or, if there are none, the least
+// recently used one.
 func (s *store[T]) makeRoom() {
 	var oldest string
 	for key, e := range s.entries {
@@ -52,8 +52,8 @@ func (s *store[T]) makeRoom() {
 	}
 }
 
-// use gives f the value under a key, which counts as using it, and reports
-// whether there is one. Others wait meanwhile, so f must be quick.
+// use calls f with the value under a key, which counts as using it, and reports
+// whether there is one. Other callers wait meanwhile, so f must be quick.
 func (s *store[T]) use(key string, f func(value *T)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *store[T]) use(key string, f func(value *T)) bool {
 
 func (s *store[T]) expired(e *entry[T]) bool { return time.Since(e.used) >= s.ttl }
 
-// newID returns a prefix and 128 random bits: nobody guesses it.
+// newID returns a prefix and 128 random bits, so that nobody can guess it.
 func newID(prefix string) string {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails

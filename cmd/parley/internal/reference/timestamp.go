@@ -31,8 +31,8 @@ func (r *reference) addTimestamp() {
 	})
 }
 
-// location is time.LoadLocation without "Local": where the server runs is not
-// for its clients to know.
+// location is time.LoadLocation without "Local": clients are not to learn where
+// the server runs.
 func location(name string) (*time.Location, error) {
 	if name == "" {
 		return time.UTC, nil

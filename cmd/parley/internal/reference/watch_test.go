@@ -12,7 +12,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// events are the changes that a subscription has told of.
+// events are the changes that a subscription has reported.
 type events chan mcp.Change
 
 func listen(t *testing.T, c *client.Client, filter mcp.SubscriptionFilter) (events, error) {
@@ -37,7 +37,7 @@ func (e events) want(t *testing.T, changes ...mcp.Change) {
 		case got := <-e:
 			changes = slices.DeleteFunc(changes, func(c mcp.Change) bool { return c == got })
 		case <-ctx.Done():
-			t.Fatalf("never told: %+v", changes)
+			t.Fatalf("never notified of %+v", changes)
 		}
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// record is a token as it is stored, with all that renewing or revoking it
-// takes.
+// record is a token as it is stored, with everything needed to renew or revoke
+// it.
 type record struct {
 	Issuer     string          `json:"issuer"`
 	Resource   string          `json:"resource"`
-	Metadata   string          `json:"metadata,omitempty"` // where the server has said that there is some
+	Metadata   string          `json:"metadata,omitempty"` // the URL that the server's challenge named
 	ClientID   string          `json:"clientId,omitempty"`
-	Client     *dynamicClient  `json:"client,omitempty"` // if it was registered for this
+	Client     *dynamicClient  `json:"client,omitempty"` // if it was registered dynamically
 	Access     string          `json:"accessToken"`
 	Type       string          `json:"tokenType"`
 	Refresh    string          `json:"refreshToken,omitempty"`
@@ -32,7 +32,8 @@ type record struct {
 	Key        json.RawMessage `json:"dpopKey,omitempty"`
 }
 
-// endpoints are what of an authorization server's metadata a token needs.
+// endpoints is the part of an authorization server's metadata that a token
+// needs.
 type endpoints struct {
 	Token       string   `json:"token"`
 	Revocation  string   `json:"revocation,omitempty"`
@@ -44,7 +45,7 @@ type endpoints struct {
 type credential struct {
 	record
 	key *dpop.Key // nil for a bearer token
-	// unproven is set until the server has accepted a token that is new.
+	// unproven is set for a new token until the server has accepted it.
 	unproven  atomic.Bool
 	refreshed bool
 }
@@ -55,18 +56,18 @@ func (c *credential) String() string { return fmt.Sprintf("token of %s for %s", 
 // LogValue implements slog.LogValuer.
 func (c *credential) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// bound reports whether the token is good only with proofs of its key.
+// bound reports whether the token is only valid with proofs of its key.
 func (c *credential) bound() bool { return c.key != nil }
 
 // endsWithin reports whether the token ends within d, or within half of its
-// life if that is less. One without an end may be refused at any time, and is
-// good until then.
+// lifetime if that is shorter. A token without an expiry may be refused at any
+// time, and counts as valid until then.
 func (c *credential) endsWithin(d time.Duration) bool {
 	return !c.Expires.IsZero() && time.Until(c.Expires) <= min(d, max(0, c.Expires.Sub(c.Obtained)/2))
 }
 
-// tokenKey is where the token of an authorization server for a resource is in
-// the store.
+// tokenKey is the key in the store of an authorization server's token for a
+// resource.
 //
 // Spec: 2026-07-28 basic/authorization/client-registration#authorization-server-binding.
 func tokenKey(issuer, resource string) string { return "token " + issuer + " " + resource }
@@ -75,13 +76,13 @@ func clientKey(issuer string) string { return "client " + issuer }
 
 func serverKey(url string) string { return "server " + url }
 
-// place says which of the tokens in the store is for a server.
+// place says which token in the store is a server's.
 type place struct {
 	Issuer   string `json:"issuer"`
 	Resource string `json:"resource"`
 }
 
-// encode returns a credential as it is stored.
+// encode returns the credential in its stored form.
 func (c *credential) encode() ([]byte, error) {
 	r := c.record
 	if c.key != nil {
@@ -94,7 +95,7 @@ func (c *credential) encode() ([]byte, error) {
 	return wire.Marshal(&r)
 }
 
-// decodeCredential reads what encode wrote, or nothing.
+// decodeCredential reads what encode wrote; no value gives no credential.
 func decodeCredential(value []byte) (*credential, error) {
 	var c credential
 	if err := wire.Unmarshal(value, &c.record); err != nil || c.Access == "" {
@@ -110,8 +111,8 @@ func decodeCredential(value []byte) (*credential, error) {
 	return &c, nil
 }
 
-// token returns the token that is in use; nil if there is none. The first time
-// that is the one in the store.
+// token returns the token in use; nil if there is none. The first call loads it
+// from the store.
 func (c *Client) token(ctx context.Context) *credential {
 	c.mu.Lock()
 	current, loaded := c.current, c.loaded
@@ -128,7 +129,7 @@ func (c *Client) token(ctx context.Context) *credential {
 	return c.current
 }
 
-// stored returns the token in the store. One that cannot be read is as good as
+// stored returns the token in the store. One that cannot be read counts as
 // none: the user can log in again.
 func (c *Client) stored(ctx context.Context) *credential {
 	var where place
@@ -155,7 +156,7 @@ func (c *Client) stored(ctx context.Context) *credential {
 	return found
 }
 
-// keep uses a token that was just obtained, and stores it.
+// keep puts a token that was just obtained to use, and stores it.
 func (c *Client) keep(ctx context.Context, t *credential) error {
 	c.use(t)
 	value, err := t.encode()
@@ -175,7 +176,7 @@ func (c *Client) keep(ctx context.Context, t *credential) error {
 	return nil
 }
 
-// use makes a token the one that is sent; nil is none.
+// use makes t the token that is sent; nil means none.
 func (c *Client) use(t *credential) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
