@@ -135,6 +135,7 @@ func tooManyRequests(t *testing.T, o observers) {
 				}
 				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"sampling/createMessage\",\"params\":{\"messages\":[],\"maxTokens\":1}}\n\n", i)
 			}
+			_ = http.NewResponseController(w).Flush() // likewise
 			<-release
 		case strings.Contains(string(body), "notifications/initialized"):
 			w.WriteHeader(http.StatusAccepted)
