@@ -19,10 +19,10 @@ const maxSubscriptions = 10_000
 // of changes, each tagged with the ID of the request that asked.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#opening-a-stream.
-func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *returnPath, desc *mcp.Description) (any, error) {
+func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, back *returnPath, desc *mcp.Description) (any, error) {
 	opened := make(chan *subscription)
 	go func() { // ends when the subscription is acknowledged, which is waited for
-		opened <- s.open(ctx, x, link, &desc.Capabilities)
+		opened <- s.open(ctx, x, back, &desc.Capabilities)
 	}()
 	sub := <-opened
 	defer sub.due.Stop()
@@ -31,12 +31,12 @@ func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *returnPat
 		sub.queue.drop(mcp.DropClosed, context.Cause(ctx))
 	}()
 	if sub.err == nil {
-		sub.err = s.tell(ctx, link, sub)
+		sub.err = s.tell(ctx, back, sub)
 	}
 	if sub.err != nil {
 		return nil, sub.err
 	}
-	return s.ended(ctx, link, x, sub.meta, &desc.Info)
+	return s.ended(ctx, back, x, sub.meta, &desc.Info)
 }
 
 // subscription is what a client listens to.
@@ -52,9 +52,9 @@ type subscription struct {
 // open begins a subscription and acknowledges it. It has a goroutine of its own:
 // decoding and encoding take much of a stack, and that of the goroutine which
 // then waits, perhaps for days, stays small.
-func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *returnPath, caps *mcp.ServerCapabilities) (sub *subscription) {
+func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, back *returnPath, caps *mcp.ServerCapabilities) (sub *subscription) {
 	sub = &subscription{due: time.NewTimer(0), stop: func() {}}
-	sub.queue.conn = link.seen
+	sub.queue.conn = back.seen
 	sub.due.Stop()
 	var result any // comes when it is over
 	defer rescue(ctx, s.handler, x.Method, s.opts.Logger, &result, &sub.err)
@@ -76,7 +76,7 @@ func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *returnPath,
 		return sub
 	}
 	sub.stop = watching.Stop
-	sub.err = link.notify(ctx, mcp.NoteAcknowledged, &mcp.AcknowledgedParams{Meta: sub.meta, Notifications: watching.Filter})
+	sub.err = back.notify(ctx, mcp.NoteAcknowledged, &mcp.AcknowledgedParams{Meta: sub.meta, Notifications: watching.Filter})
 	return sub
 }
 
@@ -105,7 +105,7 @@ func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFil
 }
 
 // tell returns nil when ctx has ended.
-func (s *Stateless) tell(ctx context.Context, link *returnPath, sub *subscription) error {
+func (s *Stateless) tell(ctx context.Context, back *returnPath, sub *subscription) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -113,7 +113,7 @@ func (s *Stateless) tell(ctx context.Context, link *returnPath, sub *subscriptio
 		case <-sub.due.C:
 		}
 		for taken := sub.queue.take(); len(taken) > 0; taken = taken[1:] {
-			err := link.send(ctx, changeFrame(taken[0], sub.text))
+			err := back.send(ctx, changeFrame(taken[0], sub.text))
 			if err == nil {
 				continue
 			}
@@ -134,14 +134,14 @@ func (s *Stateless) tell(ctx context.Context, link *returnPath, sub *subscriptio
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#graceful-closure.
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
-func (s *Stateless) ended(ctx context.Context, link *returnPath, x *mcp.Exchange, meta mcp.Meta, info *mcp.Implementation) (any, error) {
+func (s *Stateless) ended(ctx context.Context, back *returnPath, x *mcp.Exchange, meta mcp.Meta, info *mcp.Implementation) (any, error) {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, ErrShutdown) && !errors.Is(cause, ErrExpired) {
 		return nil, cause
 	}
-	link.ctx = context.WithoutCancel(ctx)
+	back.ctx = context.WithoutCancel(ctx)
 	//nolint:contextcheck // ctx has ended, and the end is what there is to tell
-	err := link.notify(link.ctx, mcp.NoteCancelled, &mcp.CancelledParams{Meta: meta, RequestID: x.ID, Reason: cause.Error()})
+	err := back.notify(back.ctx, mcp.NoteCancelled, &mcp.CancelledParams{Meta: meta, RequestID: x.ID, Reason: cause.Error()})
 	if err != nil {
 		return nil, err
 	}

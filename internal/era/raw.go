@@ -163,20 +163,20 @@ func relayed(back mcp.Backchannel, method string, params json.RawMessage, token 
 }
 
 // relay is Backchannel.Notify for raw params.
-func (l *returnPath) relay(ctx context.Context, back mcp.Backchannel, method string, params json.RawMessage) error {
+func (p *returnPath) relay(ctx context.Context, back mcp.Backchannel, method string, params json.RawMessage) error {
 	checked, err := wire.Marshal(params)
 	if err != nil {
-		l.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
+		p.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
 		return fmt.Errorf("%s: params: %w", method, err)
 	}
-	params, ok, err := relayed(back, method, checked, l.token, l.facts)
+	params, ok, err := relayed(back, method, checked, p.token, p.facts)
 	switch {
 	case err != nil:
-		l.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
+		p.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
 		return err
 	case !ok:
-		l.seen.Drop(mcp.Sent, mcp.DropNotWanted, method, nil)
+		p.seen.Drop(mcp.Sent, mcp.DropNotWanted, method, nil)
 		return nil
 	}
-	return l.message(ctx, &jsonrpc.Message{Kind: jsonrpc.Notification, Method: method, Params: params})
+	return p.message(ctx, &jsonrpc.Message{Kind: jsonrpc.Notification, Method: method, Params: params})
 }

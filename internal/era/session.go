@@ -63,11 +63,11 @@ func (s *Session) Close(cause error) {
 	s.calls.Close(cause)
 	s.mu.Lock()
 	s.end(cause)
-	watching := s.subscriptions
+	subscriptions := s.subscriptions
 	s.subscriptions = map[string]*subscribedTo{}
 	s.mu.Unlock()
-	for _, w := range watching {
-		w.end()
+	for _, sub := range subscriptions {
+		sub.end()
 	}
 	s.telling.Wait()
 }
@@ -102,20 +102,20 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, send
 		return
 	case jsonrpc.Request:
 	}
-	t := &sessionBack{returnPath: returnPath{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger, seen: s.seen}, session: s}
-	if t.facts == nil {
-		t.facts = revision.Oldest()
+	back := &sessionBack{returnPath: returnPath{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger, seen: s.seen}, session: s}
+	if back.facts == nil {
+		back.facts = revision.Oldest()
 	}
 	d, err := s.descriptor(ctx, m, sender)
 	var result any
 	switch {
 	case err != nil:
 	case d != nil && d.Connection:
-		result, err = s.configure(ctx, m, d, t, sender)
+		result, err = s.configure(ctx, m, d, back, sender)
 	default:
-		result, err = s.run(ctx, m, t, sender)
+		result, err = s.run(ctx, m, back, sender)
 	}
-	t.answer(ctx, m, result, err)
+	back.answer(ctx, m, result, err)
 }
 
 // descriptor returns the descriptor of a request's method, nil for one that the
@@ -134,7 +134,7 @@ func (s *Session) descriptor(ctx context.Context, m *jsonrpc.Message, sender Sen
 }
 
 // configure serves a request that opens the session, or changes what it is.
-func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Method, t *sessionBack, sender Sender) (any, error) {
+func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Method, back *sessionBack, sender Sender) (any, error) {
 	if !s.describe(ctx, sender).Capabilities.Has(d.Capability) {
 		return nil, &mcp.MethodNotFoundError{Method: m.Method}
 	}
@@ -146,7 +146,7 @@ func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Meth
 	case mcp.MethodSetLevel:
 		return s.setLevel(m)
 	case mcp.MethodSubscribe:
-		return s.subscribe(ctx, m, t, sender)
+		return s.subscribe(ctx, m, back, sender)
 	case mcp.MethodUnsubscribe:
 		return s.unsubscribe(m)
 	}
@@ -241,23 +241,23 @@ func (s *Session) client(sender Sender) mcp.Peer {
 
 // run serves an exchange of the handler. A hand-made InputRequired is
 // answered here: the questions are asked, and the handler runs again.
-func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *sessionBack, sender Sender) (result any, err error) {
+func (s *Session) run(ctx context.Context, m *jsonrpc.Message, back *sessionBack, sender Sender) (result any, err error) {
 	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // shaping a result, too, looks into it
-	x, err := s.exchange(m, t, sender)
+	x, err := s.exchange(m, back, sender)
 	if err != nil {
 		return nil, err
 	}
 	for range s.opts.MaxRounds {
 		result, err = s.handler.Serve(ctx, x)
 		if err == nil {
-			t.visitsOver(ctx)
-			return form{facts: t.facts}.result(m.Method, result)
+			back.visitsOver(ctx)
+			return form{facts: back.facts}.result(m.Method, result)
 		}
 		ask, asks := errors.AsType[*mcp.InputRequired](err)
 		if !asks {
 			return nil, err
 		}
-		if err := s.bridge(ctx, x, t, ask); err != nil {
+		if err := s.bridge(ctx, x, back, ask); err != nil {
 			return nil, err
 		}
 	}
@@ -265,13 +265,13 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *sessionBack, s
 }
 
 // exchange makes the exchange of a request.
-func (s *Session) exchange(m *jsonrpc.Message, t *sessionBack, sender Sender) (*mcp.Exchange, error) {
+func (s *Session) exchange(m *jsonrpc.Message, back *sessionBack, sender Sender) (*mcp.Exchange, error) {
 	meta, x := readMeta(m), newExchange(m, s.seen)
 	if err := meta.fill(x); err != nil {
 		return nil, err
 	}
 	x.Peer, x.Detach = s.client(sender), sender.Detach
-	x.Back, t.peer, t.token = t, &x.Peer, x.ProgressToken
+	x.Back, back.peer, back.token = back, &x.Peer, x.ProgressToken
 	return x, nil
 }
 
@@ -279,8 +279,8 @@ func (s *Session) exchange(m *jsonrpc.Message, t *sessionBack, sender Sender) (*
 // send the user to a URL as well: the error by which 2025-11-25 can name such
 // visits leaves a client waiting for a notification that no handler is there
 // to send.
-func (s *Session) bridge(ctx context.Context, x *mcp.Exchange, talk *sessionBack, ask *mcp.InputRequired) error {
-	answers, err := talk.Input(ctx, ask.Requests...)
+func (s *Session) bridge(ctx context.Context, x *mcp.Exchange, back *sessionBack, ask *mcp.InputRequired) error {
+	answers, err := back.Input(ctx, ask.Requests...)
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,12 @@ import (
 )
 
 // Spec: 2025-11-25 server/resources#subscriptions.
-func (s *Session) subscribe(ctx context.Context, m *jsonrpc.Message, t *sessionBack, sender Sender) (any, error) {
+func (s *Session) subscribe(ctx context.Context, m *jsonrpc.Message, back *sessionBack, sender Sender) (any, error) {
 	at, err := subscriptionURI(m)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.exchange(m, t, sender)
+	x, err := s.exchange(m, back, sender)
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +33,11 @@ func (s *Session) unsubscribe(m *jsonrpc.Message) (any, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	w := s.subscriptions[at]
+	sub := s.subscriptions[at]
 	delete(s.subscriptions, at)
 	s.mu.Unlock()
-	if w != nil {
-		w.end()
+	if sub != nil {
+		sub.end()
 	}
 	return struct{}{}, nil
 }
@@ -86,9 +86,9 @@ func (s *Session) initialized() bool {
 // subscribedTo is one thing that a session watches; stop is nil until it has begun.
 type subscribedTo struct{ stop func() }
 
-func (w *subscribedTo) end() {
-	if w.stop != nil {
-		w.stop()
+func (s *subscribedTo) end() {
+	if s.stop != nil {
+		s.stop()
 	}
 }
 

@@ -49,77 +49,77 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, se
 		s.notice(ctx, m, sender)
 		return
 	}
-	r := &statelessBack{returnPath: returnPath{ctx: ctx, out: out, facts: s.unknown, log: s.opts.Logger, seen: sender.Seen}, method: m.Method}
-	x, desc, err := s.read(ctx, m, r, sender)
+	back := &statelessBack{returnPath: returnPath{ctx: ctx, out: out, facts: s.unknown, log: s.opts.Logger, seen: sender.Seen}, method: m.Method}
+	x, desc, err := s.read(ctx, m, back, sender)
 	var result any
 	switch {
 	case err != nil:
 	case m.Method == mcp.MethodDiscover:
-		result = s.discover(desc, r.facts)
+		result = s.discover(desc, back.facts)
 	case m.Method == mcp.MethodListen:
-		result, err = s.listen(ctx, x, &r.returnPath, desc)
+		result, err = s.listen(ctx, x, &back.returnPath, desc)
 	default:
-		result, err = s.run(ctx, m, x, r, desc)
+		result, err = s.run(ctx, m, x, back, desc)
 	}
-	r.answer(ctx, m, result, err)
+	back.answer(ctx, m, result, err)
 }
 
 // read reads out of a request who asks for what, and in which revision.
 //
 // Spec: 2026-07-28 basic#meta.
-func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, r *statelessBack, sender Sender) (*mcp.Exchange, *mcp.Description, error) {
+func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *statelessBack, sender Sender) (*mcp.Exchange, *mcp.Description, error) {
 	meta, x := readMeta(m), newExchange(m, sender.Seen)
-	x.Mirrored, x.Back, r.peer = sender.Mirrored, r, &x.Peer
+	x.Mirrored, x.Back, back.peer = sender.Mirrored, back, &x.Peer
 	x.Peer.Principal, x.Peer.Authorization = sender.Principal, sender.Authorization
 	desc := s.handler.Describe(ctx, &x.Peer)
 	facts, err := meta.facts(desc.Revisions)
 	if err == nil {
-		r.facts, x.Peer.Revision = facts, facts.Revision
-		err = s.fill(&meta, x, r)
+		back.facts, x.Peer.Revision = facts, facts.Revision
+		err = s.fill(&meta, x, back)
 	}
 	if err != nil {
-		r.malformed = true
+		back.malformed = true
 		return nil, nil, err
 	}
 	if desc.Capabilities.Logging == nil {
-		r.level = ""
+		back.level = ""
 	}
 	_, err = descriptorOf(m, facts)
 	return x, desc, err
 }
 
 // fill reads what a request of a known revision says in _meta.
-func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, r *statelessBack) (err error) {
+func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, back *statelessBack) (err error) {
 	if err := s.client(meta, &x.Peer); err != nil {
 		return err
 	}
-	if r.level, err = meta.level(); err != nil {
+	if back.level, err = meta.level(); err != nil {
 		return err
 	}
 	err = meta.fill(x)
-	r.token = x.ProgressToken
+	back.token = x.ProgressToken
 	return err
 }
 
 // run serves an exchange of the handler: one round of it.
-func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, r *statelessBack, desc *mcp.Description) (result any, err error) {
+func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, back *statelessBack, desc *mcp.Description) (result any, err error) {
 	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // completing a result, too, looks into it
-	if err := s.resume(&r.state, m, x.Peer.Principal); err != nil {
+	if err := s.resume(&back.state, m, x.Peer.Principal); err != nil {
 		return nil, err
 	}
-	x.Answers, x.State = r.state.Answers, r.state.User
+	x.Answers, x.State = back.state.Answers, back.state.User
 	result, err = s.handler.Serve(ctx, x)
 	switch ask, asks := errors.AsType[*mcp.InputRequired](err); {
 	case asks:
-		return s.inputRequired(m, &r.state, ask, x, desc)
+		return s.inputRequired(m, &back.state, ask, x, desc)
 	case err != nil:
 		return nil, err
-	case r.asked != nil:
+	case back.asked != nil:
 		s.opts.Logger.ErrorContext(ctx, "a handler dropped the *mcp.InputRequired error that it has to return",
-			"method", m.Method, "questions", r.asked.Error())
+			"method", m.Method, "questions", back.asked.Error())
 		return nil, errors.New("a question to the client was lost")
 	}
-	return form{r.facts, s.name.brief(&desc.Info)}.result(m.Method, result)
+	return form{back.facts, s.name.brief(&desc.Info)}.result(m.Method, result)
 }
 
 // client reads what the client says of itself.
