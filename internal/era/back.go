@@ -19,17 +19,17 @@ import (
 
 var errAnswered = tap.Because(mcp.DropAnswered, errors.New("the exchange is over: its answer was sent"))
 
-// returnPath is the way from one exchange to its client, of either era. It keeps
-// the order: what precedes the answer is sent before it, and nothing after.
+// returnPath carries what one exchange, of either era, sends to its client. It
+// keeps the order: nothing is sent after the answer.
 type returnPath struct {
-	ctx   context.Context //nolint:containedctx // the request's own; it ends with the link
+	ctx   context.Context //nolint:containedctx // the request's own; ends with the request
 	out   Out
 	facts *revision.Facts
 	log   *slog.Logger
 	seen  *tap.Conn
 	// malformed says that the request was refused before a handler saw it.
 	malformed bool
-	// token is the exchange's own, for progress that is passed on.
+	// token is the exchange's progress token, for progress that is passed on.
 	token mcp.ProgressToken
 
 	mu   sync.Mutex
@@ -65,7 +65,8 @@ func (p *returnPath) send(ctx context.Context, frame []byte) error {
 	return err
 }
 
-// over is what stops a message of a request that has ended with a cause.
+// over returns the error that stops a message of a request that has ended with
+// a cause.
 func over(cause error) error {
 	if errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrExpired) {
 		return tap.Because(mcp.DropClosed, cause)
@@ -85,7 +86,7 @@ func (p *returnPath) answer(ctx context.Context, m *jsonrpc.Message, result any,
 		if err != nil {
 			err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", cause)
 		}
-	default: // ErrCancelled, or the client is gone
+	default: // ErrCancelled, or the client has gone away
 		if err == nil {
 			p.seen.Drop(mcp.Sent, mcp.DropCancelled, m.Method, cause)
 		}
@@ -103,7 +104,7 @@ func (p *returnPath) answer(ctx context.Context, m *jsonrpc.Message, result any,
 	if err := p.out.Answer(ctx, frame, failed); err != nil {
 		p.log.DebugContext(ctx, "answer not delivered", "method", m.Method, "error", err)
 		p.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), m.Method, frame, err)
-		return // with the frame: a write that was given up may still be reading it
+		return // without reusing the frame: an abandoned write may still be reading it
 	}
 	buffer.Reuse(frame)
 }
@@ -128,8 +129,8 @@ func (p *returnPath) encode(ctx context.Context, dst []byte, m *jsonrpc.Message,
 	return frame, failed
 }
 
-// appendResult fails when the result panics while it is encoded, as a method of
-// its own may.
+// appendResult appends the response that carries result. It fails when the
+// result panics while it is encoded, as its own MarshalJSON may.
 func appendResult(dst []byte, id jsonrpc.ID, result any) (frame []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -167,8 +168,8 @@ func (p *returnPath) notify(ctx context.Context, method string, params any) erro
 	return p.message(ctx, m)
 }
 
-// statelessBack is the Backchannel of a stateless exchange: it answers questions out
-// of what the request brought along, and remembers the ones that are open.
+// statelessBack is the Backchannel of a stateless exchange: it answers questions
+// from what the request brought along, and remembers those still open.
 type statelessBack struct {
 	returnPath
 	state  state
@@ -204,7 +205,7 @@ func (b *statelessBack) Input(_ context.Context, questions ...mcp.InputRequest) 
 		if err := missing(q, &b.peer.Capabilities); err != nil {
 			return nil, err
 		}
-		// An answer that is no object is none, and is asked for again.
+		// An answer that is not an object counts as missing: the question is asked again.
 		// Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
 		if answer := b.state.Answers[q.Key]; isObject(answer) {
 			answers[i] = answer
@@ -241,7 +242,7 @@ func (b *statelessBack) Once(ctx context.Context, key string, f func(context.Con
 	return result, nil
 }
 
-// noBack is the Backchannel of notifications.
+// noBack is the Backchannel of notifications, which lead nowhere back.
 type noBack struct{ seen *tap.Conn }
 
 var errNotification = errors.New("a notification has no answer and no way back")
