@@ -11,17 +11,17 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// maxSubscriptions bounds the resources that one session, or one subscription
-// of the stateless era, can watch: each costs memory as long as it lasts.
+// maxSubscriptions bounds how many resources one session, or one subscription of
+// the stateless era, can subscribe to: each takes memory as long as it lasts.
 const maxSubscriptions = 10_000
 
-// listen is an exchange that runs until it is cancelled: it tells the client
-// of changes, each tagged with the ID of the request that asked.
+// listen serves an exchange that runs until it is cancelled: it notifies the
+// client of changes, each tagged with the ID of the request that subscribed.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#opening-a-stream.
 func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, back *returnPath, desc *mcp.Description) (any, error) {
 	opened := make(chan *subscription)
-	go func() { // ends when the subscription is acknowledged, which is waited for
+	go func() { // ends when the subscription is acknowledged; received from just below
 		opened <- s.open(ctx, x, back, &desc.Capabilities)
 	}()
 	sub := <-opened
@@ -41,22 +41,22 @@ func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, back *returnPat
 
 // subscription is what a client listens to.
 type subscription struct {
-	meta  mcp.Meta        // of all that it is told
-	text  json.RawMessage // the form of meta
+	meta  mcp.Meta        // of each of its notifications
+	text  json.RawMessage // meta, encoded
 	queue changes
-	due   *time.Timer // runs while there is something to tell
+	due   *time.Timer // runs while changes are queued
 	stop  func()
 	err   error // why it was not opened
 }
 
-// open begins a subscription and acknowledges it. It has a goroutine of its own:
-// decoding and encoding take much of a stack, and that of the goroutine which
-// then waits, perhaps for days, stays small.
+// open begins a subscription and acknowledges it. It runs on a goroutine of its
+// own: decoding and encoding grow the stack, and that of the goroutine which then
+// waits, perhaps for days, should stay small.
 func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, back *returnPath, caps *mcp.ServerCapabilities) (sub *subscription) {
 	sub = &subscription{due: time.NewTimer(0), stop: func() {}}
 	sub.queue.conn = back.seen
 	sub.due.Stop()
-	var result any // comes when it is over
+	var result any // rescue wants one; there is none yet
 	defer rescue(ctx, s.handler, x.Method, s.opts.Logger, &result, &sub.err)
 	filter, err := wanted(x, caps)
 	if err != nil {
@@ -68,8 +68,8 @@ func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, back *returnPath,
 		return sub
 	}
 	sub.queue.wake = func() { sub.due.Reset(s.opts.ChangeWindow) }
-	// Changes are watched before the acknowledgement is sent, so that nothing
-	// is missed between the two; they are told after it.
+	// Subscribing comes before the acknowledgement, so that no change is missed
+	// in between; changes are sent after it.
 	watching, err := subscribeTo(ctx, s.handler, x, *filter, sub.queue.add)
 	if err != nil {
 		sub.err = err
@@ -80,7 +80,7 @@ func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, back *returnPath,
 	return sub
 }
 
-// wanted reads what the client wants to hear of, as far as there is such.
+// wanted reads what the client subscribes to, as far as the server supports it.
 func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFilter, error) {
 	var p struct {
 		Notifications *mcp.SubscriptionFilter `json:"notifications"`
@@ -104,7 +104,7 @@ func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFil
 	return &filter, nil
 }
 
-// tell returns nil when ctx has ended.
+// tell sends changes until ctx has ended; then it returns nil.
 func (s *Stateless) tell(ctx context.Context, back *returnPath, sub *subscription) error {
 	for {
 		select {
@@ -128,9 +128,9 @@ func (s *Stateless) tell(ctx context.Context, back *returnPath, sub *subscriptio
 	}
 }
 
-// ended closes a subscription that the server tears down: it names the
-// subscription as over, then answers the request. A client that cancelled
-// hears nothing more.
+// ended closes a subscription that the server ends: it notifies the client that
+// the subscription is over, then returns the answer to the request. A client that
+// cancelled gets neither.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#graceful-closure.
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
@@ -140,7 +140,7 @@ func (s *Stateless) ended(ctx context.Context, back *returnPath, x *mcp.Exchange
 		return nil, cause
 	}
 	back.ctx = context.WithoutCancel(ctx)
-	//nolint:contextcheck // ctx has ended, and the end is what there is to tell
+	//nolint:contextcheck // ctx has ended, which is what the client is told here
 	err := back.notify(back.ctx, mcp.NoteCancelled, &mcp.CancelledParams{Meta: meta, RequestID: x.ID, Reason: cause.Error()})
 	if err != nil {
 		return nil, err

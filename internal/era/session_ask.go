@@ -13,8 +13,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// sessionBack is the Backchannel of an exchange in a session: questions are requests
-// to the client, on the stream of the exchange, and are waited for.
+// sessionBack is the Backchannel of an exchange in a session: a question is a
+// request to the client, on the stream of the exchange, whose answer is awaited.
 //
 // Spec: 2025-11-25 client/elicitation#creating-elicitation-requests.
 type sessionBack struct {
@@ -48,8 +48,8 @@ func (b *sessionBack) Input(ctx context.Context, questions ...mcp.InputRequest) 
 	}
 	for _, q := range questions {
 		if err := missing(q, &b.peer.Capabilities); err != nil {
-			// No MissingCapabilityError: in a session its code does not
-			// exist, and the handler's caller can do nothing about it.
+			// Not a MissingCapabilityError: sessions do not have its code, and
+			// the handler's caller can do nothing about it.
 			return nil, errors.New(err.Error())
 		}
 		if err := askable(q, b.facts); err != nil {
@@ -72,7 +72,7 @@ func (b *sessionBack) Input(ctx context.Context, questions ...mcp.InputRequest) 
 func (b *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := context.AfterFunc(b.ctx, func() { cancel(context.Cause(b.ctx)) }) //nolint:contextcheck // the request that asks may end first
+	stop := context.AfterFunc(b.ctx, func() { cancel(context.Cause(b.ctx)) }) //nolint:contextcheck // the request may end before ctx
 	defer stop()
 
 	q = lowerQuestion(q, b.facts, &b.peer.Capabilities)
@@ -104,8 +104,8 @@ func (b *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMess
 	return answer.Result, nil
 }
 
-// clientError keeps an error of the client from being taken for one that this
-// server wants to answer with.
+// clientError hides an error of the client from errors.As, so that it is not taken
+// for the error that this server wants to answer with.
 type clientError struct{ rpc *jsonrpc.Error }
 
 func (e *clientError) Error() string { return e.rpc.Error() }
@@ -122,13 +122,13 @@ func (b *sessionBack) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
 	if err != nil {
 		return
 	}
-	if err := b.out.Message(context.WithoutCancel(ctx), frame); err != nil { // the client may be gone, too
+	if err := b.out.Message(context.WithoutCancel(ctx), frame); err != nil { // the client may be gone, as well
 		b.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), mcp.NoteCancelled, frame, err)
 	}
 }
 
-// visit gives a URL elicitation the identifier that 2025-11-25 wants, and
-// returns it.
+// visit gives a URL elicitation the identifier that 2025-11-25 requires, and
+// returns it. It returns "" for any other question.
 //
 // Spec: 2025-11-25 client/elicitation#url-mode-elicitation-requests.
 func (b *sessionBack) visit(q *mcp.InputRequest) string {
@@ -158,8 +158,8 @@ func (b *sessionBack) visited(id string) {
 	b.visits = append(b.visits, id)
 }
 
-// visitsOver tells the client that what the user did elsewhere is done: the
-// handler has come to its result.
+// visitsOver notifies the client that the URL elicitations are complete, once the
+// handler has its result.
 //
 // Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
 func (b *sessionBack) visitsOver(ctx context.Context) {
@@ -171,8 +171,8 @@ func (b *sessionBack) visitsOver(ctx context.Context) {
 	}
 }
 
-// Once keeps results for the exchange: a hand-made InputRequired makes the
-// handler run again in a session, too.
+// Once keeps results for the whole exchange: in a session, too, the handler runs
+// again after it has returned an InputRequired that it made itself.
 func (b *sessionBack) Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	b.mu.Lock()
 	done, ok := b.done[key]

@@ -14,15 +14,15 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Stateless serves requests that stand alone. One value serves every client
-// and every connection, and nothing of one request can be seen in another.
+// Stateless serves stateless requests. One value serves every client and every
+// connection, and nothing of one request is visible in another.
 //
 // Spec: 2026-07-28 basic#statelessness.
 type Stateless struct {
 	handler mcp.Handler
 	opts    mcp.ServeOptions
 	seal    *sealer
-	// unknown are the facts to go by while a message's revision is not known.
+	// unknown are the facts to apply while a message's revision is not known.
 	unknown *revision.Facts
 
 	// Encoded and decoded forms that are the same every time.
@@ -31,8 +31,8 @@ type Stateless struct {
 	capabilities recent[mcp.ClientCapabilities]
 }
 
-// NewStateless returns the front for a handler. It fails when a state key has
-// the wrong size.
+// NewStateless returns the stateless front for a handler. It fails when a state
+// key has the wrong size.
 func NewStateless(h mcp.Handler, opts mcp.ServeOptions) (*Stateless, error) {
 	opts = WithDefaults(&opts)
 	seal, err := newSealer(opts.StateKeys)
@@ -64,7 +64,7 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, se
 	back.answer(ctx, m, result, err)
 }
 
-// read reads out of a request who asks for what, and in which revision.
+// read reads from a request who asks for what, and in which revision.
 //
 // Spec: 2026-07-28 basic#meta.
 func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *statelessBack, sender Sender) (*mcp.Exchange, *mcp.Description, error) {
@@ -88,7 +88,7 @@ func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *stateles
 	return x, desc, err
 }
 
-// fill reads what a request of a known revision says in _meta.
+// fill reads the rest of a request's _meta, once the revision is known.
 func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, back *statelessBack) (err error) {
 	if err := s.client(meta, &x.Peer); err != nil {
 		return err
@@ -101,9 +101,9 @@ func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, back *statelessBack
 	return err
 }
 
-// run serves an exchange of the handler: one round of it.
+// run has the handler serve one round of a request.
 func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, back *statelessBack, desc *mcp.Description) (result any, err error) {
-	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // completing a result, too, looks into it
+	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // shaping the result may panic as well
 	if err := s.resume(&back.state, m, x.Peer.Principal); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 	return form{back.facts, s.name.brief(&desc.Info)}.result(m.Method, result)
 }
 
-// client reads what the client says of itself.
+// client reads what the client declares about itself.
 func (s *Stateless) client(meta *requestMeta, peer *mcp.Peer) error {
 	if meta.capabilities == nil {
 		return missingMeta(mcp.MetaClientCapabilities)
@@ -168,7 +168,7 @@ func (s *Stateless) discover(desc *mcp.Description, f *revision.Facts) any {
 	return r
 }
 
-// notice serves a notification, which nobody waits for.
+// notice serves a notification.
 func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, sender Sender) {
 	x := newExchange(m, sender.Seen)
 	x.Back = noBack{sender.Seen}
@@ -176,7 +176,8 @@ func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, sender Sende
 	guard(ctx, s.handler, x, s.opts.Logger)
 }
 
-// inputRequired seals what was learnt so far and asks for the rest.
+// inputRequired returns the result that asks the open questions, with the state so
+// far sealed in it.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow.
 func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputRequired, x *mcp.Exchange, desc *mcp.Description) (any, error) {
@@ -218,7 +219,7 @@ func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputR
 	return result, err
 }
 
-// guard serves a notification behind rescue.
+// guard has the handler serve a notification, protected by rescue.
 func guard(ctx context.Context, h mcp.Handler, x *mcp.Exchange, log *slog.Logger) {
 	var result any // nobody waits for it
 	var failed error
@@ -233,9 +234,9 @@ func guard(ctx context.Context, h mcp.Handler, x *mcp.Exchange, log *slog.Logger
 	}
 }
 
-// rescue is the last line before the connection: a panic that a handler did
-// not deal with, or that its result makes, fails its own request and no other,
-// unless the handler wants it to end the process.
+// rescue must be deferred: it turns a panic, of a handler or of its result, into
+// the failure of that one request, unless the handler wants panics to end the
+// process.
 func rescue(ctx context.Context, h mcp.Handler, method string, log *slog.Logger, result *any, err *error) {
 	p := recover()
 	if p == nil {
@@ -248,8 +249,8 @@ func rescue(ctx context.Context, h mcp.Handler, method string, log *slog.Logger,
 	*result, *err = nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
 }
 
-// crash ends the process with a panic of a handler. net/http recovers from
-// panics on its own goroutines; from this one nobody does.
+// crash ends the process with a handler's panic. It panics on a new goroutine,
+// because net/http recovers from panics on its own.
 func crash(p any) {
 	stack := debug.Stack()
 	go panic(fmt.Sprintf("%v\n\n%s", p, stack)) // ends the process
