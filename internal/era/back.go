@@ -19,17 +19,17 @@ import (
 
 var errAnswered = tap.Because(mcp.DropAnswered, errors.New("the exchange is over: its answer was sent"))
 
-// returnPath is the way from one exchange to its client, of either era. It keeps
-// the order: what precedes the answer is sent before it, and nothing after.
+// returnPath carries what one exchange, of either era, sends to its client. It
+// keeps the order: nothing is sent after the answer.
 type returnPath struct {
-	ctx   context.Context //nolint:containedctx // the request's own; it ends with the link
+	ctx   context.Context //nolint:containedctx // the request's own; ends with the request
 	out   Out
 	facts *revision.Facts
 	log   *slog.Logger
 	seen  *tap.Conn
 	// malformed says that the request was refused before a handler saw it.
 	malformed bool
-	// token is the exchange's own, for progress that is passed on.
+	// token is the exchange's progress token, for progress that is passed on.
 	token mcp.ProgressToken
 
 	mu   sync.Mutex
@@ -37,35 +37,36 @@ type returnPath struct {
 }
 
 // message sends a notification or a request that precedes the answer.
-func (l *returnPath) message(ctx context.Context, m *jsonrpc.Message) error {
+func (p *returnPath) message(ctx context.Context, m *jsonrpc.Message) error {
 	frame, err := jsonrpc.Append(nil, m)
 	if err != nil {
-		l.seen.Drop(mcp.Sent, mcp.DropNoForm, m.Method, err)
+		p.seen.Drop(mcp.Sent, mcp.DropNoForm, m.Method, err)
 		return err
 	}
-	return l.send(ctx, frame)
+	return p.send(ctx, frame)
 }
 
 // send sends a frame that precedes the answer.
-func (l *returnPath) send(ctx context.Context, frame []byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (p *returnPath) send(ctx context.Context, frame []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	err := error(nil)
 	switch {
-	case l.done:
+	case p.done:
 		err = errAnswered
-	case l.ctx.Err() != nil:
-		err = over(context.Cause(l.ctx)) //nolint:contextcheck // the reason for which the request ended
+	case p.ctx.Err() != nil:
+		err = over(context.Cause(p.ctx)) //nolint:contextcheck // the reason for which the request ended
 	default:
-		err = l.out.Message(ctx, frame)
+		err = p.out.Message(ctx, frame)
 	}
 	if err != nil {
-		l.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), "", frame, err)
+		p.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), "", frame, err)
 	}
 	return err
 }
 
-// over is what stops a message of a request that has ended with a cause.
+// over returns the error that stops a message of a request that has ended with
+// a cause.
 func over(cause error) error {
 	if errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrExpired) {
 		return tap.Because(mcp.DropClosed, cause)
@@ -76,8 +77,8 @@ func over(cause error) error {
 // answer sends the response, unless the client has cancelled.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements.
-func (l *returnPath) answer(ctx context.Context, m *jsonrpc.Message, result any, err error) {
-	switch cause := context.Cause(l.ctx); { //nolint:contextcheck // the reason for which the request ended
+func (p *returnPath) answer(ctx context.Context, m *jsonrpc.Message, result any, err error) {
+	switch cause := context.Cause(p.ctx); { //nolint:contextcheck // the reason for which the request ended
 	case cause == nil:
 	case errors.Is(cause, ErrCancelRequest):
 		result, err = nil, Cancelled()
@@ -85,31 +86,31 @@ func (l *returnPath) answer(ctx context.Context, m *jsonrpc.Message, result any,
 		if err != nil {
 			err = jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", cause)
 		}
-	default: // ErrCancelled, or the client is gone
+	default: // ErrCancelled, or the client has gone away
 		if err == nil {
-			l.seen.Drop(mcp.Sent, mcp.DropCancelled, m.Method, cause)
+			p.seen.Drop(mcp.Sent, mcp.DropCancelled, m.Method, cause)
 		}
-		l.drop()
+		p.drop()
 		return
 	}
 	buffer := wire.NewBuffer()
-	frame, failed := l.encode(ctx, buffer.Room(), m, result, err)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.done {
+	frame, failed := p.encode(ctx, buffer.Room(), m, result, err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done {
 		return
 	}
-	l.done = true
-	if err := l.out.Answer(ctx, frame, failed); err != nil {
-		l.log.DebugContext(ctx, "answer not delivered", "method", m.Method, "error", err)
-		l.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), m.Method, frame, err)
-		return // with the frame: a write that was given up may still be reading it
+	p.done = true
+	if err := p.out.Answer(ctx, frame, failed); err != nil {
+		p.log.DebugContext(ctx, "answer not delivered", "method", m.Method, "error", err)
+		p.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), m.Method, frame, err)
+		return // without reusing the frame: an abandoned write may still be reading it
 	}
 	buffer.Reuse(frame)
 }
 
 // encode appends the response to dst.
-func (l *returnPath) encode(ctx context.Context, dst []byte, m *jsonrpc.Message, result any, err error) ([]byte, *Failure) {
+func (p *returnPath) encode(ctx context.Context, dst []byte, m *jsonrpc.Message, result any, err error) ([]byte, *Failure) {
 	if err == nil {
 		if result == nil {
 			result = struct{}{}
@@ -118,18 +119,18 @@ func (l *returnPath) encode(ctx context.Context, dst []byte, m *jsonrpc.Message,
 		if err == nil {
 			return frame, nil
 		}
-		l.log.ErrorContext(ctx, "result has no JSON form", "method", m.Method, "error", err)
-		return l.encodeError(dst, m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error"))
+		p.log.ErrorContext(ctx, "result has no JSON form", "method", m.Method, "error", err)
+		return p.encodeError(dst, m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error"))
 	}
-	frame, failed := l.encodeError(dst, m.ID, wireError(ctx, err, l.facts, l.log, m.Method))
+	frame, failed := p.encodeError(dst, m.ID, wireError(ctx, err, p.facts, p.log, m.Method))
 	if denied, ok := errors.AsType[*mcp.ForbiddenError](err); ok {
 		failed.Forbidden, failed.Challenge = true, denied.Challenge
 	}
 	return frame, failed
 }
 
-// appendResult fails when the result panics while it is encoded, as a method of
-// its own may.
+// appendResult appends the response that carries result. It fails when the
+// result panics while it is encoded, as its own MarshalJSON may.
 func appendResult(dst []byte, id jsonrpc.ID, result any) (frame []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -139,36 +140,36 @@ func appendResult(dst []byte, id jsonrpc.ID, result any) (frame []byte, err erro
 	return jsonrpc.AppendResult(slices.Grow(dst, resultSize(result)), id, result)
 }
 
-func (l *returnPath) encodeError(dst []byte, id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *Failure) {
+func (p *returnPath) encodeError(dst []byte, id jsonrpc.ID, failed *jsonrpc.Error) ([]byte, *Failure) {
 	frame, err := jsonrpc.Append(dst, jsonrpc.NewError(id, failed))
 	if err != nil { // the data was not JSON
 		failed = jsonrpc.Errorf(failed.Code, "%s", failed.Message)
 		frame, _ = jsonrpc.Append(dst, jsonrpc.NewError(id, failed))
 	}
-	return frame, &Failure{Error: failed, Malformed: l.malformed}
+	return frame, &Failure{Error: failed, Malformed: p.malformed}
 }
 
-func (l *returnPath) drop() {
-	l.mu.Lock()
-	l.done = true
-	l.mu.Unlock()
-	if d, ok := l.out.(Dropper); ok {
+func (p *returnPath) drop() {
+	p.mu.Lock()
+	p.done = true
+	p.mu.Unlock()
+	if d, ok := p.out.(Dropper); ok {
 		d.Dropped()
 	}
 }
 
 // notify shapes a notification for the revision and sends it.
-func (l *returnPath) notify(ctx context.Context, method string, params any) error {
-	m, err := jsonrpc.NewNotification(method, shapeParams(params, l.facts))
+func (p *returnPath) notify(ctx context.Context, method string, params any) error {
+	m, err := jsonrpc.NewNotification(method, shapeParams(params, p.facts))
 	if err != nil {
-		l.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
+		p.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
 		return err
 	}
-	return l.message(ctx, m)
+	return p.message(ctx, m)
 }
 
-// statelessBack is the Backchannel of a stateless exchange: it answers questions out
-// of what the request brought along, and remembers the ones that are open.
+// statelessBack is the Backchannel of a stateless exchange: it answers questions
+// from what the request brought along, and remembers those still open.
 type statelessBack struct {
 	returnPath
 	state  state
@@ -180,33 +181,33 @@ type statelessBack struct {
 	asked *mcp.InputRequired
 }
 
-func (r *statelessBack) Notify(ctx context.Context, method string, params any) error {
+func (b *statelessBack) Notify(ctx context.Context, method string, params any) error {
 	if raw, ok := params.(json.RawMessage); ok {
-		return r.relay(ctx, r, method, raw)
+		return b.relay(ctx, b, method, raw)
 	}
-	return r.notify(ctx, method, params)
+	return b.notify(ctx, method, params)
 }
 
 // LogEnabled is false unless the request asked for log messages.
 //
 // Spec: 2026-07-28 server/utilities/logging#per-request-log-level.
-func (r *statelessBack) LogEnabled(level mcp.LoggingLevel) bool {
-	return r.level != "" && level.Severity() >= r.level.Severity()
+func (b *statelessBack) LogEnabled(level mcp.LoggingLevel) bool {
+	return b.level != "" && level.Severity() >= b.level.Severity()
 }
 
-func (r *statelessBack) Input(_ context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
-	if !mayAsk(r.method) {
-		return nil, fmt.Errorf("%s cannot ask the client for input", r.method)
+func (b *statelessBack) Input(_ context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
+	if !mayAsk(b.method) {
+		return nil, fmt.Errorf("%s cannot ask the client for input", b.method)
 	}
 	answers := make([]json.RawMessage, len(questions))
 	open := new(mcp.InputRequired)
 	for i, q := range questions {
-		if err := missing(q, &r.peer.Capabilities); err != nil {
+		if err := missing(q, &b.peer.Capabilities); err != nil {
 			return nil, err
 		}
-		// An answer that is no object is none, and is asked for again.
+		// An answer that is not an object counts as missing: the question is asked again.
 		// Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
-		if answer := r.state.Answers[q.Key]; isObject(answer) {
+		if answer := b.state.Answers[q.Key]; isObject(answer) {
 			answers[i] = answer
 			continue
 		}
@@ -215,16 +216,16 @@ func (r *statelessBack) Input(_ context.Context, questions ...mcp.InputRequest) 
 	if len(open.Requests) == 0 {
 		return answers, nil
 	}
-	r.mu.Lock()
-	r.asked = open
-	r.mu.Unlock()
+	b.mu.Lock()
+	b.asked = open
+	b.mu.Unlock()
 	return nil, open
 }
 
-func (r *statelessBack) Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
-	r.mu.Lock()
-	done, ok := r.state.Done[key]
-	r.mu.Unlock()
+func (b *statelessBack) Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	b.mu.Lock()
+	done, ok := b.state.Done[key]
+	b.mu.Unlock()
 	if ok {
 		return done, nil
 	}
@@ -232,16 +233,16 @@ func (r *statelessBack) Once(ctx context.Context, key string, f func(context.Con
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.state.Done == nil {
-		r.state.Done = make(map[string]json.RawMessage)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state.Done == nil {
+		b.state.Done = make(map[string]json.RawMessage)
 	}
-	r.state.Done[key] = result
+	b.state.Done[key] = result
 	return result, nil
 }
 
-// noBack is the Backchannel of notifications.
+// noBack is the Backchannel of notifications, which lead nowhere back.
 type noBack struct{ seen *tap.Conn }
 
 var errNotification = errors.New("a notification has no answer and no way back")

@@ -12,8 +12,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// keeper is an Out that still reads a frame after it has failed, as a write
-// does that was given up.
+// keeper is an Out that still reads a frame after Answer has failed, as an
+// abandoned write does.
 type keeper struct {
 	frame []byte
 	err   error
@@ -26,7 +26,7 @@ func (k *keeper) Answer(_ context.Context, frame []byte, _ *Failure) error {
 	return k.err
 }
 
-// The room of a frame that was not delivered is not used for another one.
+// The buffer of a frame that was not delivered is not reused for another one.
 func TestUndeliveredFrameIsNotReused(t *testing.T) {
 	answer := func(out Out, text string) {
 		l := &returnPath{ctx: t.Context(), out: out, facts: revision.Of(mcp.Revision20260728), log: slog.New(slog.DiscardHandler)}

@@ -15,11 +15,11 @@ import (
 type Batch struct {
 	of      *Conversation
 	entries []jsonrpc.Entry
-	open    int // answers that are due
+	open    int // answers still due
 }
 
-// Batch reads a frame that holds an array. The error says why it is refused as
-// a whole; a bad element spoils only itself.
+// Batch reads a frame that holds an array. The error says why the whole batch is
+// refused; a malformed element affects only itself.
 func (c *Conversation) Batch(frame []byte) (*Batch, error) {
 	if f := c.Facts(); f == nil || !f.Batches {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "batches are part of revision 2025-03-26 only; send the messages one by one")
@@ -40,7 +40,7 @@ func (c *Conversation) Batch(frame []byte) (*Batch, error) {
 }
 
 // misplaced refuses the requests that a batch cannot hold: initialize, those
-// of the stateless era, which has no batches, and the second with one ID.
+// of the stateless era, which has no batches, and any that repeats an ID.
 //
 // Spec: 2025-03-26 basic/lifecycle#initialization.
 // Spec: 2025-03-26 basic#requests.
@@ -67,8 +67,8 @@ func misplaced(entries []jsonrpc.Entry) {
 func (b *Batch) Quiet() bool { return b.open == 0 }
 
 // Serve serves the messages one after the other, as Receive does. Their
-// answers go to d.Out.Answer together, as one array, which is not called when
-// there are none; what precedes them goes out as it comes.
+// answers go to d.Out.Answer together, as one array; it is not called when there
+// are none. What precedes the answers goes out as it comes.
 func (b *Batch) Serve(ctx context.Context, d *Delivery) {
 	each := *d
 	each.Out = &batchOut{Out: d.Out, gather: newGather(b.open, func(frame []byte) error { return d.Out.Answer(ctx, frame, nil) })}
@@ -85,16 +85,16 @@ type batchOut struct {
 
 var _ Dropper = (*batchOut)(nil)
 
-// Answer keeps an answer.
+// Answer keeps an answer until the batch is complete.
 func (b *batchOut) Answer(_ context.Context, frame []byte, _ *Failure) error {
 	return b.gather.settle(bytes.Clone(frame))
 }
 
-// Dropped says that one answer will not come: its request was cancelled.
-func (b *batchOut) Dropped() { _ = b.gather.settle(nil) } // a client that is gone is noticed by who reads
+// Dropped says that one answer will not come, because its request was cancelled.
+func (b *batchOut) Dropped() { _ = b.gather.settle(nil) } // the reader notices that the client has gone
 
-// gather keeps answers until the last one, and writes them as one array. It
-// is safe for concurrent use.
+// gather collects answers until the last one has come, and writes them as one
+// array. It is safe for concurrent use.
 type gather struct {
 	write func(frame []byte) error
 
@@ -103,7 +103,7 @@ type gather struct {
 	answers [][]byte
 }
 
-// newGather returns a gather that waits for so many answers.
+// newGather returns a gather that waits for open answers.
 func newGather(open int, write func(frame []byte) error) *gather {
 	return &gather{write: write, open: open}
 }

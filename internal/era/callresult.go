@@ -11,8 +11,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// call is result for that of a tool, which is the answer that most requests get:
-// it is written by hand.
+// call is result for the result of a tool. That is the answer to most requests,
+// so it is encoded by hand.
 func (f form) call(r *mcp.CallToolResult) wire.Written {
 	return func(dst []byte) ([]byte, error) {
 		c, meta := f.clearedCall(r)
@@ -24,8 +24,8 @@ func (f form) call(r *mcp.CallToolResult) wire.Written {
 	}
 }
 
-// clearedCall returns a copy of r as the revision has it, and the encoded form
-// of its Meta if that is known.
+// clearedCall returns a copy of r without what the revision lacks, and the
+// encoded form of its Meta if that is known.
 func (f form) clearedCall(r *mcp.CallToolResult) (c mcp.CallToolResult, meta json.RawMessage) {
 	c = *r
 	if f.facts.Stateless && len(c.Meta) == 0 {
@@ -39,12 +39,11 @@ func (f form) clearedCall(r *mcp.CallToolResult) (c mcp.CallToolResult, meta jso
 	return c, meta
 }
 
-// callByHand says that appendCall knows all members of the result of a tool. One
-// with a member that was added since is encoded as any other value is.
+// callByHand says that appendCall knows all members of the result of a tool. If a
+// member has been added since, the result is encoded like any other value.
 var callByHand = hasMembers(reflect.TypeFor[mcp.CallToolResult](), "_meta", "resultType", "content", "structuredContent", "isError")
 
-// hasMembers reports whether the JSON form of a struct has these members, and no
-// others.
+// hasMembers reports whether the JSON form of a struct has exactly these members.
 func hasMembers(t reflect.Type, names ...string) bool {
 	for _, field := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -60,8 +59,8 @@ func hasMembers(t reflect.Type, names ...string) bool {
 	return len(names) == 0
 }
 
-// appendCall appends a result by hand. explicit says of success, too, that it is
-// no error, which readers of the early revisions rely on.
+// appendCall appends a result by hand. explicit writes isError even when it is
+// false, which readers of the early revisions rely on.
 //
 // Spec: 2025-03-26 server/tools#calling-tools.
 func appendCall(dst []byte, c *mcp.CallToolResult, meta json.RawMessage, encoded wire.Encoded, explicit bool) (_ []byte, err error) {
@@ -80,7 +79,7 @@ func appendCall(dst []byte, c *mcp.CallToolResult, meta json.RawMessage, encoded
 	return append(dst, '}'), nil
 }
 
-// appendWholeCall is appendCall for a result with members that it does not know.
+// appendWholeCall is appendCall for a result with members that appendCall does not know.
 func appendWholeCall(dst []byte, c *mcp.CallToolResult, explicit bool) ([]byte, error) {
 	whole := *c
 	if whole.Content == nil {
@@ -96,8 +95,8 @@ func appendWholeCall(dst []byte, c *mcp.CallToolResult, explicit bool) ([]byte, 
 	return append(dst, doc...), nil
 }
 
-// appendHeading appends the members that every result may have, and a comma
-// behind each. meta is the form of f.Meta if that is known.
+// appendHeading appends the members that every result may have, each followed by
+// a comma. meta is the encoded form of f.Meta if that is known.
 func appendHeading(dst []byte, f mcp.ResultFields, meta json.RawMessage) (_ []byte, err error) {
 	switch {
 	case meta != nil:

@@ -47,13 +47,13 @@ func appended(t *testing.T, v any) string {
 	return string(text[len("before "):])
 }
 
-// stateless is the form of results of the stateless era.
+// stateless is the form of results in the stateless era.
 func stateless() form {
 	return form{revision.Default(nil, true), new(naming).brief(&mcp.Implementation{Name: "n", Version: "1"})}
 }
 
-// byHandOrNot calls test for a result that is written by hand, and for one that
-// is not, as it would be with a member that was added since.
+// byHandOrNot calls test once with results encoded by hand, and once without, as
+// if a member had been added since.
 func byHandOrNot(t *testing.T, test func(t *testing.T)) {
 	t.Run("by hand", test)
 	callByHand = false
@@ -61,7 +61,7 @@ func byHandOrNot(t *testing.T, test func(t *testing.T)) {
 	t.Run("whole", test)
 }
 
-// The result of a tool is what the encoder would have made of it.
+// The result of a tool, encoded by hand, is what the encoder would have written.
 func TestStatelessCall(t *testing.T) { byHandOrNot(t, testStatelessCall) }
 
 func testStatelessCall(t *testing.T) {
@@ -96,7 +96,7 @@ func testSessionCall(t *testing.T) {
 	}
 }
 
-// What is no JSON fails, instead of going out.
+// A result that is not valid JSON fails instead of going out.
 func TestCallResultIsChecked(t *testing.T) {
 	for _, r := range []*mcp.CallToolResult{
 		{StructuredContent: json.RawMessage(`{"a":1,"a":2}`)},

@@ -11,16 +11,16 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// changes gathers what happened until it is told. A change that already waits
-// is not added again, which bounds the queue by what was asked for and makes
-// a burst one notification.
+// changes queues changes until the client is notified of them. A change that is
+// already queued is not added again: that bounds the queue by what was subscribed
+// to, and turns a burst into one notification.
 type changes struct {
 	mu      sync.Mutex
 	waiting []mcp.Change
-	seen    map[mcp.Change]bool // is waiting, once that is long
+	seen    map[mcp.Change]bool // the set of waiting, once that is long
 	// wake is called when the queue stops being empty.
 	wake func()
-	conn *tap.Conn // as it is observed
+	conn *tap.Conn // observes the connection
 }
 
 func (q *changes) add(c mcp.Change) {
@@ -61,19 +61,19 @@ func (q *changes) take() []mcp.Change {
 	return taken
 }
 
-// drop empties the queue of what will not be told any more.
+// drop empties the queue of changes that will no longer be sent.
 func (q *changes) drop(reason mcp.DropReason, err error) {
 	for _, c := range q.take() {
 		q.dropped(c, reason, err)
 	}
 }
 
-// dropped says that a change is not told.
+// dropped records that a change is not sent.
 func (q *changes) dropped(c mcp.Change, reason mcp.DropReason, err error) {
 	q.conn.Drop(mcp.Sent, reason, changeMethods[c.Kind], err)
 }
 
-// changeMethods are the notifications that tell of changes.
+// changeMethods are the notifications that announce changes.
 var changeMethods = func() map[mcp.ChangeKind]string {
 	notes := map[mcp.ChangeKind]string{}
 	for _, m := range mcp.Methods() {
@@ -98,11 +98,11 @@ func subscribeTo(ctx context.Context, h mcp.Handler, x *mcp.Exchange, filter mcp
 	return w, nil
 }
 
-// changeFrame returns the frame of the notification that tells of a change, with
-// meta, if there is one, in its params. One change may be told to thousands, so
-// it is written by hand.
+// changeFrame returns the frame of the notification that announces a change, with
+// meta in its params unless it is nil. One change may go to thousands of clients,
+// so the frame is encoded by hand.
 func changeFrame(c mcp.Change, meta json.RawMessage) []byte {
-	const room = 128 // for what comes besides
+	const room = 128 // for everything else in the frame
 	frame := make([]byte, 0, room+len(meta)+len(c.URI))
 	frame = append(append(append(frame, `{"jsonrpc":"2.0","method":"`...), changeMethods[c.Kind]...), '"')
 	open := `,"params":{`
@@ -120,7 +120,7 @@ func changeFrame(c mcp.Change, meta json.RawMessage) []byte {
 }
 
 // Honoured returns the part of a filter that a server with these capabilities
-// can keep.
+// can honour.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 func Honoured(f mcp.SubscriptionFilter, c *mcp.ServerCapabilities) mcp.SubscriptionFilter {

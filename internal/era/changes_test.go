@@ -33,13 +33,13 @@ func TestChangeFrame(t *testing.T) {
 	}
 }
 
-// However many changes wait, each waits once, in the order in which they came;
-// the first one wakes who tells of them.
+// However many changes are queued, each is queued once, in the order in which they
+// came; the first one wakes the sender.
 func TestChangesWaitOnce(t *testing.T) {
 	for _, n := range []int{1, 2, 15, 16, 17, 18, 100} {
 		woken := 0
 		q := changes{wake: func() { woken++ }}
-		for range 2 { // what was taken may come again
+		for range 2 { // a change that was taken may come again
 			for range 3 {
 				for i := range n {
 					q.add(mcp.Change{Kind: mcp.ResourceUpdated, URI: strconv.Itoa(i)})

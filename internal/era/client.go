@@ -26,18 +26,19 @@ type Outgoing struct {
 	// LogLevel asks for log messages of this request; "" asks for none.
 	// Sessions have one level for all and ignore it.
 	LogLevel mcp.LoggingLevel
-	// Rounds says what the caller does of a call's rounds itself; nil is
-	// nothing. Sessions have no rounds and ignore it.
+	// Rounds says which part of a call's rounds the caller handles itself; nil
+	// means none. Sessions have no rounds and ignore it.
 	Rounds *Rounds
-	// Sent is told the ID before the request goes out; it may be nil.
+	// Sent is called with the ID before each request goes out; it may be nil.
 	Sent func(id jsonrpc.ID)
 }
 
-// Answerer answers what a server asks. A method that is not supported returns
-// an error; the capabilities that were declared keep servers from asking.
+// Answerer answers the questions of a server. A method that is not supported
+// returns an error; the declared capabilities keep servers from asking at all.
 type Answerer interface {
-	// Raw answers any question as it is, once it has been found to be one that
-	// was declared; ok is false when the other methods answer.
+	// Raw answers any question in its raw form. It is called only for questions
+	// that the declared capabilities cover. ok is false when the other methods
+	// answer instead.
 	Raw(ctx context.Context, method string, params json.RawMessage) (answer json.RawMessage, ok bool, err error)
 	Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 	Sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
@@ -46,13 +47,13 @@ type Answerer interface {
 	Visited(ctx context.Context, elicitationID string) error
 }
 
-// Self is what a client says of itself.
+// Self is what a client declares about itself.
 type Self struct {
 	Info         mcp.Implementation
 	Capabilities mcp.ClientCapabilities
 }
 
-// IDs hands out request identifiers, each once.
+// IDs hands out request identifiers, each once. It is safe for concurrent use.
 type IDs struct{ last atomic.Int64 }
 
 // Next returns a new identifier.
@@ -62,8 +63,8 @@ func (i *IDs) Next() jsonrpc.ID { return jsonrpc.IntID(i.last.Add(1)) }
 var errUnsupported = errors.New("not supported by this client")
 
 // ask answers one question of a server with a value that has a JSON form, in
-// the shape of the revision. What the revision lacks was not declared in it,
-// whatever the client can.
+// the shape of the revision. A question of a kind that the revision lacks is
+// refused, whatever the client is capable of.
 func ask(ctx context.Context, a Answerer, declared *mcp.ClientCapabilities, method string, params json.RawMessage, f *revision.Facts) (any, error) {
 	q, err := readAsked(method, params, f)
 	if err != nil {
@@ -92,7 +93,7 @@ func ask(ctx context.Context, a Answerer, declared *mcp.ClientCapabilities, meth
 	return shapeAnswer(answer, f), nil
 }
 
-// readAsked reads a question as the revision has it.
+// readAsked decodes a question, and refuses what the revision lacks.
 func readAsked(method string, params json.RawMessage, f *revision.Facts) (mcp.InputRequest, error) {
 	q, err := decodeQuestion(mcp.InputRequest{Method: method, Params: json.RawMessage(orEmpty(params))})
 	if err != nil {
@@ -121,7 +122,7 @@ func readAsked(method string, params json.RawMessage, f *revision.Facts) (mcp.In
 	return q, nil
 }
 
-// shapeAnswer leaves out of an answer what the revision lacks.
+// shapeAnswer returns an answer without what the revision lacks.
 func shapeAnswer(answer any, f *revision.Facts) any {
 	switch r := answer.(type) {
 	case *mcp.CreateMessageResult:
@@ -133,7 +134,7 @@ func shapeAnswer(answer any, f *revision.Facts) any {
 		if c.Role == "" {
 			c.Role = mcp.RoleAssistant
 		}
-		// Readers of the early revisions count on a reason.
+		// Readers of the early revisions rely on a reason.
 		// Spec: 2025-03-26 client/sampling#creating-messages.
 		if c.StopReason == "" && !f.Stateless {
 			c.StopReason = "endTurn"
@@ -152,8 +153,8 @@ func shapeAnswer(answer any, f *revision.Facts) any {
 	return answer
 }
 
-// sessionMeta keeps the _meta of an answer that has none in the stateless era:
-// there it is a part of a request.
+// sessionMeta returns the _meta of an answer, in a session. In the stateless era
+// an answer is part of a request and has none.
 func sessionMeta(m mcp.Meta, f *revision.Facts) mcp.Meta {
 	if f.Stateless {
 		return nil
@@ -167,7 +168,7 @@ func shapeRoot(r *mcp.Root, f *revision.Facts) *mcp.Root {
 	return &c
 }
 
-// joined makes one block of several, for revisions in which an answer has one.
+// joined merges several blocks into one, for revisions in which an answer has only one.
 func joined(blocks mcp.OneOrMany) mcp.OneOrMany {
 	var text strings.Builder
 	for _, b := range blocks {
@@ -180,7 +181,7 @@ func joined(blocks mcp.OneOrMany) mcp.OneOrMany {
 	return mcp.OneOrMany{mcp.Text(text.String())}
 }
 
-// withMeta puts _meta first into params, which has none; nil is no _meta.
+// withMeta adds _meta to params, which have none, as the first member; a nil meta adds nothing.
 func withMeta(params, meta json.RawMessage) json.RawMessage {
 	if meta == nil {
 		return params
@@ -201,8 +202,8 @@ func trimObject(doc json.RawMessage) []byte {
 	return doc[1 : len(doc)-1]
 }
 
-// isPlain reports whether there is nothing that this request alone says in
-// _meta, as for nearly all.
+// isPlain reports whether the request adds nothing of its own to _meta, as nearly
+// all do not.
 func (o *Outgoing) isPlain() bool { return len(o.Meta) == 0 && o.ProgressToken.IsZero() }
 
 func notify(ctx context.Context, conn mcp.Conn, o *Outgoing, meta json.RawMessage) error {

@@ -9,9 +9,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// stamp says that a result is complete, unless the handler gave it the type
-// of an extension, and who made it. What another server said of itself in a
-// result that is passed on is not said by this one.
+// stamp marks a result as complete, unless the handler gave it the type of an
+// extension, and names the server that made it. What another server said about
+// itself in a result that is passed on is removed.
 func stamp(f *mcp.ResultFields, name mcp.Meta) {
 	f.Meta = f.Meta.WithoutReserved()
 	if f.ResultType == "" {
@@ -33,11 +33,12 @@ type naming struct{ last atomic.Pointer[named] }
 type named struct {
 	name, title, version string
 	meta                 mcp.Meta
-	text                 json.RawMessage // the form of meta
+	text                 json.RawMessage // meta, encoded
 }
 
-// brief is how a server names itself in every result; who wants its pictures
-// and descriptions asks server/discover. It is shared, and must not be changed.
+// brief returns how a server names itself in every result; clients get its icons
+// and description from server/discover. The value is shared and must not be
+// changed.
 func (n *naming) brief(i *mcp.Implementation) *named {
 	if l := n.last.Load(); l != nil && l.name == i.Name && l.title == i.Title && l.version == i.Version {
 		return l
@@ -61,7 +62,7 @@ func nameMeta(i *mcp.Implementation) mcp.Meta {
 	return mcp.Meta{mcp.MetaServerInfo: text}
 }
 
-// cacheable fills in the hints that these results must have.
+// cacheable fills in the cache hints that some results must have.
 //
 // Spec: 2026-07-28 server/utilities/caching#cacheable-results.
 func cacheable(c *mcp.CacheFields) {

@@ -10,20 +10,20 @@ type contextKey struct{}
 
 var errEnd = errors.New("the end")
 
-// A context that nobody asks for its end is not made.
+// As long as nobody calls Done, no cancellable context is made.
 func TestContextIsMadeForWhoAsks(t *testing.T) {
 	c := NewContext(context.WithValue(t.Context(), contextKey{}, "v"))
 	if c.Err() != nil || c.Value(contextKey{}) != "v" || context.Cause(c) != nil {
 		t.Errorf("Err %v, Value %v, Cause %v", c.Err(), c.Value(contextKey{}), context.Cause(c))
 	}
 	if c.full != nil {
-		t.Error("it was made, though nobody asked for its end")
+		t.Error("a cancellable context was made, though nobody called Done")
 	}
 	c.Release()
 }
 
-// However it ends, whoever asks learns of it and of the cause, before and
-// after.
+// However a context ends, its end and the cause are seen, whether Done was called
+// before or after.
 func TestContextEnds(t *testing.T) {
 	for name, end := range map[string]func(c *Context, gone context.CancelCauseFunc){
 		"when it is told to":     func(c *Context, _ context.CancelCauseFunc) { c.End(errEnd) },
@@ -56,8 +56,8 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// Who keeps a context longer than its request finds it ended, even when asking
-// for the first time.
+// Whoever keeps a context longer than its request finds it ended, even when
+// asking for the first time.
 func TestContextEndsWithItsRequest(t *testing.T) {
 	c := NewContext(t.Context())
 	c.Release()

@@ -10,8 +10,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Conversation is what one client and the server say to each other on one
-// connection, or in one session: it decides what becomes of each message that
+// Conversation is the exchange of messages between one client and the server on
+// one connection, or in one session: it decides what happens to each message that
 // comes in. Transports carry bytes to and from it, and own the goroutines.
 // It is safe for concurrent use.
 type Conversation struct {
@@ -19,44 +19,43 @@ type Conversation struct {
 	opts      mcp.ServeOptions
 	decoder   *jsonrpc.Decoder
 	session   *Session
-	stateless *Stateless // nil: requests that stand alone do not come this way
+	stateless *Stateless // nil if no stateless requests come this way
 	inflight  inFlight
 	seen      *tap.Conn
 }
 
 // NewConversation returns a conversation whose session waits for initialize.
-// stateless serves the requests that stand alone; it is nil where only
-// messages of the session come. standing takes what belongs to no request, and
-// seen is the connection as it is observed.
+// stateless serves the stateless requests; it is nil where only messages of the
+// session come. standing takes what belongs to no request, and seen observes the
+// connection.
 func NewConversation(h mcp.Handler, opts mcp.ServeOptions, stateless *Stateless, standing Out, seen *tap.Conn) *Conversation {
 	opts = WithDefaults(&opts)
 	return &Conversation{handler: h, opts: opts, decoder: Decoder(opts), session: NewSession(h, opts, standing, seen), stateless: stateless, seen: seen}
 }
 
-// Delivery is how a message came, and how to go on with it.
+// Delivery says how a message came, and how to proceed with it.
 type Delivery struct {
-	// Out takes the answer and what precedes it. It may be nil for what is not
-	// answered: notifications and responses.
+	// Out takes the answer and what precedes it. It may be nil for messages that
+	// are not answered: notifications and responses.
 	Out Out
 	// Sender is who sent the message.
 	Sender Sender
-	// Start runs r.Serve, on a goroutine of the transport if need be, and
-	// reports false when nothing more is served: then it has not run it, and
-	// will not.
+	// Start runs r.Serve, on a goroutine of the transport if need be. It
+	// reports false when nothing more is served; then it does not run r.Serve.
 	Start func(r *Request) bool
 	// Queue runs functions that serve notifications, one after the other.
-	// nil runs them at once.
+	// If it is nil, they run at once.
 	Queue func(serve func())
 }
 
-// Decode reads a frame that holds one message. What it returns is for Receive.
+// Decode reads a frame that holds one message. The results are arguments of Receive.
 func (c *Conversation) Decode(frame []byte) (*jsonrpc.Message, error) {
 	return c.decoder.Decode(frame)
 }
 
 // Receive serves one message; bad is the error of its decoding. Messages that
-// change what the session is are served when it returns; others may have been
-// handed to Start or Queue.
+// change the state of the session have been served when it returns; others may
+// have been handed to Start or Queue.
 func (c *Conversation) Receive(ctx context.Context, m *jsonrpc.Message, bad error, d *Delivery) {
 	switch {
 	case bad != nil:
@@ -86,9 +85,9 @@ func (c *Conversation) request(ctx context.Context, m *jsonrpc.Message, d *Deliv
 	}
 }
 
-// Malformed deals with a message that could not be read, and reports whether
-// it may be answered. A notification may not. The ID of a response is one of
-// this side: the question it belongs to fails.
+// Malformed handles a message that could not be read, and reports whether it may
+// be answered. A notification may not. The ID of a response was chosen by this
+// side: the question it belongs to fails.
 //
 // Spec: 2025-11-25 basic#notifications.
 func (c *Conversation) Malformed(ctx context.Context, m *jsonrpc.Message, bad error) (answer bool) {
@@ -118,15 +117,15 @@ func (c *Conversation) Refuse(ctx context.Context, id jsonrpc.ID, reason error, 
 	c.opts.Logger.WarnContext(ctx, "message refused", "reason", rpc.Message)
 	frame, err := c.encodeRefusal(ctx, id, rpc)
 	if err != nil {
-		return // no error that is made here has data, which alone could not be encoded
+		return // cannot happen: only an error's data may fail to encode, and these have none
 	}
-	if err := out.Answer(ctx, frame, &Failure{Error: rpc, Malformed: true}); err != nil { // a client that is gone is noticed by who reads
+	if err := out.Answer(ctx, frame, &Failure{Error: rpc, Malformed: true}); err != nil { // the reader notices that the client has gone
 		c.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), "", frame, err)
 	}
 }
 
-// encodeRefusal leaves the id out where the revision's schema wants that, and
-// writes null as JSON-RPC has it before.
+// encodeRefusal omits an unknown id where the revision's schema requires that, and
+// writes null, as JSON-RPC does, in earlier revisions.
 //
 // Spec: 2026-07-28 basic#error-responses.
 func (c *Conversation) encodeRefusal(ctx context.Context, id jsonrpc.ID, rpc *jsonrpc.Error) ([]byte, error) {
@@ -151,9 +150,9 @@ func (c *Conversation) front(ctx context.Context, m *jsonrpc.Message) front {
 	return c.session
 }
 
-// facts are those of what belongs to no request that names its revision: the
-// session's, or without one the newest that the server speaks. Notifications
-// of the stateless era name none.
+// facts returns the facts to apply to a message that names no revision, such as a
+// notification of the stateless era: those of the session's revision, or, without
+// a session, of the newest that the server speaks.
 func (c *Conversation) facts(ctx context.Context) *revision.Facts {
 	if f := c.session.Facts(); f != nil {
 		return f
@@ -167,12 +166,12 @@ func (c *Conversation) facts(ctx context.Context) *revision.Facts {
 // Facts returns the facts of the session's revision, or nil before initialize.
 func (c *Conversation) Facts() *revision.Facts { return c.session.Facts() }
 
-// Cancel ends all requests with a cause, those that are admitted later as well.
+// Cancel ends all requests with a cause, including those that are admitted later.
 func (c *Conversation) Cancel(cause error) { c.inflight.cancelAll(cause) }
 
 // CancelListens ends the subscriptions, which never end by themselves.
 func (c *Conversation) CancelListens() { c.inflight.cancelListens() }
 
-// Close ends the session: questions to the client fail with the cause, and
-// nothing is told any more when it returns. Requests go on; see Cancel.
+// Close ends the session: questions to the client fail with the cause, and no
+// change is sent after it has returned. Requests go on; see Cancel.
 func (c *Conversation) Close(cause error) { c.session.Close(cause) }

@@ -1,11 +1,11 @@
-// Package era holds the protocol's two lives. Up to 2025-11-25 a client opens
-// a session and both sides send requests (Session, SessionClient). From
+// Package era implements the two eras of the protocol. Up to 2025-11-25 a client
+// opens a session and both sides send requests (Session, SessionClient). From
 // 2026-07-28 on every request stands alone (Stateless, StatelessClient). The
-// package knows neither features nor bytes on a network: it turns messages
-// into exchanges for an mcp.Handler, and what the handler says into messages.
+// package knows neither features nor transports: it turns messages into exchanges
+// for an mcp.Handler, and what the handler returns into messages.
 //
-// The two fronts share no base type. They have the same shape: Receive serves
-// one message, writes its answer and all that precedes it to an Out, and
+// The two fronts share no base type, but have the same shape: Receive serves one
+// message, writes its answer and everything that precedes it to an Out, and
 // returns.
 package era
 
@@ -28,13 +28,13 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Out takes what comes of one received message, in order. Frames are only
-// valid during the call. Methods may block while the peer reads slowly.
+// Out takes the messages that answer one received message, in order. Frames are
+// valid only during the call. Methods may block while the peer reads slowly.
 type Out interface {
 	// Message takes a notification or a request that precedes the answer.
 	Message(ctx context.Context, frame []byte) error
-	// Answer takes the response; nothing follows it. failed is nil when it is
-	// a result.
+	// Answer takes the response; nothing follows it. failed is nil when the
+	// response is a result.
 	Answer(ctx context.Context, frame []byte, failed *Failure) error
 }
 
@@ -43,29 +43,29 @@ type Failure struct {
 	*jsonrpc.Error
 	// Malformed says that the request was refused before a handler saw it.
 	Malformed bool
-	// Forbidden says that the sender may not do this, and Challenge what the
-	// sender could do about it, as the value of WWW-Authenticate; it may be "".
+	// Forbidden says that the sender is not allowed to do this. Challenge is the
+	// value of WWW-Authenticate that says how to get permission; it may be "".
 	Forbidden bool
 	Challenge string
 }
 
-// Dropper is an Out that has to know of answers that will not come.
+// Dropper is an Out that must be told when no answer will come.
 type Dropper interface {
-	// Dropped says that the request was cancelled.
+	// Dropped says that the request was cancelled and has no answer.
 	Dropped()
 }
 
-// Waiter is an Out that has to know when a request waits for its client.
+// Waiter is an Out that must be told when a request waits for its client.
 type Waiter interface {
-	// Waits says that a question was sent, and its answer is waited for.
+	// Waits says that a question was sent and its answer is awaited.
 	Waits()
 }
 
 // Sender is what a transport knows about who sent a message.
 type Sender struct {
-	// Principal is who the transport authenticated, or "".
+	// Principal is the identity that the transport authenticated, or "".
 	Principal string
-	// Authorization is what is known of the principal, or nil.
+	// Authorization is what is known about the principal, or nil.
 	Authorization *mcp.Authorization
 	// SessionID is the session's identifier, or "".
 	SessionID string
@@ -73,15 +73,15 @@ type Sender struct {
 	// they may be nil.
 	Mirrored func(name string) (value string, ok bool, err error)
 	Detach   func(retry time.Duration) error
-	// Seen is the connection that the message came on, as it is observed.
+	// Seen observes the connection that the message came on.
 	Seen *tap.Conn
 }
 
 // The reasons for which an exchange is cancelled, as causes of its context.
 var (
 	// ErrCancelled: the client sent notifications/cancelled, or closed the
-	// request's stream. There is no answer. Where the client gave a reason, the
-	// cause says that instead: whoever has sent the request on passes it on.
+	// request's stream. There is no answer. If the client gave a reason, that is
+	// the text of the cause, so that a gateway can pass it on.
 	ErrCancelled = errors.New("cancelled by the client")
 	// ErrCancelRequest: the client sent the older $/cancelRequest, and waits
 	// for an answer.
@@ -89,11 +89,11 @@ var (
 	// ErrShutdown: the server is going away.
 	ErrShutdown = errors.New("the server is shutting down")
 	// ErrExpired: the authorization that the exchange was opened with has
-	// ended. The client comes again with a new one.
+	// expired. The client has to come back with a new one.
 	ErrExpired = errors.New("the authorization has expired")
 )
 
-// cancelled returns an ErrCancelled with the reason of the one who cancelled.
+// cancelled returns an ErrCancelled with the client's reason, if it gave one.
 func cancelled(reason string) error {
 	if reason == "" {
 		return ErrCancelled
@@ -106,16 +106,16 @@ type cancelledError struct{ reason string }
 func (e *cancelledError) Error() string        { return e.reason }
 func (e *cancelledError) Is(target error) bool { return target == ErrCancelled }
 
-// codeRequestCancelled answers $/cancelRequest, which clients took over from
-// the Language Server Protocol.
+// codeRequestCancelled answers a request that was cancelled by $/cancelRequest,
+// which some clients adopted from the Language Server Protocol.
 const codeRequestCancelled = -32800
 
 // Cancelled returns the error that answers a request which $/cancelRequest
 // has cancelled.
 func Cancelled() *jsonrpc.Error { return jsonrpc.Errorf(codeRequestCancelled, "Request cancelled") }
 
-// VersionOf returns the protocol version that a message names, as it is there,
-// or nil.
+// VersionOf returns the protocol version that a message names, as raw JSON, or
+// nil if it names none.
 func VersionOf(m *jsonrpc.Message) json.RawMessage { return wire.Find(m.Meta, mcp.MetaProtocolVersion) }
 
 // IsStateless answers the one question that decides a message's era: does it
@@ -124,16 +124,16 @@ func VersionOf(m *jsonrpc.Message) json.RawMessage { return wire.Find(m.Meta, mc
 // Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
 func IsStateless(m *jsonrpc.Message) bool { return VersionOf(m) != nil }
 
-// Decoder returns the decoder of frames that servers receive.
+// Decoder returns a decoder for the frames that servers receive.
 func Decoder(o mcp.ServeOptions) *jsonrpc.Decoder {
 	d := &jsonrpc.Decoder{MaxBytes: o.MaxMessageBytes, MaxDepth: o.MaxDepth}
 	access.SetRules(d, rules())
 	return d
 }
 
-// rules follow from the table of methods: what clients send is looked for. Case
-// variants are refused of members that say what is called, on what, and on whose
-// behalf.
+// rules are derived from the methods that clients send. Params members that
+// differ only in case from a reserved name are refused: those names say what is
+// called, on what, and on whose behalf.
 var rules = sync.OnceValue(func() *access.Rules {
 	r := &access.Rules{Methods: map[string]string{}, Reserved: map[string]string{}, Retry: map[string]bool{memberResponses: true, memberState: true}}
 	reserve := func(name string) { r.Reserved[strings.ToLower(name)] = name }
@@ -163,11 +163,11 @@ const (
 	memberState     = "requestState"
 )
 
-// descriptorOf returns the descriptor of a method that clients send, nil for one
-// that the protocol does not define, or why the request cannot be served: the
-// revision lacks the method, or a member of its params differs in case only from
-// one of the protocol. Two parsers that disagree on which member counts are a
-// smuggling hole.
+// descriptorOf returns the descriptor of a method that clients send, or nil for a
+// method that the protocol does not define. The error says why the request cannot
+// be served: the revision lacks the method, or a member of its params differs only
+// in case from a name of the protocol. Two parsers that disagree on which member
+// counts are a smuggling hole.
 func descriptorOf(m *jsonrpc.Message, f *revision.Facts) (*mcp.Method, error) {
 	d := mcp.MethodNamed(m.Method)
 	if d == nil {
@@ -188,9 +188,9 @@ func mayAsk(method string) bool {
 	return d != nil && d.MayAsk
 }
 
-// wireError translates what a handler returned into what the client is told.
-// Errors that are not meant for the client become "internal error"; their
-// text goes to the log only.
+// wireError translates a handler's error into the error that the client gets.
+// Errors that are not meant for the client become "internal error"; their text
+// goes only to the log.
 //
 // Spec: 2026-07-28 basic#error-codes.
 func wireError(ctx context.Context, err error, facts *revision.Facts, log *slog.Logger, method string) *jsonrpc.Error {
@@ -230,8 +230,8 @@ func wireError(ctx context.Context, err error, facts *revision.Facts, log *slog.
 	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
 }
 
-// mayEmit reports whether a handler's own code may go out. The stateless era
-// has taken back two codes of earlier revisions and keeps a range to itself.
+// mayEmit reports whether an error code that a handler chose may go out. The
+// stateless era has withdrawn two codes of earlier revisions and reserves a range.
 //
 // Spec: 2026-07-28 basic#error-codes.
 func mayEmit(code int64, facts *revision.Facts) bool {
@@ -244,7 +244,7 @@ func mayEmit(code int64, facts *revision.Facts) bool {
 	return code < -32099 || code >= mcp.CodeUnsupportedVersion
 }
 
-// withCode says an error of a code that must not go out in one that may.
+// withCode returns a copy of e whose code may go out, for one whose code may not.
 func withCode(e *jsonrpc.Error, facts *revision.Facts) *jsonrpc.Error {
 	c := *e
 	c.Code = jsonrpc.CodeInternalError
@@ -271,7 +271,7 @@ func withData(e *jsonrpc.Error, data any) *jsonrpc.Error {
 	return e
 }
 
-// unsupportedVersion lists what the client may use instead.
+// unsupportedVersion is the error that lists the revisions the client may use.
 //
 // Spec: 2026-07-28 basic/versioning#protocol-version-negotiation.
 func unsupportedVersion(requested string, allowed []mcp.Revision) *jsonrpc.Error {

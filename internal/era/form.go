@@ -11,15 +11,15 @@ import (
 
 // form is how the results of an exchange go out: in which revision, and in whose
 // name. A result is copied, and what the revision lacks is cleared in the copy,
-// so a member that nothing here knows of travels in every revision. The
+// so a member that this package does not know goes out in every revision. The
 // handler's value may be shared and is never changed.
 type form struct {
 	facts *revision.Facts
-	by    *named // who answers; only the stateless era says it, nil otherwise
+	by    *named // the server that answers; nil in sessions, whose results do not name it
 }
 
-// result returns a result in a form that the revision has. Values that need no
-// change are passed on as they are.
+// result returns a result in the form of the revision. Values that need no change
+// are returned as they are.
 func (f form) result(method string, result any) (any, error) {
 	switch r := result.(type) {
 	case nil:
@@ -64,7 +64,7 @@ func (f form) result(method string, result any) (any, error) {
 	return f.raw(method, result)
 }
 
-// head completes or clears the members that many results have. cache is nil for
+// head completes or clears the members that many results share. cache is nil for
 // a result without cache hints.
 func (f form) head(fields *mcp.ResultFields, cache *mcp.CacheFields) {
 	if f.facts.Stateless {
@@ -80,10 +80,9 @@ func (f form) head(fields *mcp.ResultFields, cache *mcp.CacheFields) {
 	}
 }
 
-// raw is result for one that the handler gives in a form of its own, as a proxy
-// does that passes on what it got. What is known of it is shaped, and what is
-// not known keeps its text: members of no meaning here, and all digits of
-// numbers.
+// raw is result for a result of any other type, such as the JSON that a gateway
+// passes on. Known members are shaped; unknown ones keep their text, down to the
+// digits of numbers.
 func (f form) raw(method string, result any) (any, error) {
 	original, err := wire.Marshal(result)
 	if err != nil {
@@ -104,9 +103,9 @@ func (f form) raw(method string, result any) (any, error) {
 	return patch(original, known, shaped)
 }
 
-// custom is raw for a method that the protocol does not define. Sessions say
-// nothing of it, and leave out what a stateless server has said that it passed
-// through.
+// custom is raw for a method that the protocol does not define. A session adds
+// nothing to its result, and removes what a stateless server has added to one that
+// is passed on.
 func (f form) custom(original json.RawMessage) (any, error) {
 	if !f.facts.Stateless {
 		if wire.Is(wire.Find(original, "resultType"), mcp.ResultComplete) {

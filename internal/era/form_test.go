@@ -10,8 +10,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// A result that a handler gives as JSON is shaped as any other is, and keeps what
-// nothing here knows of, with every digit.
+// A result that a handler returns as JSON is shaped like any other, and keeps its
+// unknown members and every digit of its numbers.
 func TestRawResults(t *testing.T) {
 	const call = `{"com.example/x":[1.0,1e400],"content":[{"type":"audio","data":"AA==","mimeType":"audio/wav"},{"type":"text","text":"\u0061","new":12345678901234567890}],` +
 		`"structuredContent":[1.0],"resultType":"complete","_meta":{"com.example/k":1.50}}`
@@ -61,7 +61,7 @@ func TestRawResults(t *testing.T) {
 	}
 }
 
-// sameMembers compares documents whose members may come in another order.
+// sameMembers compares documents regardless of the order of their members.
 func sameMembers(t *testing.T, a, b string) bool {
 	t.Helper()
 	x, errA := wire.Canonical([]byte(a))
@@ -69,7 +69,7 @@ func sameMembers(t *testing.T, a, b string) bool {
 	return errA == nil && errB == nil && string(x) == string(y) || a == b
 }
 
-// What does not fit its method fails, instead of going out.
+// A result that does not fit its method fails instead of going out.
 func TestRawResultsAreChecked(t *testing.T) {
 	f := form{facts: revision.Of(mcp.Revision20251125)}
 	for _, result := range []string{`{"content":1}`, `[]`, `{"content":[{}]}`, `{"content":[],"content":[]}`} {

@@ -9,13 +9,14 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// What came over one hop and is passed on over the next, as a gateway does,
-// carries what the protocol says of the first hop only. Unwrap and
-// withoutReserved take it away, and stamped puts there what the next one says.
+// A message that a gateway passes on from one hop to the next carries members that
+// are true of the first hop only. Unwrap and withoutReserved remove them, and
+// stamped adds those of the next hop.
 
-// Unwrap takes params, which are valid JSON, apart as a caller gives them: the content, and what of
-// _meta may go on. The answers and the state of a request that was asked
-// questions belong to the hop on which they were asked.
+// Unwrap splits the params that a caller gives, which must be valid JSON, into the
+// content and the part of _meta that may be passed on. The answers and the state
+// of a multi-round request belong to the hop on which the questions were asked,
+// and are removed.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow (4).
 func Unwrap(method string, params json.RawMessage) (content json.RawMessage, meta mcp.Meta, err error) {
@@ -42,12 +43,12 @@ func Unwrap(method string, params json.RawMessage) (content json.RawMessage, met
 	return wire.Except(params, foreign...), meta.WithoutReserved(), nil
 }
 
-// withoutReserved returns params or a result with what of its _meta may go on.
+// withoutReserved returns params or a result without the reserved keys of _meta.
 func withoutReserved(doc json.RawMessage) json.RawMessage {
 	var meta mcp.Meta
 	raw := wire.Find(doc, "_meta")
 	if !isObject(raw) || wire.Unmarshal(raw, &meta) != nil {
-		return doc // nothing that is reserved
+		return doc // there are no reserved keys
 	}
 	kept := meta.WithoutReserved()
 	if len(kept) == len(meta) {
@@ -67,7 +68,7 @@ func withoutReserved(doc json.RawMessage) json.RawMessage {
 }
 
 // stamped returns the _meta of a message: what its caller puts there, and what
-// the protocol says on this hop. nil is none.
+// the protocol says on this hop. nil means no _meta.
 //
 // Spec: 2026-07-28 basic#meta.
 func (o *Outgoing) stamped(said mcp.Meta) (json.RawMessage, error) {

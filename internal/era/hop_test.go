@@ -10,8 +10,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Whatever params bring along, what is taken out is what belongs to another
-// hop, and the rest keeps its text and its order.
+// Whatever params bring along, only what belongs to another hop is taken out; the
+// rest keeps its text and its order.
 func FuzzUnwrap(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `[]`, `null`, `{"a":1.0}`, `{"_meta":{"progressToken":1,"a/b":1.0},"a":1e400}`, `{"_meta":null}`, `{"_meta":5}`,
@@ -50,7 +50,7 @@ func FuzzUnwrap(f *testing.F) {
 	})
 }
 
-// What the protocol says of a message is said last: nobody else can say it.
+// The protocol's own keys are written last, so nobody else can set them.
 func TestStampedMetaIsTheProtocols(t *testing.T) {
 	theirs := mcp.Meta{"a/b": json.RawMessage("1.0")}
 	for _, key := range []string{mcp.MetaProtocolVersion, mcp.MetaProgressToken, mcp.MetaLogLevel, mcp.MetaSubscriptionID} {

@@ -10,16 +10,17 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Inbound is what a client does with the frames that a server sends on one
-// connection: answers go to their calls, requests of the server are answered,
-// and notifications are passed on. The transport carries bytes, and owns the
-// goroutines. Its fields are set before Take is called, and do not change.
+// Inbound handles the frames that a server sends to a client on one connection:
+// answers go to their calls, requests of the server are answered, and
+// notifications are passed on. The transport carries bytes and owns the
+// goroutines. The fields must be set before Take is called, and must not change
+// afterwards.
 type Inbound struct {
 	Receiver mcp.Receiver
 	Decoder  jsonrpc.Decoder
-	// Reply sends a frame: the answer to a request, or an array of answers. An
-	// error is the transport's to report: whoever reads notices that a
-	// connection is gone.
+	// Reply sends a frame: the answer to a request, or an array of answers. The
+	// transport reports errors itself: its reader notices that the connection
+	// is gone.
 	Reply func(frame []byte) error
 	// Go runs f, which answers a request, on a goroutine of its own. It
 	// reports false when the connection has ended; then f does not run.
@@ -27,22 +28,21 @@ type Inbound struct {
 	// Refuse runs f, which refuses a request, without holding up reading. It
 	// reports false when that cannot be done; then f does not run.
 	Refuse func(f func()) bool
-	// Ignored is told of what came and goes nowhere. It may be nil.
+	// Ignored is called with each message that is dropped. It may be nil.
 	Ignored func(m *jsonrpc.Message, reason error)
-	// Seen is the connection as it is observed.
+	// Seen observes the connection.
 	Seen *tap.Conn
 
 	asked inFlight // requests of the server
 }
 
-// Pending are the calls that a frame may be about: all of a connection, or the
-// one whose stream it came on.
+// Pending are the calls that a frame may belong to: all those of a connection, or
+// the one whose stream it came on.
 type Pending interface {
 	// Resolve hands a response to its call, and reports whether there is one.
 	Resolve(response *jsonrpc.Message) bool
-	// Fail ends the call with this ID, whose answer cannot be read, and
-	// reports whether there is one. The ID is zero when it cannot be read
-	// either.
+	// Fail ends the call with this ID, because its answer cannot be read, and
+	// reports whether there is one. The ID is zero if it cannot be read either.
 	Fail(id jsonrpc.ID, err error) bool
 	// EndListen ends the subscription with this ID, and reports whether there
 	// is one.
@@ -50,12 +50,12 @@ type Pending interface {
 	// Answers reports whether the server's requests are answered here.
 	Answers() bool
 	// Context is what the receiver gets with requests and notifications. It
-	// ends with the connection, and has the values of the call's if they belong
-	// to one.
+	// ends with the connection, and has the values of the call's context if they
+	// belong to a call.
 	Context() context.Context
 }
 
-// maxAsked bounds the server's requests that are answered at a time.
+// maxAsked bounds how many of the server's requests are being answered at a time.
 const maxAsked = 256
 
 var (
@@ -64,10 +64,9 @@ var (
 	errTooMany    = errors.New("too many requests of the server wait to be refused")
 )
 
-// Take deals with one frame. It is called by one goroutine at a time for each
-// Pending. A batch is taken apart; a client understands one in every revision,
-// though servers send them only in 2025-03-26. What answers the requests in it
-// goes out as one array, too.
+// Take handles one frame. For each Pending, only one goroutine at a time may call
+// it. A client accepts batches in every revision, though servers send them only in
+// 2025-03-26. The answers to the requests of a batch go out as one array, too.
 //
 // Spec: 2025-03-26 basic#batching.
 func (in *Inbound) Take(frame []byte, calls Pending) {
@@ -98,8 +97,8 @@ func asks(m *jsonrpc.Message) bool {
 	return m.Kind == jsonrpc.Request && m.Method != "" && !m.ID.IsZero()
 }
 
-// message deals with one message; bad is the error of its decoding. Its answer
-// goes out together with others, or by itself if together is nil.
+// message handles one message; bad is the error of its decoding. Its answer goes
+// out together with others, or by itself if together is nil.
 func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, together *gather) {
 	switch {
 	case asks(m) && !calls.Answers():
@@ -119,8 +118,8 @@ func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, togethe
 	}
 }
 
-// endsListen handles a notification by which a server ends a subscription, and
-// reports whether m was one. The answer that should follow may never come.
+// endsListen handles a notification with which a server ends a subscription, and
+// reports whether m was one. The answer that should follow it may never come.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
 func endsListen(m *jsonrpc.Message, calls Pending) bool {
@@ -129,8 +128,8 @@ func endsListen(m *jsonrpc.Message, calls Pending) bool {
 }
 
 // malformed fails the call whose answer could not be read, so that it does not
-// wait. The reason is this side's own, so errors.As must not find an error in
-// it that looks like one the server sent. What is not an answer is ignored.
+// wait forever. The error arose on this side, so errors.As must not find one in it
+// that looks as if the server had sent it. Messages other than answers are ignored.
 //
 // Spec: 2026-07-28 basic#error-codes.
 func (in *Inbound) malformed(m *jsonrpc.Message, bad error, calls Pending) {
@@ -152,20 +151,20 @@ func (in *Inbound) request(ctx context.Context, m *jsonrpc.Message, bad error, t
 		}
 		return
 	}
-	if !in.Go(func() { in.reply(in.admitted(own, m, bad), together) }) { //nolint:contextcheck // own is made of ctx
+	if !in.Go(func() { in.reply(in.admitted(own, m, bad), together) }) { //nolint:contextcheck // own is derived from ctx
 		in.asked.remove(m.ID)
 		in.Seen.Drop(mcp.Received, mcp.DropClosed, m.Method, nil)
 	}
 }
 
-// unnamed returns a request like m of a method that nothing has: the receiver
-// still says by it whether this side answers at all.
+// unnamed returns a request with the ID of m and no method: the receiver's reaction
+// still tells whether this side answers requests at all.
 func unnamed(m *jsonrpc.Message) *jsonrpc.Message {
 	return &jsonrpc.Message{Kind: jsonrpc.Request, ID: m.ID}
 }
 
-// admitted answers a request, and forgets it before the answer goes out: the
-// server may use the ID again as soon as it has that.
+// admitted answers a request, and frees its ID before the answer goes out: the
+// server may use the ID again as soon as it has the answer.
 func (in *Inbound) admitted(ctx context.Context, m *jsonrpc.Message, bad error) []byte {
 	defer in.asked.remove(m.ID)
 	return in.answer(ctx, m, bad)

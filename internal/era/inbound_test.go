@@ -10,10 +10,10 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// client is a transport whose goroutines run at once, with one call, 1, and
-// one subscription, 2.
+// client is a transport that runs its functions synchronously, with one call, ID 1,
+// and one subscription, ID 2.
 type client struct {
-	silent bool // where requests are not answered
+	silent bool // requests are not answered here
 	happen []string
 }
 
@@ -60,7 +60,7 @@ func (c *client) Answers() bool { return !c.silent }
 
 func (*client) Context() context.Context { return context.Background() }
 
-// take returns what becomes of a frame.
+// take returns what happens to a frame.
 func (c *client) take(t *testing.T, frame string) string {
 	t.Helper()
 	in := Inbound{
@@ -113,8 +113,8 @@ func TestInboundMustNotAnswer(t *testing.T) {
 	}
 }
 
-// A request under an ID that is in use is refused, and so are too many. The
-// answers that a batch waits for come all the same.
+// A request under an ID that is in use is refused, and so is one too many. The
+// rest of a batch is answered all the same.
 func TestInboundRefuses(t *testing.T) {
 	c := new(client)
 	var waiting []func()

@@ -10,16 +10,15 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// inFlight knows the requests of one connection that are being served, of
-// both eras: a cancellation says an ID and nothing more. The zero value is
-// ready.
+// inFlight holds the requests of one connection that are being served, of both
+// eras: a cancellation names only an ID. The zero value is ready.
 //
 // Requests are registered by whoever reads the connection, before they run;
 // otherwise a cancellation could overtake its request.
 type inFlight struct {
 	mu      sync.Mutex
 	running map[jsonrpc.ID]running
-	over    error // the cause of cancelAll, once it was called
+	over    error // the cause given to cancelAll; nil before
 }
 
 type running struct {
@@ -62,8 +61,8 @@ func (f *inFlight) remove(id jsonrpc.ID) {
 	}
 }
 
-// cancel ends a request with a cause, and reports whether there is one. The
-// answer may have crossed the cancellation.
+// cancel ends a request with a cause, and reports whether it was in flight: the
+// cancellation may have crossed the answer.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#timing-considerations.
 func (f *inFlight) cancel(id jsonrpc.ID, cause error) bool {
@@ -76,8 +75,8 @@ func (f *inFlight) cancel(id jsonrpc.ID, cause error) bool {
 	return ok
 }
 
-// cancelAll ends every request with a cause, those that are registered later
-// as well: whoever waits for the last one must not wait for a latecomer.
+// cancelAll ends every request with a cause, including those registered later:
+// whoever waits for the last one must not wait for a latecomer.
 func (f *inFlight) cancelAll(cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,8 +98,8 @@ func (f *inFlight) cancelListens() {
 }
 
 // notice handles a notification that cancels a request, and reports whether m
-// was one. Malformed ones are ignored, and so are those of a request that is
-// not being served; seen tells of it.
+// was one. Malformed ones, and those for a request that is not being served, are
+// only recorded as dropped.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#error-handling.
 func (f *inFlight) notice(m *jsonrpc.Message, seen *tap.Conn) bool {

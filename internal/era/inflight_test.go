@@ -9,7 +9,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// A request that is registered when all were cancelled is cancelled, too:
+// A request that is registered after all were cancelled is cancelled, too:
 // whoever ends the connection waits for it.
 func TestLatecomersAreCancelled(t *testing.T) {
 	var f inFlight

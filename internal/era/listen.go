@@ -11,18 +11,18 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// maxSubscriptions bounds the resources that one session, or one subscription
-// of the stateless era, can watch: each costs memory as long as it lasts.
+// maxSubscriptions bounds how many resources one session, or one subscription of
+// the stateless era, can subscribe to: each takes memory as long as it lasts.
 const maxSubscriptions = 10_000
 
-// listen is an exchange that runs until it is cancelled: it tells the client
-// of changes, each tagged with the ID of the request that asked.
+// listen serves an exchange that runs until it is cancelled: it notifies the
+// client of changes, each tagged with the ID of the request that subscribed.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#opening-a-stream.
-func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *returnPath, desc *mcp.Description) (any, error) {
+func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, back *returnPath, desc *mcp.Description) (any, error) {
 	opened := make(chan *subscription)
-	go func() { // ends when the subscription is acknowledged, which is waited for
-		opened <- s.open(ctx, x, link, &desc.Capabilities)
+	go func() { // ends when the subscription is acknowledged; received from just below
+		opened <- s.open(ctx, x, back, &desc.Capabilities)
 	}()
 	sub := <-opened
 	defer sub.due.Stop()
@@ -31,32 +31,32 @@ func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, link *returnPat
 		sub.queue.drop(mcp.DropClosed, context.Cause(ctx))
 	}()
 	if sub.err == nil {
-		sub.err = s.tell(ctx, link, sub)
+		sub.err = s.tell(ctx, back, sub)
 	}
 	if sub.err != nil {
 		return nil, sub.err
 	}
-	return s.ended(ctx, link, x, sub.meta, &desc.Info)
+	return s.ended(ctx, back, x, sub.meta, &desc.Info)
 }
 
 // subscription is what a client listens to.
 type subscription struct {
-	meta  mcp.Meta        // of all that it is told
-	text  json.RawMessage // the form of meta
+	meta  mcp.Meta        // of each of its notifications
+	text  json.RawMessage // meta, encoded
 	queue changes
-	due   *time.Timer // runs while there is something to tell
+	due   *time.Timer // runs while changes are queued
 	stop  func()
 	err   error // why it was not opened
 }
 
-// open begins a subscription and acknowledges it. It has a goroutine of its own:
-// decoding and encoding take much of a stack, and that of the goroutine which
-// then waits, perhaps for days, stays small.
-func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *returnPath, caps *mcp.ServerCapabilities) (sub *subscription) {
+// open begins a subscription and acknowledges it. It runs on a goroutine of its
+// own: decoding and encoding grow the stack, and that of the goroutine which then
+// waits, perhaps for days, should stay small.
+func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, back *returnPath, caps *mcp.ServerCapabilities) (sub *subscription) {
 	sub = &subscription{due: time.NewTimer(0), stop: func() {}}
-	sub.queue.conn = link.seen
+	sub.queue.conn = back.seen
 	sub.due.Stop()
-	var result any // comes when it is over
+	var result any // rescue wants one; there is none yet
 	defer rescue(ctx, s.handler, x.Method, s.opts.Logger, &result, &sub.err)
 	filter, err := wanted(x, caps)
 	if err != nil {
@@ -68,19 +68,19 @@ func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, link *returnPath,
 		return sub
 	}
 	sub.queue.wake = func() { sub.due.Reset(s.opts.ChangeWindow) }
-	// Changes are watched before the acknowledgement is sent, so that nothing
-	// is missed between the two; they are told after it.
+	// Subscribing comes before the acknowledgement, so that no change is missed
+	// in between; changes are sent after it.
 	watching, err := subscribeTo(ctx, s.handler, x, *filter, sub.queue.add)
 	if err != nil {
 		sub.err = err
 		return sub
 	}
 	sub.stop = watching.Stop
-	sub.err = link.notify(ctx, mcp.NoteAcknowledged, &mcp.AcknowledgedParams{Meta: sub.meta, Notifications: watching.Filter})
+	sub.err = back.notify(ctx, mcp.NoteAcknowledged, &mcp.AcknowledgedParams{Meta: sub.meta, Notifications: watching.Filter})
 	return sub
 }
 
-// wanted reads what the client wants to hear of, as far as there is such.
+// wanted reads what the client subscribes to, as far as the server supports it.
 func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFilter, error) {
 	var p struct {
 		Notifications *mcp.SubscriptionFilter `json:"notifications"`
@@ -104,8 +104,8 @@ func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFil
 	return &filter, nil
 }
 
-// tell returns nil when ctx has ended.
-func (s *Stateless) tell(ctx context.Context, link *returnPath, sub *subscription) error {
+// tell sends changes until ctx has ended; then it returns nil.
+func (s *Stateless) tell(ctx context.Context, back *returnPath, sub *subscription) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -113,7 +113,7 @@ func (s *Stateless) tell(ctx context.Context, link *returnPath, sub *subscriptio
 		case <-sub.due.C:
 		}
 		for taken := sub.queue.take(); len(taken) > 0; taken = taken[1:] {
-			err := link.send(ctx, changeFrame(taken[0], sub.text))
+			err := back.send(ctx, changeFrame(taken[0], sub.text))
 			if err == nil {
 				continue
 			}
@@ -128,20 +128,20 @@ func (s *Stateless) tell(ctx context.Context, link *returnPath, sub *subscriptio
 	}
 }
 
-// ended closes a subscription that the server tears down: it names the
-// subscription as over, then answers the request. A client that cancelled
-// hears nothing more.
+// ended closes a subscription that the server ends: it notifies the client that
+// the subscription is over, then returns the answer to the request. A client that
+// cancelled gets neither.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#graceful-closure.
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
-func (s *Stateless) ended(ctx context.Context, link *returnPath, x *mcp.Exchange, meta mcp.Meta, info *mcp.Implementation) (any, error) {
+func (s *Stateless) ended(ctx context.Context, back *returnPath, x *mcp.Exchange, meta mcp.Meta, info *mcp.Implementation) (any, error) {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, ErrShutdown) && !errors.Is(cause, ErrExpired) {
 		return nil, cause
 	}
-	link.ctx = context.WithoutCancel(ctx)
-	//nolint:contextcheck // ctx has ended, and the end is what there is to tell
-	err := link.notify(link.ctx, mcp.NoteCancelled, &mcp.CancelledParams{Meta: meta, RequestID: x.ID, Reason: cause.Error()})
+	back.ctx = context.WithoutCancel(ctx)
+	//nolint:contextcheck // ctx has ended, which is what the client is told here
+	err := back.notify(back.ctx, mcp.NoteCancelled, &mcp.CancelledParams{Meta: meta, RequestID: x.ID, Reason: cause.Error()})
 	if err != nil {
 		return nil, err
 	}

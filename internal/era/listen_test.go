@@ -20,9 +20,9 @@ func (s *slow) Message(context.Context, []byte) error {
 
 func (*slow) Answer(context.Context, []byte, *Failure) error { return nil }
 
-// A change that is due when the server goes away does not make an error of the
-// subscription's end. Which of the two is seen first is a matter of luck, so it
-// is tried often.
+// A change that is due when the server goes away does not turn the subscription's
+// end into an error. Which of the two is seen first is random, so the test tries
+// often.
 func TestEndWhileAChangeIsDue(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestEndWhileAChangeIsDue(t *testing.T) {
 			out, ended := &slow{}, make(chan error)
 			go func() { ended <- s.tell(ctx, &returnPath{ctx: ctx, out: out}, sub) }() // ends with ctx
 			sub.queue.add(mcp.Change{Kind: mcp.ToolsChanged})
-			<-time.NewTimer(100 * time.Millisecond).C // it is being told
+			<-time.NewTimer(100 * time.Millisecond).C // the first one is being sent
 			sub.queue.add(mcp.Change{Kind: mcp.PromptsChanged})
 			<-time.NewTimer(500 * time.Millisecond).C // the second one is due
 			end(ErrShutdown)

@@ -9,20 +9,20 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-// listing is a result that is a list, on its way to the wire. Entries that the
-// handler keeps are encoded once for each revision, and a list of them is the
-// concatenation of their texts.
+// listing encodes a result that is a list. Entries that the handler caches are
+// encoded once for each revision, and a list of them is the concatenation of their
+// texts.
 type listing[T any] struct {
 	whole  any    // the result, without its entries
-	member string // that has the entries
+	member string // the name of the member that holds the entries
 	values []*T
-	kept   []*wire.Entry // of values, where the handler keeps them
+	kept   []*wire.Entry // the cached encodings of values, where the handler has them
 	facts  *revision.Facts
 	shape  func(*T, *revision.Facts) *T
 }
 
-// listOf takes the entries out of whole, which is the caller's own, and returns
-// how the whole is written with each of them as shape leaves it.
+// listOf takes the entries out of whole, which belongs to the caller, and returns
+// a function that writes whole with each entry shaped.
 func listOf[T any](whole any, member string, entries *[]*T, f *revision.Facts, shape func(*T, *revision.Facts) *T) wire.Written {
 	l := &listing[T]{whole, member, *entries, access.EntriesOf(whole), f, shape}
 	*entries = []*T{}
@@ -35,7 +35,7 @@ func (l *listing[T]) append(dst []byte) ([]byte, error) {
 		return nil, err
 	}
 	begin, end := wire.Place(whole, l.member)
-	const room = 64 // for what encloses the result
+	const room = 64 // for the message around the result
 	dst = slices.Grow(dst, len(whole)+l.size()+room)
 	dst = append(append(dst, whole[:begin]...), '[')
 	for i := range l.values {
@@ -49,7 +49,7 @@ func (l *listing[T]) append(dst []byte) ([]byte, error) {
 	return append(append(dst, ']'), whole[end:]...), nil
 }
 
-// size is how many bytes the entries take that have been encoded already.
+// size returns how many bytes the already encoded entries take.
 func (l *listing[T]) size() int {
 	n := 0
 	for i := range l.values {
@@ -60,8 +60,8 @@ func (l *listing[T]) size() int {
 	return n
 }
 
-// keptEntry returns the entry of the value at i, if its handler keeps one of
-// this very value.
+// keptEntry returns the cached entry of the value at i, or nil if the handler has
+// none of this very value.
 func (l *listing[T]) keptEntry(i int) *wire.Entry {
 	if i >= len(l.kept) || l.kept[i] == nil || !l.kept[i].Of(l.values[i]) {
 		return nil

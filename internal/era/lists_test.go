@@ -63,8 +63,8 @@ func listed(t *testing.T, r *mcp.ListToolsResult, f *revision.Facts) string {
 	return string(text[len("before "):])
 }
 
-// A list is what the encoder would have made of it, for the first time and
-// from what was kept, in every revision.
+// A list goes out as the encoder would have written it, the first time and from
+// cached entries, in every revision.
 func TestListIsWhatTheEncoderMakes(t *testing.T) {
 	tools, next := someTools(), "a\"b"
 	kept := entriesOf(tools)
@@ -83,8 +83,8 @@ func TestListIsWhatTheEncoderMakes(t *testing.T) {
 	}
 }
 
-// Entries that are of other values count for nothing: the list may have been
-// changed on the way.
+// Cached entries of other values are not used: the list may have been changed on
+// the way.
 func TestChangedListIsEncodedAnew(t *testing.T) {
 	f := revision.Of(mcp.Revision20260728)
 	tools := someTools()[:2]
@@ -102,7 +102,7 @@ func TestChangedListIsEncodedAnew(t *testing.T) {
 	}
 }
 
-// What has no JSON form fails as a whole and leaves nothing behind.
+// A list that has no JSON form fails as a whole and leaves nothing behind.
 func TestListWithoutJSONForm(t *testing.T) {
 	tools := []*mcp.Tool{{Name: "bad", InputSchema: json.RawMessage(`{`)}}
 	for range 2 {

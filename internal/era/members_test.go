@@ -17,13 +17,13 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// A member that is added to a type of the vocabulary travels in every revision
-// without further ado: what revisions lack is cleared, and nothing is copied
-// member by member. These tests fill every member of every type, send the values
-// through the shapes of every revision, and look which members arrive.
+// A member that is added to a type of the protocol goes out in every revision
+// without further code: what revisions lack is cleared, and nothing is copied
+// member by member. These tests fill every member of every type, shape the values
+// for every revision, and check which members arrive.
 
-// lacking says which members only some revisions have. What is not named here has
-// to arrive in all of them.
+// lacking says which members only some revisions have. All others must arrive in
+// every revision.
 var lacking = map[string]func(*revision.Facts) bool{
 	"Annotations.lastModified":         func(f *revision.Facts) bool { return f.LastModified },
 	"AudioContent":                     func(f *revision.Facts) bool { return f.Audio },
@@ -67,7 +67,7 @@ var lacking = map[string]func(*revision.Facts) bool{
 	"Tool.outputSchema":                func(f *revision.Facts) bool { return f.StructuredContent },
 	"Tool.title":                       func(f *revision.Facts) bool { return f.Titles },
 
-	// _meta of what a message holds; that of the message itself is in all.
+	// _meta of the parts of a message; that of the message itself is in every revision.
 	"Prompt._meta":           hasMeta,
 	"Resource._meta":         hasMeta,
 	"ResourceContents._meta": hasMeta,
@@ -87,8 +87,8 @@ func isSession(f *revision.Facts) bool { return !f.Stateless }
 
 func hasMeta(f *revision.Facts) bool { return f.MetaOnTypes }
 
-// elsewhere are the types that no shape of a revision is applied to, with what
-// becomes of them.
+// elsewhere names the types that are not shaped for a revision, and says what
+// happens to them instead.
 var elsewhere = map[string]string{
 	"CallToolParams":      "params of clients go out as the caller made them",
 	"CompleteParams":      "params of clients go out as the caller made them",
@@ -127,7 +127,7 @@ func TestEveryMemberTravels(t *testing.T) {
 	}
 }
 
-// vocabulary returns a filled value of everything that is shaped.
+// vocabulary returns a filled value of every type that is shaped.
 func vocabulary() []any {
 	all := []any{filled[mcp.Implementation](), filled[mcp.ServerCapabilities](), filled[mcp.ClientCapabilities]()}
 	for _, m := range mcp.Methods() {
@@ -141,7 +141,7 @@ func vocabulary() []any {
 	return append(all, filled[mcp.CancelledParams]())
 }
 
-// shapedFor sends a value the way it goes.
+// shapedFor shapes a value as the era does before sending it.
 func shapedFor(t *testing.T, v any, f *revision.Facts) []byte {
 	t.Helper()
 	caps := filled[mcp.ClientCapabilities]()
@@ -194,7 +194,7 @@ func filled[T any]() *T {
 	return v
 }
 
-// fill gives every member of what v points to a value of its own.
+// fill sets every member of what v points to, each to a different value.
 func fill(v any) any {
 	fillValue(reflect.ValueOf(v).Elem())
 	return v
@@ -272,7 +272,7 @@ func fillKind(v reflect.Value) {
 	}
 }
 
-// traveller compares a filled value with what came of it.
+// traveller compares a filled value with the document that went out.
 type traveller struct {
 	t     *testing.T
 	facts *revision.Facts

@@ -11,8 +11,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// requestMeta is what the protocol reads out of a request's _meta, as it is
-// there; nil is absent.
+// requestMeta holds the members of a request's _meta that the protocol defines, as
+// raw JSON; nil means absent.
 //
 // Spec: 2026-07-28 basic#meta.
 type requestMeta struct {
@@ -51,8 +51,8 @@ func readMeta(m *jsonrpc.Message) requestMeta {
 	return meta
 }
 
-// facts returns those of the revision that the request names, if it is one of
-// those allowed. What the other members look like is for that revision to say.
+// facts returns the facts of the revision that the request names, if that is
+// allowed. It is read first: the form of the other members depends on it.
 func (meta *requestMeta) facts(allowed []mcp.Revision) (*revision.Facts, error) {
 	if meta.version == nil || string(meta.version) == "null" {
 		return nil, missingMeta(mcp.MetaProtocolVersion)
@@ -69,7 +69,7 @@ func (meta *requestMeta) facts(allowed []mcp.Revision) (*revision.Facts, error) 
 	return nil, unsupportedVersion(named, allowed)
 }
 
-// level returns the log level that the request asks for; "" is none.
+// level returns the log level that the request asks for, or "" if it asks for none.
 //
 // Spec: 2026-07-28 server/utilities/logging#error-handling.
 func (meta *requestMeta) level() (mcp.LoggingLevel, error) {
@@ -90,17 +90,16 @@ func badMeta(key string, err error) error {
 	return mcp.InvalidParams("params._meta: %q: %v", key, err)
 }
 
-// newExchange makes the exchange of a message, as far as the message alone says
-// it; see fill.
-// newExchange returns the exchange of a message that came on a connection.
+// newExchange returns the exchange of a message that came on the connection that
+// seen observes. fill adds what _meta says.
 func newExchange(m *jsonrpc.Message, seen *tap.Conn) *mcp.Exchange {
 	x := &mcp.Exchange{ID: m.ID, Method: m.Method, Params: m.Params, Meta: m.Meta}
 	access.SetObserver(x, seen)
 	return x
 }
 
-// fill adds to an exchange what _meta says of it, but for the peer, which the
-// era knows.
+// fill sets the fields of an exchange that come from _meta, except for the peer,
+// which depends on the era.
 func (meta *requestMeta) fill(x *mcp.Exchange) error {
 	if meta.progressToken != nil {
 		token, err := jsonrpc.ParseID(meta.progressToken)

@@ -11,7 +11,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Probe is what came of asking a server of unknown era with server/discover.
+// Probe is the outcome of sending server/discover to a server of unknown era.
 // At most one field is set; none means that the server did not answer in
 // time, or went away.
 type Probe struct {
@@ -19,17 +19,17 @@ type Probe struct {
 	Error  *jsonrpc.Error
 }
 
-// Decision is how to go on with a server: statelessly in a revision, with a
-// session in a revision (the one to propose), or not at all.
+// Decision is how to proceed with a server: stateless, in Revision; with a
+// session, proposing Revision; or not at all, because of Err.
 type Decision struct {
 	Revision  mcp.Revision
 	Stateless bool
-	Discover  *mcp.DiscoverResult // what a stateless server said, if it did
+	Discover  *mcp.DiscoverResult // the result of the probe, if there was one
 	Err       error
 }
 
-// Opening says how to begin without knowing the server: whether to probe, and
-// in which revision.
+// Opening says how to begin with an unknown server: whether to probe, and in
+// which revision.
 func Opening(ours []mcp.Revision) (probe bool, in mcp.Revision) {
 	if s := revision.Stateless(ours); len(s) > 0 {
 		return true, s[0]
@@ -37,7 +37,7 @@ func Opening(ours []mcp.Revision) (probe bool, in mcp.Revision) {
 	return false, mcp.Revision{}
 }
 
-// Decide is the compatibility matrix: what a probe's outcome means for a
+// Decide implements the compatibility matrix: what a probe's outcome means for a
 // client that speaks ours.
 //
 // Spec: 2026-07-28 basic/versioning#compatibility-matrix.
@@ -67,13 +67,13 @@ func Propose(ours []mcp.Revision) Decision {
 func mutual(ours []mcp.Revision, theirs []string, d *mcp.DiscoverResult) Decision {
 	r := revision.Common(ours, theirs)
 	if r.IsZero() {
-		return Decision{Err: fmt.Errorf("no revision in common: the server speaks %s, this client is to speak %s", strings.Join(theirs, ", "), list(ours))}
+		return Decision{Err: fmt.Errorf("no revision in common: the server speaks %s, this client %s", strings.Join(theirs, ", "), list(ours))}
 	}
 	return Decision{Revision: r, Stateless: revision.Of(r).Stateless, Discover: d}
 }
 
-// discovered decodes a DiscoverResult. One that lacks what it must have is
-// the answer of a server that does not know the method.
+// discovered decodes a DiscoverResult. A result without the required members comes
+// from a server that does not know the method.
 func discovered(result []byte) (*mcp.DiscoverResult, bool) {
 	if result == nil {
 		return nil, false
@@ -98,16 +98,16 @@ func refusedVersion(e *jsonrpc.Error) ([]string, bool) {
 	return data.Supported, true
 }
 
-// isModern reports whether only a server of the stateless era sends this error.
+// isModern reports whether this is an error that only a server of the stateless era sends.
 func isModern(e *jsonrpc.Error) bool {
 	return e != nil && e.Code <= mcp.CodeHeaderMismatch && e.Code >= mcp.CodeUnsupportedVersion
 }
 
-// Renegotiate reads out of a server's refusal of a session's revision what to
-// propose instead.
+// Renegotiate returns the revision to propose instead when a server has refused
+// one for a session. ok is false when the refusal names none that helps.
 //
 // Spec: 2025-11-25 basic/lifecycle#error-handling.
-func Renegotiate(ours []mcp.Revision, refused mcp.Revision, err error) (mcp.Revision, bool) {
+func Renegotiate(ours []mcp.Revision, refused mcp.Revision, err error) (r mcp.Revision, ok bool) {
 	var rpc *jsonrpc.Error
 	if !errors.As(err, &rpc) || rpc.Data == nil {
 		return mcp.Revision{}, false
@@ -118,12 +118,12 @@ func Renegotiate(ours []mcp.Revision, refused mcp.Revision, err error) (mcp.Revi
 	if wire.Unmarshal(rpc.Data, &data) != nil {
 		return mcp.Revision{}, false
 	}
-	r := revision.Common(revision.Session(ours), data.Supported)
+	r = revision.Common(revision.Session(ours), data.Supported)
 	return r, !r.IsZero() && r != refused && !revision.Of(r).Stateless
 }
 
-// Late reads out of a server's refusal of a handshake that it has no sessions:
-// it was too slow to answer the probe. The decision says how to go on.
+// Late recognizes the refusal of a handshake by a server that has no sessions, but
+// was too slow to answer the probe. The decision says how to proceed.
 //
 // Spec: 2026-07-28 basic/versioning#compatibility-matrix.
 func Late(ours []mcp.Revision, err error) (Decision, bool) {

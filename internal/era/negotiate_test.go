@@ -54,7 +54,7 @@ func TestDecide(t *testing.T) {
 
 func TestOnlyAProbeThatCanHelpIsSent(t *testing.T) {
 	if probe, _ := Opening([]mcp.Revision{mcp.Revision20241105}); probe {
-		t.Error("a client of sessions probes")
+		t.Error("a client that speaks only session revisions probes")
 	}
 	if probe, in := Opening(nil); !probe || in != mcp.Revision20260728 {
 		t.Errorf("probe %v in %s", probe, in)

@@ -12,12 +12,12 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// What somebody else has made, and a handler or an answerer passes on, is raw
-// JSON. It is shaped like everything else; members that are not known, and the
-// text of those in which nothing has to change, stay as they are.
+// What a handler or an answerer passes on from somebody else is raw JSON. It is
+// shaped like everything else; unknown members, and the text of members that need
+// no change, stay as they are.
 
-// decodeQuestion returns a question with raw params as the type of its method,
-// if it is one that servers ask.
+// decodeQuestion decodes raw params into the type of the question's method, if it
+// is one that servers ask. Other questions are returned unchanged.
 func decodeQuestion(q mcp.InputRequest) (mcp.InputRequest, error) {
 	raw, ok := q.Params.(json.RawMessage)
 	if !ok {
@@ -35,8 +35,8 @@ func decodeQuestion(q mcp.InputRequest) (mcp.InputRequest, error) {
 	return q, nil
 }
 
-// lowerRawQuestion is lowerQuestion for raw params. Ones that cannot be read
-// stay as they are; missing refuses them.
+// lowerRawQuestion is lowerQuestion for raw params. Params that cannot be read stay
+// as they are; missing refuses them.
 func lowerRawQuestion(q mcp.InputRequest, raw json.RawMessage, f *revision.Facts, c *mcp.ClientCapabilities) mcp.InputRequest {
 	checked, err := wire.Marshal(raw)
 	if err != nil {
@@ -66,8 +66,8 @@ func lowerRawQuestion(q mcp.InputRequest, raw json.RawMessage, f *revision.Facts
 	return q
 }
 
-// holdsLists reports whether a message has a list of content, which it does not
-// have before there are tools, even one of a single block.
+// holdsLists reports whether the content of a message is a list, even of a single
+// block. Revisions without sampling tools have no such lists.
 func holdsLists(params json.RawMessage) bool {
 	var p struct {
 		Messages []struct {
@@ -105,8 +105,8 @@ func shapeRawAnswer(method string, answer json.RawMessage, f *revision.Facts) (j
 	return out, err
 }
 
-// patch carries over into raw what has become of before, which was decoded from
-// it.
+// patch applies to raw the changes from before, which was decoded from it, to
+// after.
 func patch(raw json.RawMessage, before, after any) (json.RawMessage, error) {
 	was, err := wire.Marshal(before)
 	if err != nil {
@@ -119,7 +119,7 @@ func patch(raw json.RawMessage, before, after any) (json.RawMessage, error) {
 	return wire.Merge(raw, was, is)
 }
 
-// replace puts a member of a value into raw.
+// replace copies one member of a value into raw.
 func replace(raw json.RawMessage, name string, from any) (json.RawMessage, error) {
 	doc, err := wire.Marshal(from)
 	if err != nil {
@@ -129,8 +129,8 @@ func replace(raw json.RawMessage, name string, from any) (json.RawMessage, error
 }
 
 // relayed returns the params of a notification that a handler passes on to the
-// client of an exchange. Progress gets the token of that client. ok is false
-// for what the client has not asked for.
+// client of an exchange. Progress gets that client's token. ok is false for a
+// notification that the client has not asked for.
 //
 // Spec: 2026-07-28 basic/patterns/progress#progress-flow.
 // Spec: 2026-07-28 server/utilities/logging#per-request-log-level.
@@ -163,20 +163,20 @@ func relayed(back mcp.Backchannel, method string, params json.RawMessage, token 
 }
 
 // relay is Backchannel.Notify for raw params.
-func (l *returnPath) relay(ctx context.Context, back mcp.Backchannel, method string, params json.RawMessage) error {
+func (p *returnPath) relay(ctx context.Context, back mcp.Backchannel, method string, params json.RawMessage) error {
 	checked, err := wire.Marshal(params)
 	if err != nil {
-		l.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
+		p.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
 		return fmt.Errorf("%s: params: %w", method, err)
 	}
-	params, ok, err := relayed(back, method, checked, l.token, l.facts)
+	params, ok, err := relayed(back, method, checked, p.token, p.facts)
 	switch {
 	case err != nil:
-		l.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
+		p.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)
 		return err
 	case !ok:
-		l.seen.Drop(mcp.Sent, mcp.DropNotWanted, method, nil)
+		p.seen.Drop(mcp.Sent, mcp.DropNotWanted, method, nil)
 		return nil
 	}
-	return l.message(ctx, &jsonrpc.Message{Kind: jsonrpc.Notification, Method: method, Params: params})
+	return p.message(ctx, &jsonrpc.Message{Kind: jsonrpc.Notification, Method: method, Params: params})
 }

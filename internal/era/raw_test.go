@@ -10,7 +10,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// A question of another server is put as each revision has it; what the
+// A question of another server is sent in the form of each revision; what the
 // revision does not change keeps its text, known or not.
 func TestRawQuestionsAreLowered(t *testing.T) {
 	all := &mcp.ClientCapabilities{
@@ -91,7 +91,7 @@ func TestRawQuestionsNeedTheirCapability(t *testing.T) {
 	}
 }
 
-// The answer of another client goes out as each revision has it.
+// The answer of another client goes out in the form of each revision.
 func TestRawAnswersAreShaped(t *testing.T) {
 	tests := []struct {
 		revision         mcp.Revision

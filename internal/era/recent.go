@@ -16,15 +16,15 @@ const (
 	maxRecentText = 4 << 10 // bytes
 )
 
-// recent remembers the decoded form of texts that come again and again: what a
-// client says of itself is in every request of the stateless era, word for word.
+// recent caches the decoded form of texts that repeat: what a client declares about
+// itself is in every request of the stateless era, word for word.
 //
 // With decoding each time, a small call in the stateless era takes 9 % more
 // processor time, over stdio with 16 in flight and over HTTP with 16 connections, of a
 // client that declares nothing (measured 2026-11-22,
-// docs/decisions/0008-hot-path.md). When it is wrong, a request is served as if
-// another client had sent it: so a text is found by all of its bytes, and nobody
-// gets what is remembered. decode returns a copy, in which a handler may write.
+// docs/decisions/0008-hot-path.md). A mistake here means that a request is served
+// as if another client had sent it. So the key is the whole text, and cached values
+// are never handed out: decode returns a copy, to which a handler may write.
 //
 // The zero value is ready, and safe for concurrent use.
 type recent[T any] struct {
@@ -32,8 +32,8 @@ type recent[T any] struct {
 	seen map[string]T
 }
 
-// decode returns what text says, for the caller alone. clone makes a copy that
-// shares no memory with the original that can be written to.
+// decode returns the decoded text, for the caller alone. clone must make a copy
+// that shares no writable memory with the original.
 func (r *recent[T]) decode(text []byte, clone func(T) T) (T, error) {
 	r.mu.RLock()
 	v, ok := r.seen[string(text)]
@@ -44,8 +44,8 @@ func (r *recent[T]) decode(text []byte, clone func(T) T) (T, error) {
 	return r.learn(text, clone)
 }
 
-// learn is apart from decode because its value is on the heap, which one that is
-// found need not be.
+// learn is separate from decode because its value escapes to the heap, and one
+// found in the cache need not.
 func (r *recent[T]) learn(text []byte, clone func(T) T) (T, error) {
 	var v T
 	if err := wire.Unmarshal(text, &v); err != nil || len(text) > maxRecentText {
@@ -53,7 +53,7 @@ func (r *recent[T]) learn(text []byte, clone func(T) T) (T, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.seen == nil || len(r.seen) >= maxRecent { // who is still there is soon known again
+	if r.seen == nil || len(r.seen) >= maxRecent { // clients that are still active are soon back
 		r.seen = make(map[string]T)
 	}
 	r.seen[string(text)] = clone(v)

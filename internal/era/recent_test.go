@@ -11,7 +11,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// A copy shares no memory that can be written to, whatever members the types
+// A copy shares no writable memory with the original, whatever members the types
 // have.
 func TestClonesShareNothing(t *testing.T) {
 	info, capabilities := *filled[mcp.Implementation](), *filled[mcp.ClientCapabilities]()
@@ -56,8 +56,8 @@ func sharesNothing(t *testing.T, path string, a, b reflect.Value) {
 	}
 }
 
-// meddling is a handler that says what a client has declared, and then writes
-// into it.
+// meddling is a handler that returns what a client has declared, and then writes
+// to it.
 type meddling struct{ handing }
 
 func (meddling) Serve(_ context.Context, x *mcp.Exchange) (any, error) {
@@ -72,8 +72,8 @@ func (meddling) Serve(_ context.Context, x *mcp.Exchange) (any, error) {
 	return map[string]string{"said": string(said)}, err
 }
 
-// What a handler writes into the declarations of one request is not there in
-// the next, even when that says the same: it may come from another client.
+// What a handler writes to the declarations of one request does not show up in the
+// next, even when that has the same text: it may come from another client.
 func TestDeclarationsAreTheRequestsOwn(t *testing.T) {
 	s, err := NewStateless(meddling{}, mcp.ServeOptions{})
 	if err != nil {
@@ -92,7 +92,7 @@ func TestDeclarationsAreTheRequestsOwn(t *testing.T) {
 	}
 }
 
-// The same text is decoded once, and as long as few others come between.
+// The same text is decoded once, as long as few others come in between.
 func TestRecentIsBounded(t *testing.T) {
 	var r recent[mcp.Implementation]
 	for i := range 3 * maxRecent {

@@ -8,8 +8,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Request is one that was admitted: it is known by its ID, so that it can be
-// cancelled, until its answer goes out. It is the Out of whoever serves it.
+// Request is an admitted request: it is registered by its ID, so that it can be
+// cancelled, until its answer goes out. It is the Out that its front writes to.
 type Request struct {
 	Out
 	of        *Conversation
@@ -23,10 +23,10 @@ var (
 	_ Waiter  = (*Request)(nil)
 )
 
-// Admit registers a request whose answer goes to out. It is called by whoever
-// reads the connection: otherwise a cancellation could overtake its request.
-// Whoever gets the request calls Serve or Drop. The error says why the request
-// is refused: its ID is in use, or too many are being served.
+// Admit registers a request whose answer goes to out. The goroutine that reads the
+// connection must call it, as a cancellation could otherwise overtake its request;
+// then somebody must call Serve or Drop. The error says why the request is refused:
+// its ID is in use, or too many are being served.
 func (c *Conversation) Admit(ctx context.Context, m *jsonrpc.Message, out Out) (*Request, error) {
 	own, err := c.inflight.add(ctx, m, c.opts.MaxInFlight)
 	if err != nil {
@@ -35,20 +35,20 @@ func (c *Conversation) Admit(ctx context.Context, m *jsonrpc.Message, out Out) (
 	return &Request{Out: out, of: c, m: m, ctx: own}, nil
 }
 
-// Serve serves the request, and returns when it is answered, or was cancelled.
+// Serve serves the request, and returns when it was answered or cancelled.
 func (r *Request) Serve(sender Sender) {
 	defer r.forget() // it may end without an answer
 	r.of.front(r.ctx, r.m).Receive(r.ctx, r.m, r, sender)
 }
 
-// Drop gives up a request that is not to be served after all: the connection
-// is ending. There is no answer.
+// Drop gives up a request that will not be served after all, because the
+// connection is ending. There is no answer.
 func (r *Request) Drop() {
 	r.of.seen.Drop(mcp.Received, mcp.DropClosed, r.m.Method, nil)
 	r.Dropped()
 }
 
-// forget makes the ID free for another request.
+// forget frees the ID for another request.
 func (r *Request) forget() {
 	if !r.forgotten.Swap(true) {
 		r.of.inflight.remove(r.m.ID)

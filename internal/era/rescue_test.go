@@ -16,7 +16,7 @@ type trap struct{}
 
 func (trap) MarshalJSON() ([]byte, error) { panic("trap") }
 
-// handing is a handler that answers everything with one result.
+// handing is a handler that answers every request with the same result.
 type handing struct{ result any }
 
 func (h handing) Serve(context.Context, *mcp.Exchange) (any, error) { return h.result, nil }
@@ -24,8 +24,8 @@ func (handing) Describe(context.Context, *mcp.Peer) *mcp.Description {
 	return new(mcp.Description)
 }
 
-// A result that cannot be looked into or encoded fails its own request, and
-// does not end the process.
+// A result that panics when it is read or encoded fails its own request, and does
+// not end the process.
 func TestBadResultsFailTheirRequest(t *testing.T) {
 	for name, result := range map[string]any{
 		"panics":         trap{},
@@ -61,12 +61,12 @@ func refused(t *testing.T, out *keeper) {
 	}
 }
 
-// panicking is a handler that cannot be subscribed to.
+// panicking is a handler that panics on a subscription.
 type panicking struct{ handing }
 
 func (panicking) Serve(context.Context, *mcp.Exchange) (any, error) { panic("watch") }
 
-// So does a subscription that cannot be opened.
+// A subscription whose handler panics fails, too, and does not end the process.
 func TestPanicInWatch(t *testing.T) {
 	s, err := NewStateless(panicking{}, mcp.ServeOptions{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Rounds says what the caller of a client does of a call's rounds itself.
+// Rounds says which part of a call's rounds the caller of a client handles itself.
 type Rounds struct {
-	// HandOver gives the questions to the caller, as an *mcp.InputRequired,
-	// instead of the Answerer.
+	// HandOver returns the questions to the caller, as an *mcp.InputRequired,
+	// instead of asking the Answerer.
 	HandOver bool
-	// Answers and State go on with a call that was handed over.
+	// Answers and State continue a call whose questions were handed over.
 	Answers map[string]json.RawMessage
 	State   json.RawMessage
 }
 
-// Resumes reports whether a call goes on with what was handed over.
+// Resumes reports whether this call continues one whose questions were handed over.
 func (r *Rounds) Resumes() bool { return r != nil && (len(r.Answers) > 0 || r.state() != nil) }
 
-// state returns the state; nil is none.
+// state returns the state, or nil if there is none.
 func (r *Rounds) state() json.RawMessage {
 	if string(r.State) == "null" {
 		return nil
@@ -55,7 +55,7 @@ func (o *Outgoing) first() (json.RawMessage, error) {
 	return again(o.Params, answers, state)
 }
 
-// encodeAnswers encodes answers that are JSON already, which keep their text.
+// encodeAnswers encodes answers, each of which is JSON already and keeps its text.
 func encodeAnswers(answers map[string]json.RawMessage) (json.RawMessage, error) {
 	doc := json.RawMessage("{}")
 	for _, key := range slices.Sorted(maps.Keys(answers)) {
@@ -70,8 +70,8 @@ func encodeAnswers(answers map[string]json.RawMessage) (json.RawMessage, error) 
 	return doc, nil
 }
 
-// again returns the params to ask again with. The state is echoed as it came;
-// what is nil is left out.
+// again returns the params of the next round. The state is echoed verbatim; answers
+// and state are left out if nil.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow (2).
 func again(params, answers json.RawMessage, state *string) (_ json.RawMessage, err error) {
@@ -91,9 +91,9 @@ func again(params, answers json.RawMessage, state *string) (_ json.RawMessage, e
 	return wire.Set(params, "requestState", raw)
 }
 
-// required returns what a server wants to know, for a caller who finds out by
-// itself. Where the server has sent no state, State is null: a caller that
-// keeps the last one must not bring back an older one.
+// required returns what a server wants to know, for a caller that answers it
+// itself. If the server has sent no state, State is null, so that a caller that
+// keeps the latest state does not send back an older one.
 func (h *head) required() (*mcp.InputRequired, error) {
 	r := &mcp.InputRequired{State: json.RawMessage("null")}
 	for _, key := range slices.Sorted(maps.Keys(h.Requests)) {

@@ -17,17 +17,17 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Session is one client's conversation in a revision up to 2025-11-25. The
-// transport that made it decides how long it lives.
+// Session is the session of one client, in a revision up to 2025-11-25. The
+// transport that created it decides how long it lives.
 //
 // Spec: 2025-11-25 basic/lifecycle.
 type Session struct {
 	handler  mcp.Handler
 	opts     mcp.ServeOptions
-	standing Out // for what belongs to no request
+	standing Out // for messages that belong to no request
 	seen     *tap.Conn
 	calls    calls.Table
-	ctx      context.Context //nolint:containedctx // the session's own life: ended by Close
+	ctx      context.Context //nolint:containedctx // the session's lifetime: ended by Close
 	end      context.CancelCauseFunc
 
 	agreed atomic.Pointer[agreement] // nil until initialize
@@ -35,12 +35,12 @@ type Session struct {
 	mu            sync.Mutex
 	ready         bool // notifications/initialized came
 	level         mcp.LoggingLevel
-	subscriptions map[string]*subscribedTo // by resource URI; "" is the lists
+	subscriptions map[string]*subscribedTo // by resource URI; "" stands for changes of lists
 	queue         changes
 	telling       sync.WaitGroup
 }
 
-// agreement is what initialize has settled. It does not change.
+// agreement is what was negotiated by initialize. It does not change.
 type agreement struct {
 	facts    *revision.Facts
 	declared *mcp.ServerCapabilities
@@ -48,8 +48,7 @@ type agreement struct {
 }
 
 // NewSession returns a session that waits for initialize. standing takes the
-// messages that belong to no request, and seen is the connection as it is
-// observed.
+// messages that belong to no request, and seen observes the connection.
 func NewSession(h mcp.Handler, opts mcp.ServeOptions, standing Out, seen *tap.Conn) *Session {
 	s := &Session{handler: h, opts: WithDefaults(&opts), standing: standing, seen: seen, level: mcp.LevelInfo, subscriptions: map[string]*subscribedTo{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
@@ -57,17 +56,17 @@ func NewSession(h mcp.Handler, opts mcp.ServeOptions, standing Out, seen *tap.Co
 	return s
 }
 
-// Close ends the session: questions to the client fail with the cause, and
-// nothing is told any more when it returns.
+// Close ends the session: questions to the client fail with the cause, and no
+// change is sent after it has returned.
 func (s *Session) Close(cause error) {
 	s.calls.Close(cause)
 	s.mu.Lock()
 	s.end(cause)
-	watching := s.subscriptions
+	subscriptions := s.subscriptions
 	s.subscriptions = map[string]*subscribedTo{}
 	s.mu.Unlock()
-	for _, w := range watching {
-		w.end()
+	for _, sub := range subscriptions {
+		sub.end()
 	}
 	s.telling.Wait()
 }
@@ -81,7 +80,7 @@ func (s *Session) Facts() *revision.Facts {
 	return nil
 }
 
-// Inline reports whether a message changes what the session is, and so has to
+// Inline reports whether a message changes the state of the session, and so has to
 // be served before the next one is read.
 func Inline(m *jsonrpc.Message) bool {
 	return m.Kind == jsonrpc.Response || m.Method == mcp.MethodInitialize || m.Method == mcp.NoteInitialized
@@ -102,25 +101,25 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, send
 		return
 	case jsonrpc.Request:
 	}
-	t := &sessionBack{returnPath: returnPath{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger, seen: s.seen}, session: s}
-	if t.facts == nil {
-		t.facts = revision.Oldest()
+	back := &sessionBack{returnPath: returnPath{ctx: ctx, out: out, facts: s.Facts(), log: s.opts.Logger, seen: s.seen}, session: s}
+	if back.facts == nil {
+		back.facts = revision.Oldest()
 	}
 	d, err := s.descriptor(ctx, m, sender)
 	var result any
 	switch {
 	case err != nil:
 	case d != nil && d.Connection:
-		result, err = s.configure(ctx, m, d, t, sender)
+		result, err = s.configure(ctx, m, d, back, sender)
 	default:
-		result, err = s.run(ctx, m, t, sender)
+		result, err = s.run(ctx, m, back, sender)
 	}
-	t.answer(ctx, m, result, err)
+	back.answer(ctx, m, result, err)
 }
 
-// descriptor returns the descriptor of a request's method, nil for one that the
-// protocol does not define, or why the request cannot be served. Only what opens
-// a session, or looks whether there is anybody, comes before it is open.
+// descriptor returns the descriptor of a request's method, or nil for a method that
+// the protocol does not define. The error says why the request cannot be served.
+// Until the session is open, only initialize and ping can be.
 func (s *Session) descriptor(ctx context.Context, m *jsonrpc.Message, sender Sender) (*mcp.Method, error) {
 	facts := s.Facts()
 	if facts != nil {
@@ -133,8 +132,8 @@ func (s *Session) descriptor(ctx context.Context, m *jsonrpc.Message, sender Sen
 	return nil, s.unopened(m, offered)
 }
 
-// configure serves a request that opens the session, or changes what it is.
-func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Method, t *sessionBack, sender Sender) (any, error) {
+// configure serves a request that opens the session or changes its state.
+func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Method, back *sessionBack, sender Sender) (any, error) {
 	if !s.describe(ctx, sender).Capabilities.Has(d.Capability) {
 		return nil, &mcp.MethodNotFoundError{Method: m.Method}
 	}
@@ -146,7 +145,7 @@ func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Meth
 	case mcp.MethodSetLevel:
 		return s.setLevel(m)
 	case mcp.MethodSubscribe:
-		return s.subscribe(ctx, m, t, sender)
+		return s.subscribe(ctx, m, back, sender)
 	case mcp.MethodUnsubscribe:
 		return s.unsubscribe(m)
 	}
@@ -155,14 +154,14 @@ func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Meth
 
 var errInitialized = jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is already initialized")
 
-// describe asks what there is for whoever sent a message.
+// describe asks the handler what it offers to the sender of a message.
 func (s *Session) describe(ctx context.Context, sender Sender) *mcp.Description {
 	return s.handler.Describe(ctx, &mcp.Peer{Principal: sender.Principal, Authorization: sender.Authorization})
 }
 
-// unopened is the error of a request that neither belongs to a session nor
-// stands alone. Where only a stateless client can have sent it, it says what
-// the request lacks; otherwise it is taken for a session's.
+// unopened returns the error for a request that belongs to no session and is not
+// stateless either. If only a stateless client can have sent the request, the error
+// says what it lacks; otherwise, that there is no session yet.
 //
 // Spec: 2026-07-28 basic#meta.
 func (s *Session) unopened(m *jsonrpc.Message, allowed []mcp.Revision) error {
@@ -176,7 +175,7 @@ func (s *Session) unopened(m *jsonrpc.Message, allowed []mcp.Revision) error {
 	return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "Server not initialized: the first request must be initialize, or every request must have %q in params._meta", mcp.MetaProtocolVersion)
 }
 
-// initialize agrees on a revision: the one asked for, or else the newest.
+// initialize negotiates the revision: the one the client asks for, or else the newest.
 //
 // Spec: 2025-11-25 basic/lifecycle#version-negotiation.
 func (s *Session) initialize(ctx context.Context, m *jsonrpc.Message, sender Sender) (any, error) {
@@ -232,32 +231,32 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, sender Sender)
 	guard(ctx, s.handler, x, s.opts.Logger)
 }
 
-// client returns who sent a message. Each may come with credentials of its own.
+// client returns the sender of a message. Each message may come with its own credentials.
 func (s *Session) client(sender Sender) mcp.Peer {
 	peer := s.agreed.Load().peer
 	peer.Authorization = sender.Authorization
 	return peer
 }
 
-// run serves an exchange of the handler. A hand-made InputRequired is
-// answered here: the questions are asked, and the handler runs again.
-func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *sessionBack, sender Sender) (result any, err error) {
-	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // shaping a result, too, looks into it
-	x, err := s.exchange(m, t, sender)
+// run has the handler serve a request. If the handler returns an InputRequired
+// that it made itself, its questions are asked here, and the handler runs again.
+func (s *Session) run(ctx context.Context, m *jsonrpc.Message, back *sessionBack, sender Sender) (result any, err error) {
+	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // shaping the result may panic as well
+	x, err := s.exchange(m, back, sender)
 	if err != nil {
 		return nil, err
 	}
 	for range s.opts.MaxRounds {
 		result, err = s.handler.Serve(ctx, x)
 		if err == nil {
-			t.visitsOver(ctx)
-			return form{facts: t.facts}.result(m.Method, result)
+			back.visitsOver(ctx)
+			return form{facts: back.facts}.result(m.Method, result)
 		}
 		ask, asks := errors.AsType[*mcp.InputRequired](err)
 		if !asks {
 			return nil, err
 		}
-		if err := s.bridge(ctx, x, t, ask); err != nil {
+		if err := s.bridge(ctx, x, back, ask); err != nil {
 			return nil, err
 		}
 	}
@@ -265,22 +264,22 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, t *sessionBack, s
 }
 
 // exchange makes the exchange of a request.
-func (s *Session) exchange(m *jsonrpc.Message, t *sessionBack, sender Sender) (*mcp.Exchange, error) {
+func (s *Session) exchange(m *jsonrpc.Message, back *sessionBack, sender Sender) (*mcp.Exchange, error) {
 	meta, x := readMeta(m), newExchange(m, s.seen)
 	if err := meta.fill(x); err != nil {
 		return nil, err
 	}
 	x.Peer, x.Detach = s.client(sender), sender.Detach
-	x.Back, t.peer, t.token = t, &x.Peer, x.ProgressToken
+	x.Back, back.peer, back.token = back, &x.Peer, x.ProgressToken
 	return x, nil
 }
 
-// bridge asks the questions of a hand-made InputRequired in place, those that
-// send the user to a URL as well: the error by which 2025-11-25 can name such
-// visits leaves a client waiting for a notification that no handler is there
-// to send.
-func (s *Session) bridge(ctx context.Context, x *mcp.Exchange, talk *sessionBack, ask *mcp.InputRequired) error {
-	answers, err := talk.Input(ctx, ask.Requests...)
+// bridge asks the questions of an InputRequired that the handler made itself, and
+// records the answers for its next run. Questions that send the user to a URL are
+// asked in the same way: the error that 2025-11-25 has for them would leave the
+// client waiting for a notification, with no handler running to send it.
+func (s *Session) bridge(ctx context.Context, x *mcp.Exchange, back *sessionBack, ask *mcp.InputRequired) error {
+	answers, err := back.Input(ctx, ask.Requests...)
 	if err != nil {
 		return err
 	}

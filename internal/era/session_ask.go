@@ -13,8 +13,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// sessionBack is the Backchannel of an exchange in a session: questions are requests
-// to the client, on the stream of the exchange, and are waited for.
+// sessionBack is the Backchannel of an exchange in a session: a question is a
+// request to the client, on the stream of the exchange, whose answer is awaited.
 //
 // Spec: 2025-11-25 client/elicitation#creating-elicitation-requests.
 type sessionBack struct {
@@ -27,85 +27,85 @@ type sessionBack struct {
 	visits []string // URL elicitations that the user agreed to
 }
 
-func (t *sessionBack) Notify(ctx context.Context, method string, params any) error {
+func (b *sessionBack) Notify(ctx context.Context, method string, params any) error {
 	if raw, ok := params.(json.RawMessage); ok {
-		return t.relay(ctx, t, method, raw)
+		return b.relay(ctx, b, method, raw)
 	}
-	return t.notify(ctx, method, params)
+	return b.notify(ctx, method, params)
 }
 
-func (t *sessionBack) LogEnabled(level mcp.LoggingLevel) bool {
-	return t.session.handler.Describe(t.ctx, t.peer).Capabilities.Logging != nil &&
-		level.Severity() >= t.session.logLevel().Severity()
+func (b *sessionBack) LogEnabled(level mcp.LoggingLevel) bool {
+	return b.session.handler.Describe(b.ctx, b.peer).Capabilities.Logging != nil &&
+		level.Severity() >= b.session.logLevel().Severity()
 }
 
 var errNotReady = errors.New("the client cannot be asked before it has sent " + mcp.NoteInitialized)
 
-func (t *sessionBack) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
+func (b *sessionBack) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
 	// Spec: 2025-11-25 basic/lifecycle#initialization.
-	if !t.session.initialized() {
+	if !b.session.initialized() {
 		return nil, errNotReady
 	}
 	for _, q := range questions {
-		if err := missing(q, &t.peer.Capabilities); err != nil {
-			// No MissingCapabilityError: in a session its code does not
-			// exist, and the handler's caller can do nothing about it.
+		if err := missing(q, &b.peer.Capabilities); err != nil {
+			// Not a MissingCapabilityError: sessions do not have its code, and
+			// the handler's caller can do nothing about it.
 			return nil, errors.New(err.Error())
 		}
-		if err := askable(q, t.facts); err != nil {
+		if err := askable(q, b.facts); err != nil {
 			return nil, err
 		}
 	}
 	answers, errs := make([]json.RawMessage, len(questions)), make([]error, len(questions))
 	if len(questions) == 1 {
-		answers[0], errs[0] = t.ask(ctx, questions[0])
+		answers[0], errs[0] = b.ask(ctx, questions[0])
 		return answers, errs[0]
 	}
 	var wg sync.WaitGroup
 	for i, q := range questions {
-		wg.Go(func() { answers[i], errs[i] = t.ask(ctx, q) })
+		wg.Go(func() { answers[i], errs[i] = b.ask(ctx, q) })
 	}
 	wg.Wait()
 	return answers, errors.Join(errs...)
 }
 
-func (t *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, error) {
+func (b *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) }) //nolint:contextcheck // the request that asks may end first
+	stop := context.AfterFunc(b.ctx, func() { cancel(context.Cause(b.ctx)) }) //nolint:contextcheck // the request may end before ctx
 	defer stop()
 
-	q = lowerQuestion(q, t.facts, &t.peer.Capabilities)
-	visit := t.visit(&q)
-	call, err := t.session.calls.New()
+	q = lowerQuestion(q, b.facts, &b.peer.Capabilities)
+	visit := b.visit(&q)
+	call, err := b.session.calls.New()
 	if err != nil {
 		return nil, err
 	}
 	m, err := jsonrpc.NewRequest(call.ID, q.Method, q.Params)
 	if err == nil {
-		err = t.message(ctx, m)
+		err = b.message(ctx, m)
 	}
 	if err != nil {
 		call.Forget()
 		return nil, err
 	}
-	if w, ok := t.out.(Waiter); ok {
+	if w, ok := b.out.(Waiter); ok {
 		w.Waits()
 	}
 	answer, err := call.Wait(ctx)
 	if err != nil {
-		t.withdraw(ctx, call.ID, err)
+		b.withdraw(ctx, call.ID, err)
 		return nil, err
 	}
 	if answer.Error != nil {
 		return nil, fmt.Errorf("the client answered %s with an error: %w", q.Method, &clientError{answer.Error})
 	}
-	t.visited(visit)
+	b.visited(visit)
 	return answer.Result, nil
 }
 
-// clientError keeps an error of the client from being taken for one that this
-// server wants to answer with.
+// clientError hides an error of the client from errors.As, so that it is not taken
+// for the error that this server wants to answer with.
 type clientError struct{ rpc *jsonrpc.Error }
 
 func (e *clientError) Error() string { return e.rpc.Error() }
@@ -113,7 +113,7 @@ func (e *clientError) Error() string { return e.rpc.Error() }
 // withdraw tells the client that an answer is no longer wanted.
 //
 // Spec: 2025-11-25 basic/utilities/cancellation#cancellation-flow.
-func (t *sessionBack) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
+func (b *sessionBack) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
 	m, err := jsonrpc.NewNotification(mcp.NoteCancelled, &mcp.CancelledParams{RequestID: id, Reason: why.Error()})
 	if err != nil {
 		return
@@ -122,19 +122,19 @@ func (t *sessionBack) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
 	if err != nil {
 		return
 	}
-	if err := t.out.Message(context.WithoutCancel(ctx), frame); err != nil { // the client may be gone, too
-		t.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), mcp.NoteCancelled, frame, err)
+	if err := b.out.Message(context.WithoutCancel(ctx), frame); err != nil { // the client may be gone, as well
+		b.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), mcp.NoteCancelled, frame, err)
 	}
 }
 
-// visit gives a URL elicitation the identifier that 2025-11-25 wants, and
-// returns it.
+// visit gives a URL elicitation the identifier that 2025-11-25 requires, and
+// returns it. It returns "" for any other question.
 //
 // Spec: 2025-11-25 client/elicitation#url-mode-elicitation-requests.
-func (t *sessionBack) visit(q *mcp.InputRequest) string {
+func (b *sessionBack) visit(q *mcp.InputRequest) string {
 	typed, err := decodeQuestion(*q)
 	p, ok := typed.Params.(*mcp.ElicitParams)
-	if err != nil || !ok || p.Mode != mcp.ElicitURL || !t.facts.ElicitationID {
+	if err != nil || !ok || p.Mode != mcp.ElicitURL || !b.facts.ElicitationID {
 		return ""
 	}
 	if p.ElicitationID != "" {
@@ -149,34 +149,34 @@ func (t *sessionBack) visit(q *mcp.InputRequest) string {
 	return p.ElicitationID
 }
 
-func (t *sessionBack) visited(id string) {
+func (b *sessionBack) visited(id string) {
 	if id == "" {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.visits = append(t.visits, id)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.visits = append(b.visits, id)
 }
 
-// visitsOver tells the client that what the user did elsewhere is done: the
-// handler has come to its result.
+// visitsOver notifies the client that the URL elicitations are complete, once the
+// handler has its result.
 //
 // Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
-func (t *sessionBack) visitsOver(ctx context.Context) {
-	t.mu.Lock()
-	visits := t.visits
-	t.mu.Unlock()
+func (b *sessionBack) visitsOver(ctx context.Context) {
+	b.mu.Lock()
+	visits := b.visits
+	b.mu.Unlock()
 	for _, id := range visits {
-		_ = t.notify(ctx, mcp.NoteElicitationComplete, &mcp.ElicitCompleteParams{ElicitationID: id})
+		_ = b.notify(ctx, mcp.NoteElicitationComplete, &mcp.ElicitCompleteParams{ElicitationID: id})
 	}
 }
 
-// Once keeps results for the exchange: a hand-made InputRequired makes the
-// handler run again in a session, too.
-func (t *sessionBack) Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
-	t.mu.Lock()
-	done, ok := t.done[key]
-	t.mu.Unlock()
+// Once keeps results for the whole exchange: in a session, too, the handler runs
+// again after it has returned an InputRequired that it made itself.
+func (b *sessionBack) Once(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+	b.mu.Lock()
+	done, ok := b.done[key]
+	b.mu.Unlock()
 	if ok {
 		return done, nil
 	}
@@ -184,11 +184,11 @@ func (t *sessionBack) Once(ctx context.Context, key string, f func(context.Conte
 	if err != nil {
 		return nil, err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.done == nil {
-		t.done = make(map[string]json.RawMessage)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.done == nil {
+		b.done = make(map[string]json.RawMessage)
 	}
-	t.done[key] = result
+	b.done[key] = result
 	return result, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// SessionClient speaks to servers up to 2025-11-25: once opened, both sides
-// send requests.
+// SessionClient speaks to servers of revisions up to 2025-11-25: once the session
+// is open, both sides send requests.
 type SessionClient struct {
 	Conn    mcp.Conn
 	IDs     *IDs
@@ -23,8 +23,8 @@ type SessionClient struct {
 	facts   atomic.Pointer[revision.Facts] // nil until Initialize
 }
 
-// Initialize opens the session, proposing a revision, and accepts any of
-// ours. It must be called once, before Call.
+// Initialize opens the session, proposing a revision and accepting any of ours.
+// It must be called once, before Call.
 //
 // Spec: 2025-11-25 basic/lifecycle#initialization.
 func (c *SessionClient) Initialize(ctx context.Context, propose mcp.Revision, ours []mcp.Revision) (*mcp.InitializeResult, error) {
@@ -37,7 +37,7 @@ func (c *SessionClient) Initialize(ctx context.Context, propose mcp.Revision, ou
 	}
 	agreed, ok := mcp.ParseRevision(result.ProtocolVersion)
 	if !ok || !contains(revision.Session(ours), agreed) {
-		return nil, fmt.Errorf("initialize: the server speaks revision %q, this client is to speak %s", result.ProtocolVersion, list(ours))
+		return nil, fmt.Errorf("initialize: the server speaks revision %q, this client %s", result.ProtocolVersion, list(ours))
 	}
 	c.facts.Store(revision.Of(agreed))
 	m, err := jsonrpc.NewNotification(mcp.NoteInitialized, nil)
@@ -74,8 +74,8 @@ func (c *SessionClient) handshake(ctx context.Context, propose mcp.Revision) (*m
 // Facts returns the facts of the agreed revision.
 func (c *SessionClient) Facts() *revision.Facts { return c.facts.Load() }
 
-// Call sends a request and returns its result. When the server wants the user
-// to visit URLs first, it does that and sends the request again.
+// Call sends a request and returns its result. If the server requires the user to
+// visit URLs first, Call has the Answerer do that and sends the request again.
 //
 // Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
 func (c *SessionClient) Call(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
@@ -112,7 +112,7 @@ func requiredVisits(err error) []*mcp.ElicitParams {
 	}
 	for _, v := range data.Elicitations {
 		if v == nil || v.Mode != mcp.ElicitURL || v.ElicitationID == "" {
-			return nil // not what the error must have: it is passed on
+			return nil // the error does not conform, and is returned as it is
 		}
 	}
 	return data.Elicitations
@@ -143,7 +143,7 @@ func (c *SessionClient) once(ctx context.Context, o *Outgoing) (json.RawMessage,
 	return response.Result, nil
 }
 
-// meta is what a request says beside its content; nil is nothing.
+// meta returns the _meta of a request, or nil if it has none.
 func (c *SessionClient) meta(o *Outgoing) (json.RawMessage, error) {
 	if o.isPlain() {
 		return nil, nil

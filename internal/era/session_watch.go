@@ -12,12 +12,12 @@ import (
 )
 
 // Spec: 2025-11-25 server/resources#subscriptions.
-func (s *Session) subscribe(ctx context.Context, m *jsonrpc.Message, t *sessionBack, sender Sender) (any, error) {
+func (s *Session) subscribe(ctx context.Context, m *jsonrpc.Message, back *sessionBack, sender Sender) (any, error) {
 	at, err := subscriptionURI(m)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.exchange(m, t, sender)
+	x, err := s.exchange(m, back, sender)
 	if err != nil {
 		return nil, err
 	}
@@ -33,16 +33,16 @@ func (s *Session) unsubscribe(m *jsonrpc.Message) (any, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	w := s.subscriptions[at]
+	sub := s.subscriptions[at]
 	delete(s.subscriptions, at)
 	s.mu.Unlock()
-	if w != nil {
-		w.end()
+	if sub != nil {
+		sub.end()
 	}
 	return struct{}{}, nil
 }
 
-// uriForm is what RFC 3986 wants of a URI, with text beyond ASCII let pass.
+// uriForm is the form that RFC 3986 requires of a URI, with non-ASCII text allowed.
 var uriForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f"<>\\^` + "`" + `{|}]*$`)
 
 func subscriptionURI(m *jsonrpc.Message) (string, error) {
@@ -57,9 +57,8 @@ func subscriptionURI(m *jsonrpc.Message) (string, error) {
 	return p.URI, nil
 }
 
-// start begins to tell of changed lists, which a client must not hear of
-// before it is initialized. What was not declared then is not told of later,
-// either.
+// start subscribes to changes of the lists, of which a client must not be notified
+// before it is initialized. Only what the server has declared by then is included.
 //
 // Spec: 2025-11-25 basic/lifecycle#initialization.
 func (s *Session) start(ctx context.Context, x *mcp.Exchange) {
@@ -72,7 +71,7 @@ func (s *Session) start(ctx context.Context, x *mcp.Exchange) {
 	}
 	all := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}
 	if err := s.subscribeOnce(ctx, "", x, Honoured(all, s.agreed.Load().declared)); err != nil {
-		s.opts.Logger.WarnContext(ctx, "the client will not be told of changed lists", "error", err)
+		s.opts.Logger.WarnContext(ctx, "the client will not be notified of changed lists", "error", err)
 	}
 }
 
@@ -83,16 +82,16 @@ func (s *Session) initialized() bool {
 	return s.ready
 }
 
-// subscribedTo is one thing that a session watches; stop is nil until it has begun.
+// subscribedTo is one subscription of a session; stop is nil until it has begun.
 type subscribedTo struct{ stop func() }
 
-func (w *subscribedTo) end() {
-	if w.stop != nil {
-		w.stop()
+func (s *subscribedTo) end() {
+	if s.stop != nil {
+		s.stop()
 	}
 }
 
-// subscribeOnce subscribes an exchange to what filter asks for, once for each key.
+// subscribeOnce subscribes to what filter asks for, unless the key is subscribed already.
 func (s *Session) subscribeOnce(ctx context.Context, key string, x *mcp.Exchange, filter mcp.SubscriptionFilter) error {
 	own := new(subscribedTo)
 	if begun, err := s.reserve(key, own); begun || err != nil {
@@ -114,8 +113,8 @@ func (s *Session) subscribeOnce(ctx context.Context, key string, x *mcp.Exchange
 	return err
 }
 
-// reserve holds the place of what is watched under a key while user code runs.
-// begun says that it is held already.
+// reserve reserves a key for a subscription while the handler runs. begun says that
+// it is taken already.
 func (s *Session) reserve(key string, own *subscribedTo) (begun bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,8 +128,8 @@ func (s *Session) reserve(key string, own *subscribedTo) (begun bool, err error)
 	return false, nil
 }
 
-// subscribed asks the handler. A resource that the client may not read is not
-// there for it.
+// subscribed has the handler subscribe. A resource that the client may not read
+// does not exist for it.
 func (s *Session) subscribed(ctx context.Context, key string, x *mcp.Exchange, filter mcp.SubscriptionFilter) (w *mcp.Watching, err error) {
 	var result any // there is none yet
 	defer rescue(ctx, s.handler, x.Method, s.opts.Logger, &result, &err)
@@ -142,7 +141,7 @@ func (s *Session) subscribed(ctx context.Context, key string, x *mcp.Exchange, f
 	return w, err
 }
 
-// isSubscribed reports whether the client still wants to hear of a change.
+// isSubscribed reports whether the client is still subscribed to a change.
 func (s *Session) isSubscribed(c mcp.Change) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +149,8 @@ func (s *Session) isSubscribed(c mcp.Change) bool {
 	return ok
 }
 
-// wake tells of what was gathered after the window. It runs on a timer, so
-// that an idle session needs no goroutine.
+// wake schedules the sending of queued changes for the end of the window. It uses a
+// timer, so that an idle session needs no goroutine.
 func (s *Session) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +175,7 @@ func (s *Session) tell() {
 		default:
 			frame := changeFrame(c, nil)
 			if err := s.standing.Message(s.ctx, frame); err != nil {
-				s.opts.Logger.Debug("change not told", "error", err)
+				s.opts.Logger.Debug("change not sent", "error", err)
 				s.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), changeMethods[c.Kind], frame, err)
 			}
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// The functions of this file return a value as a revision has it: a copy in
-// which what the revision lacks is cleared, or said in a form that it has. A
-// member that they do not name travels in every revision. Values that need no
+// The functions of this file return a value in the form of a revision: a copy in
+// which what the revision lacks is cleared, or expressed in a form that it has. A
+// member that they do not name goes out in every revision. Values that need no
 // change are returned as they are.
 
 func shapeEach[T any](list []*T, f *revision.Facts, one func(*T, *revision.Facts) *T) []*T {
@@ -101,8 +101,8 @@ func shapeContents(list mcp.Contents, f *revision.Facts) mcp.Contents {
 	return shaped
 }
 
-// shapeContent replaces kinds of content that the revision lacks by text that
-// says what was there, so that a model still learns of it.
+// shapeContent replaces content of a kind that the revision lacks with text that
+// says what was there, so that a model still learns about it.
 func shapeContent(content mcp.Content, f *revision.Facts) mcp.Content {
 	if absent(content) {
 		return content

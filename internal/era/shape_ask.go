@@ -10,8 +10,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// missing returns the *mcp.MissingCapabilityError of a question that the
-// client cannot be asked, or nil.
+// missing returns an *mcp.MissingCapabilityError for a question that the client
+// cannot be asked, or nil. Any other error says that it is not a valid question.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (7).
 func missing(q mcp.InputRequest, c *mcp.ClientCapabilities) error {
@@ -47,8 +47,8 @@ func missing(q mcp.InputRequest, c *mcp.ClientCapabilities) error {
 	return fmt.Errorf("%q is not a question a server can ask: it takes elicitation, sampling or roots", q.Method)
 }
 
-// usesTools reports whether a question offers tools, or goes on with a
-// conversation that has used some.
+// usesTools reports whether a question offers tools, or continues a conversation
+// that has used some.
 func usesTools(p *mcp.CreateMessageParams) bool {
 	for _, m := range p.Messages {
 		for _, block := range m.Content {
@@ -65,7 +65,7 @@ func lacks(feature string, required mcp.ClientCapabilities) error {
 	return &mcp.MissingCapabilityError{Feature: feature, Required: required}
 }
 
-// lowerQuestion returns a question as the revision and the client know it.
+// lowerQuestion returns a question in a form that the revision and the client support.
 func lowerQuestion(q mcp.InputRequest, f *revision.Facts, c *mcp.ClientCapabilities) mcp.InputRequest {
 	switch p := q.Params.(type) {
 	case *mcp.ElicitParams:
@@ -97,10 +97,10 @@ func lowerElicit(p *mcp.ElicitParams, f *revision.Facts) *mcp.ElicitParams {
 	return &c
 }
 
-// lowerForm turns the fields of a form into what 2025-06-18 has: no defaults
-// but for booleans, and titled choices as enum with enumNames. Multiple
-// choices have no older form and are left out; askable refuses the form when
-// one of them is required.
+// lowerForm turns the fields of a form into what 2025-06-18 supports: defaults only
+// for booleans, and titled choices as enum with enumNames. Multiple choices have no
+// older form and are left out; askable refuses the form when one of them is
+// required.
 func lowerForm(schema json.RawMessage) json.RawMessage {
 	return editMember(schema, "properties", func(properties json.RawMessage) json.RawMessage {
 		out := properties
@@ -118,7 +118,7 @@ func lowerForm(schema json.RawMessage) json.RawMessage {
 	})
 }
 
-// askable returns an error for a question that the revision has no form of.
+// askable returns an error for a question that cannot be expressed in the revision.
 func askable(q mcp.InputRequest, f *revision.Facts) error {
 	q, err := decodeQuestion(q)
 	p, ok := q.Params.(*mcp.ElicitParams)
@@ -196,8 +196,8 @@ func editMember(doc json.RawMessage, name string, edit func(json.RawMessage) jso
 	return out
 }
 
-// lowerSample leaves out deprecated context that the client did not declare,
-// and splits messages of several blocks where a message has only one.
+// lowerSample leaves out deprecated context that the client did not declare, and
+// splits messages of several blocks in revisions where a message has only one.
 func lowerSample(p *mcp.CreateMessageParams, f *revision.Facts, caps *mcp.ClientCapabilities) *mcp.CreateMessageParams {
 	c := *p
 	if f.Stateless {

@@ -7,9 +7,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// resultSize returns room for the JSON form of a result, in bytes. Too little only
-// means that the frame is moved while it is written. The result of a tool makes
-// room itself.
+// resultSize estimates the size of the JSON form of a result, in bytes. If it is too
+// small, the buffer grows while the frame is written. It is 0 for the result of a
+// tool, which reserves space itself.
 func resultSize(result any) int {
 	n := 0
 	if r, ok := result.(*mcp.ReadResourceResult); ok {
@@ -20,11 +20,11 @@ func resultSize(result any) int {
 	return withSlack(n)
 }
 
-// withSlack is room for large parts of n bytes: a third more for escapes, and
-// because the encoder wants to have some left.
+// withSlack returns the space to reserve for parts of n bytes in all: a third more,
+// for escapes and because the encoder needs spare capacity.
 func withSlack(n int) int { return n + n/3 }
 
-// callSize counts the large parts that the result of a tool may have.
+// callSize returns the total size of the parts of a tool's result that may be large.
 func callSize(r *mcp.CallToolResult) int {
 	n := len(r.StructuredContent)
 	for _, block := range r.Content {
@@ -55,6 +55,6 @@ func contentsSize(c *mcp.ResourceContents) int {
 	return base64.StdEncoding.EncodedLen(len(c.Blob))
 }
 
-// absent reports whether a block is nil, or a nil pointer of its type: it goes
-// out as null, and must not be looked into.
+// absent reports whether a block is nil, or a nil pointer of its type: it goes out
+// as null, and must not be dereferenced.
 func absent(block mcp.Content) bool { return block == nil || reflect.ValueOf(block).IsNil() }

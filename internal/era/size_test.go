@@ -9,8 +9,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// A large result is written into its room without being moved, and the room is
-// not much larger than that.
+// A large result fits into the space reserved for it, which is not much larger than
+// the result.
 func TestRoomFitsLargeResults(t *testing.T) {
 	text := strings.Repeat("a line of text, with a \"quoted\" word and some more words after it\n", 2000)
 	data := make([]byte, 100_000)
@@ -37,6 +37,6 @@ func TestRoomFitsLargeResults(t *testing.T) {
 		}
 	}
 	if n := resultSize(&mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{nil}}) + resultSize(nil); n != 0 {
-		t.Errorf("room of %d bytes for nothing", n)
+		t.Errorf("%d bytes are reserved for nothing", n)
 	}
 }

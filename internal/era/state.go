@@ -19,8 +19,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// state is what a stateless exchange takes along through the client from one
-// round to the next.
+// state is what a stateless exchange carries from one round to the next, by way of
+// the client.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (5).
 type state struct {
@@ -39,8 +39,8 @@ type sealer struct{ keys []cipher.AEAD }
 
 var errState = errors.New("requestState is not valid: it was changed, has expired, or belongs to another request")
 
-// processKey is the key of those who bring none. It is one for all connections
-// of this process: a client may retry on another than it asked on.
+// processKey is the key of servers that are given none. All connections of this
+// process share it: a client may retry on another connection.
 //
 // Spec: 2026-07-28 basic#statelessness.
 var processKey = sync.OnceValue(func() []byte {
@@ -49,7 +49,7 @@ var processKey = sync.OnceValue(func() []byte {
 	return key
 })
 
-// newSealer takes keys of 32 bytes; none means a random one of this process.
+// newSealer returns a sealer with keys of 32 bytes; without any, it uses processKey.
 func newSealer(keys [][]byte) (*sealer, error) {
 	if len(keys) == 0 {
 		keys = [][]byte{processKey()}
@@ -80,8 +80,8 @@ func (s *sealer) seal(st *state) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(s.keys[0].Seal(nil, nil, plain, nil)), nil //nolint:gosec // the nonce is random: the AEAD makes it
 }
 
-// open verifies a state that a client brought back. Every failure gives the
-// same error: the client has nothing to learn from it.
+// open verifies a state that a client sent back. Every failure gives the same
+// error, so that the client learns nothing from it.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (4).
 func (s *sealer) open(text, principal string, request []byte, now time.Time) (*state, error) {
@@ -125,7 +125,7 @@ type retry struct {
 	state     *string
 }
 
-// readRetry takes them out of the message as they are there.
+// readRetry reads the members of params that make a request a retry.
 func readRetry(params []byte) (r retry, err error) {
 	for name, value := range wire.Each(params) {
 		switch string(name) {
@@ -141,9 +141,8 @@ func readRetry(params []byte) (r retry, err error) {
 	return r, nil
 }
 
-// resume sets the state to go on from: a fresh one for a first round. Answers
-// that nobody asked for are ignored, unless there is no state that says what
-// was asked.
+// resume sets the state to continue from; a first round starts with an empty one.
+// If a state says what was asked, answers to anything else are ignored.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
 func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string) error {

@@ -14,15 +14,15 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Stateless serves requests that stand alone. One value serves every client
-// and every connection, and nothing of one request can be seen in another.
+// Stateless serves stateless requests. One value serves every client and every
+// connection, and nothing of one request is visible in another.
 //
 // Spec: 2026-07-28 basic#statelessness.
 type Stateless struct {
 	handler mcp.Handler
 	opts    mcp.ServeOptions
 	seal    *sealer
-	// unknown are the facts to go by while a message's revision is not known.
+	// unknown are the facts to apply while a message's revision is not known.
 	unknown *revision.Facts
 
 	// Encoded and decoded forms that are the same every time.
@@ -31,8 +31,8 @@ type Stateless struct {
 	capabilities recent[mcp.ClientCapabilities]
 }
 
-// NewStateless returns the front for a handler. It fails when a state key has
-// the wrong size.
+// NewStateless returns the stateless front for a handler. It fails when a state
+// key has the wrong size.
 func NewStateless(h mcp.Handler, opts mcp.ServeOptions) (*Stateless, error) {
 	opts = WithDefaults(&opts)
 	seal, err := newSealer(opts.StateKeys)
@@ -49,80 +49,80 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, se
 		s.notice(ctx, m, sender)
 		return
 	}
-	r := &statelessBack{returnPath: returnPath{ctx: ctx, out: out, facts: s.unknown, log: s.opts.Logger, seen: sender.Seen}, method: m.Method}
-	x, desc, err := s.read(ctx, m, r, sender)
+	back := &statelessBack{returnPath: returnPath{ctx: ctx, out: out, facts: s.unknown, log: s.opts.Logger, seen: sender.Seen}, method: m.Method}
+	x, desc, err := s.read(ctx, m, back, sender)
 	var result any
 	switch {
 	case err != nil:
 	case m.Method == mcp.MethodDiscover:
-		result = s.discover(desc, r.facts)
+		result = s.discover(desc, back.facts)
 	case m.Method == mcp.MethodListen:
-		result, err = s.listen(ctx, x, &r.returnPath, desc)
+		result, err = s.listen(ctx, x, &back.returnPath, desc)
 	default:
-		result, err = s.run(ctx, m, x, r, desc)
+		result, err = s.run(ctx, m, x, back, desc)
 	}
-	r.answer(ctx, m, result, err)
+	back.answer(ctx, m, result, err)
 }
 
-// read reads out of a request who asks for what, and in which revision.
+// read reads from a request who asks for what, and in which revision.
 //
 // Spec: 2026-07-28 basic#meta.
-func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, r *statelessBack, sender Sender) (*mcp.Exchange, *mcp.Description, error) {
+func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *statelessBack, sender Sender) (*mcp.Exchange, *mcp.Description, error) {
 	meta, x := readMeta(m), newExchange(m, sender.Seen)
-	x.Mirrored, x.Back, r.peer = sender.Mirrored, r, &x.Peer
+	x.Mirrored, x.Back, back.peer = sender.Mirrored, back, &x.Peer
 	x.Peer.Principal, x.Peer.Authorization = sender.Principal, sender.Authorization
 	desc := s.handler.Describe(ctx, &x.Peer)
 	facts, err := meta.facts(desc.Revisions)
 	if err == nil {
-		r.facts, x.Peer.Revision = facts, facts.Revision
-		err = s.fill(&meta, x, r)
+		back.facts, x.Peer.Revision = facts, facts.Revision
+		err = s.fill(&meta, x, back)
 	}
 	if err != nil {
-		r.malformed = true
+		back.malformed = true
 		return nil, nil, err
 	}
 	if desc.Capabilities.Logging == nil {
-		r.level = ""
+		back.level = ""
 	}
 	_, err = descriptorOf(m, facts)
 	return x, desc, err
 }
 
-// fill reads what a request of a known revision says in _meta.
-func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, r *statelessBack) (err error) {
+// fill reads the rest of a request's _meta, once the revision is known.
+func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, back *statelessBack) (err error) {
 	if err := s.client(meta, &x.Peer); err != nil {
 		return err
 	}
-	if r.level, err = meta.level(); err != nil {
+	if back.level, err = meta.level(); err != nil {
 		return err
 	}
 	err = meta.fill(x)
-	r.token = x.ProgressToken
+	back.token = x.ProgressToken
 	return err
 }
 
-// run serves an exchange of the handler: one round of it.
-func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, r *statelessBack, desc *mcp.Description) (result any, err error) {
-	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // completing a result, too, looks into it
-	if err := s.resume(&r.state, m, x.Peer.Principal); err != nil {
+// run has the handler serve one round of a request.
+func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, back *statelessBack, desc *mcp.Description) (result any, err error) {
+	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // shaping the result may panic as well
+	if err := s.resume(&back.state, m, x.Peer.Principal); err != nil {
 		return nil, err
 	}
-	x.Answers, x.State = r.state.Answers, r.state.User
+	x.Answers, x.State = back.state.Answers, back.state.User
 	result, err = s.handler.Serve(ctx, x)
 	switch ask, asks := errors.AsType[*mcp.InputRequired](err); {
 	case asks:
-		return s.inputRequired(m, &r.state, ask, x, desc)
+		return s.inputRequired(m, &back.state, ask, x, desc)
 	case err != nil:
 		return nil, err
-	case r.asked != nil:
+	case back.asked != nil:
 		s.opts.Logger.ErrorContext(ctx, "a handler dropped the *mcp.InputRequired error that it has to return",
-			"method", m.Method, "questions", r.asked.Error())
+			"method", m.Method, "questions", back.asked.Error())
 		return nil, errors.New("a question to the client was lost")
 	}
-	return form{r.facts, s.name.brief(&desc.Info)}.result(m.Method, result)
+	return form{back.facts, s.name.brief(&desc.Info)}.result(m.Method, result)
 }
 
-// client reads what the client says of itself.
+// client reads what the client declares about itself.
 func (s *Stateless) client(meta *requestMeta, peer *mcp.Peer) error {
 	if meta.capabilities == nil {
 		return missingMeta(mcp.MetaClientCapabilities)
@@ -168,7 +168,7 @@ func (s *Stateless) discover(desc *mcp.Description, f *revision.Facts) any {
 	return r
 }
 
-// notice serves a notification, which nobody waits for.
+// notice serves a notification.
 func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, sender Sender) {
 	x := newExchange(m, sender.Seen)
 	x.Back = noBack{sender.Seen}
@@ -176,7 +176,8 @@ func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, sender Sende
 	guard(ctx, s.handler, x, s.opts.Logger)
 }
 
-// inputRequired seals what was learnt so far and asks for the rest.
+// inputRequired returns the result that asks the open questions, with the state so
+// far sealed in it.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow.
 func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputRequired, x *mcp.Exchange, desc *mcp.Description) (any, error) {
@@ -218,7 +219,7 @@ func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputR
 	return result, err
 }
 
-// guard serves a notification behind rescue.
+// guard has the handler serve a notification, protected by rescue.
 func guard(ctx context.Context, h mcp.Handler, x *mcp.Exchange, log *slog.Logger) {
 	var result any // nobody waits for it
 	var failed error
@@ -233,9 +234,9 @@ func guard(ctx context.Context, h mcp.Handler, x *mcp.Exchange, log *slog.Logger
 	}
 }
 
-// rescue is the last line before the connection: a panic that a handler did
-// not deal with, or that its result makes, fails its own request and no other,
-// unless the handler wants it to end the process.
+// rescue must be deferred: it turns a panic, of a handler or of its result, into
+// the failure of that one request, unless the handler wants panics to end the
+// process.
 func rescue(ctx context.Context, h mcp.Handler, method string, log *slog.Logger, result *any, err *error) {
 	p := recover()
 	if p == nil {
@@ -248,8 +249,8 @@ func rescue(ctx context.Context, h mcp.Handler, method string, log *slog.Logger,
 	*result, *err = nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
 }
 
-// crash ends the process with a panic of a handler. net/http recovers from
-// panics on its own goroutines; from this one nobody does.
+// crash ends the process with a handler's panic. It panics on a new goroutine,
+// because net/http recovers from panics on its own.
 func crash(p any) {
 	stack := debug.Stack()
 	go panic(fmt.Sprintf("%v\n\n%s", p, stack)) // ends the process

@@ -12,8 +12,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// StatelessClient speaks to servers from 2026-07-28 on: every request says
-// who asks, in which revision, and what the client can do.
+// StatelessClient speaks to servers of revisions from 2026-07-28 on: every request
+// says who asks, in which revision, and what the client can do.
 type StatelessClient struct {
 	Conn      mcp.Conn
 	IDs       *IDs
@@ -23,14 +23,14 @@ type StatelessClient struct {
 	MaxRounds int
 
 	once    sync.Once
-	said    mcp.Meta        // what every request says of the client
+	said    mcp.Meta        // what every request says about the client
 	saidRaw json.RawMessage // said, encoded
-	failed  error           // why it cannot be encoded
+	failed  error           // why said cannot be encoded
 }
 
-// Call sends a request, and again with what the server wants to know, until
-// there is a result, or hands that over to its caller. reusable says that the
-// result is a complete one into which no answers went.
+// Call sends a request, and sends it again with the answers to the server's
+// questions until there is a result; or it hands the questions over to its caller.
+// reusable says that the result is complete and does not depend on any answers.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow.
 func (c *StatelessClient) Call(ctx context.Context, o *Outgoing) (result json.RawMessage, reusable bool, err error) {
@@ -69,21 +69,21 @@ func (c *StatelessClient) Call(ctx context.Context, o *Outgoing) (result json.Ra
 	}
 }
 
-// head is what a result may have that says how to go on.
+// head holds the members of a result that say how to proceed.
 type head struct {
 	ResultType *string                    `json:"resultType"`
 	Requests   map[string]json.RawMessage `json:"inputRequests"`
 	State      *string                    `json:"requestState"`
 }
 
-// is reports whether a result is of a type.
+// is reports whether a result states this type.
 func (h *head) is(kind string) bool { return h.ResultType != nil && *h.ResultType == kind }
 
 // Spec: 2026-07-28 basic#resulttype.
 func (h *head) complete() bool { return h.ResultType == nil || *h.ResultType == mcp.ResultComplete }
 
-// mayAsk refuses questions that a server must not ask, and more of them than
-// are put at once.
+// mayAsk refuses questions where a server must not ask any, and more than
+// maxQuestions at once.
 func (h *head) mayAsk(method string) error {
 	switch {
 	case !mayAsk(method):
@@ -96,7 +96,7 @@ func (h *head) mayAsk(method string) error {
 	return nil
 }
 
-// handOver returns the questions as the error of a call.
+// handOver returns the error that hands the questions over to the caller.
 func (h *head) handOver(method string) error {
 	required, err := h.required()
 	if err != nil {
@@ -105,8 +105,8 @@ func (h *head) handOver(method string) error {
 	return required
 }
 
-// isComplete reports whether a result is of the type that nearly all are of,
-// with no member that would need a look. It is known to be valid JSON.
+// isComplete reports whether a result, which is valid JSON, is a plain complete one,
+// as nearly all are: then its head need not be decoded.
 func isComplete(result json.RawMessage) bool {
 	for name, value := range wire.Each(result) {
 		switch string(name) {
@@ -121,7 +121,7 @@ func isComplete(result json.RawMessage) bool {
 	return isObject(result)
 }
 
-// readHead decodes the head of a result; that of a complete one is empty.
+// readHead decodes the head of a result; it is empty for a plain complete one.
 func readHead(method string, result json.RawMessage) (head, error) {
 	var h head
 	if isComplete(result) {
@@ -137,8 +137,8 @@ func readHead(method string, result json.RawMessage) (head, error) {
 	return h, nil
 }
 
-// Raw sends one request of a method that servers must not answer with
-// questions, and returns the result.
+// Raw sends one request, of a method that servers must not answer with questions,
+// and returns the result.
 func (c *StatelessClient) Raw(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
 	meta, err := c.meta(o)
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *StatelessClient) roundTrip(ctx context.Context, o *Outgoing, params jso
 	return response.Result, nil
 }
 
-// meta says with every request what a session says once.
+// meta returns the _meta of a request: it repeats what a session says only once.
 //
 // Spec: 2026-07-28 basic#meta.
 func (c *StatelessClient) meta(o *Outgoing) (json.RawMessage, error) {
@@ -187,8 +187,8 @@ func (c *StatelessClient) meta(o *Outgoing) (json.RawMessage, error) {
 	return o.stamped(c.said)
 }
 
-// Notify sends a notification. It says in which revision, by which a server of
-// both eras knows where it belongs.
+// Notify sends a notification. It names its revision, so that a server of both eras
+// knows which era it belongs to.
 func (c *StatelessClient) Notify(ctx context.Context, o *Outgoing) error {
 	meta, err := c.meta(o)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *StatelessClient) Notify(ctx context.Context, o *Outgoing) error {
 	return notify(ctx, c.Conn, o, meta)
 }
 
-// introduce encodes what does not change from one request to the next.
+// introduce encodes the part of _meta that every request repeats.
 func (c *StatelessClient) introduce() (err error) {
 	for key, value := range map[string]any{
 		mcp.MetaProtocolVersion:    c.Revision,
@@ -212,8 +212,8 @@ func (c *StatelessClient) introduce() (err error) {
 	return err
 }
 
-// known refuses results of a type that this client has not said it can read:
-// beside those of the core, extensions that it has declared may have their own.
+// known refuses results of a type that this client has not declared it can read:
+// besides the types of the core, declared extensions may have their own.
 //
 // Spec: 2026-07-28 basic#resulttype.
 func (c *StatelessClient) known(method string, kind *string) error {
@@ -223,10 +223,10 @@ func (c *StatelessClient) known(method string, kind *string) error {
 	return fmt.Errorf("%s: the server sent a result of the unknown type %q", method, *kind)
 }
 
-// maxQuestions bounds the questions of one round, which are all put at once.
+// maxQuestions bounds the questions of one round, which are all asked at once.
 const maxQuestions = 256
 
-// retry answers the questions and returns the params to ask again with.
+// retry answers the questions and returns the params of the next round.
 func (c *StatelessClient) retry(ctx context.Context, o *Outgoing, h *head) (json.RawMessage, error) {
 	var answers json.RawMessage
 	if h.Requests != nil {
@@ -241,8 +241,7 @@ func (c *StatelessClient) retry(ctx context.Context, o *Outgoing, h *head) (json
 	return again(o.Params, answers, h.State)
 }
 
-// answer puts all questions at once: a user can fill in a form while a model
-// runs.
+// answer asks all questions at once: a user can fill in a form while a model runs.
 func (c *StatelessClient) answer(ctx context.Context, questions map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -26,7 +26,7 @@ func (m methods) changed(added, dropped []string) methods {
 	return next
 }
 
-// The methods of 2024-11-05.
+// first are the methods of 2024-11-05.
 var first = methods{}.changed([]string{
 	mcp.MethodInitialize, mcp.NoteInitialized, mcp.MethodPing, mcp.NoteCancelled, mcp.NoteProgress,
 	mcp.MethodListTools, mcp.MethodCallTool, mcp.NoteToolsChanged,

@@ -1,6 +1,6 @@
-// Package revision says what each released revision of the protocol is like. It
-// is the only place that knows their order. The parts that speak a wire format
-// ask for a property by name; nothing compares dates.
+// Package revision describes each released revision of the protocol. It is the only
+// place that knows their order. The parts that speak a wire format ask for a
+// property by name; nothing compares dates.
 package revision
 
 import (
@@ -19,17 +19,17 @@ type Facts struct {
 
 	// Since 2025-03-26.
 
-	// StreamableHTTP: it replaces HTTP+SSE.
+	// StreamableHTTP: Streamable HTTP replaces HTTP+SSE.
 	StreamableHTTP bool
 	// Batches: a frame may be an array of messages. Only in 2025-03-26.
 	Batches bool
-	// Audio: content may be sound.
+	// Audio: content may be audio.
 	Audio bool
 	// ToolAnnotations: tools carry hints about what they do.
 	ToolAnnotations bool
 	// ProgressMessage: progress notifications carry a message.
 	ProgressMessage bool
-	// Completions: completion is a capability to be declared.
+	// Completions: completion is a capability that must be declared.
 	Completions bool
 
 	// Since 2025-06-18.
@@ -44,9 +44,9 @@ type Facts struct {
 	Titles bool
 	// MetaOnTypes: tools, resources, prompts and content carry _meta.
 	MetaOnTypes bool
-	// LastModified: annotations carry a time.
+	// LastModified: annotations carry the time of the last change.
 	LastModified bool
-	// CompletionContext: completion knows the other arguments.
+	// CompletionContext: completion requests carry the other arguments.
 	CompletionContext bool
 
 	// Since 2025-11-25.
@@ -57,13 +57,13 @@ type Facts struct {
 	ImplementationDetails bool
 	// ElicitURL: the user may be sent to a URL.
 	ElicitURL bool
-	// ElicitationID: a URL elicitation has an identifier, and a notification
-	// when it is over. Only in 2025-11-25.
+	// ElicitationID: a URL elicitation has an identifier, and there is a
+	// notification when it is over. Only in 2025-11-25.
 	ElicitationID bool
 	// RichForms: forms have defaults on every field, and titled and multiple
 	// choices.
 	RichForms bool
-	// SamplingTools: sampling may offer tools, and content is one or many.
+	// SamplingTools: sampling may offer tools, and content is one block or a list.
 	SamplingTools bool
 	// Polling: a server may end the stream of a request that is still running;
 	// streams begin with an event that says how to reconnect.
@@ -79,7 +79,7 @@ type Facts struct {
 	// AnyStructuredContent: structured content and output schemas need not be
 	// objects.
 	AnyStructuredContent bool
-	// RootsListChanged: clients announce changes of their roots. Until
+	// RootsListChanged: clients announce changes of their roots. Only up to
 	// 2025-11-25.
 	RootsListChanged bool
 	// Extensions: capabilities have an extensions member.
@@ -88,7 +88,7 @@ type Facts struct {
 	ResourceNotFound int64
 }
 
-// Of returns the facts of a revision, or nil if it is not a released one.
+// Of returns the facts of a revision, or nil if it is unknown.
 func Of(r mcp.Revision) *Facts {
 	for _, f := range table {
 		if f.Revision == r {
@@ -133,8 +133,8 @@ func Default(allowed []mcp.Revision, stateless bool) *Facts {
 	return table[len(table)-1]
 }
 
-// Add makes a made-up revision known, for tests: change is applied to the facts
-// of an existing one. It must be called before anything else uses the table.
+// Add registers a made-up revision, for tests: change is applied to a copy of the
+// facts of an existing one. It must be called before anything else uses the table.
 func Add(date string, like mcp.Revision, change func(*Facts)) mcp.Revision {
 	f := *Of(like)
 	f.Revision = access.AddRevision(date).(mcp.Revision) //nolint:forcetypeassert // it is what AddRevision returns
@@ -145,12 +145,12 @@ func Add(date string, like mcp.Revision, change func(*Facts)) mcp.Revision {
 	return f.Revision
 }
 
-// Oldest returns the facts of the first revision: every peer can do without what
-// it lacks.
+// Oldest returns the facts of the first revision. It requires the least of a peer,
+// so it suits messages to a peer whose revision is not known yet.
 func Oldest() *Facts { return table[0] }
 
 // AllContent reports whether the revision has every kind and member of content
-// that this module knows, so that nothing has to be cleared.
+// that this module knows: then nothing has to be cleared.
 func (f *Facts) AllContent() bool {
 	return f.Audio && f.ResourceLinks && f.MetaOnTypes && f.LastModified && f.Titles && f.Icons
 }

@@ -6,19 +6,19 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Request is an HTTP request and its response as they are observed. nil is one
-// that nobody looks at.
+// Request observes an HTTP request and its response. Methods do nothing on a nil
+// Request, except Conn.
 type Request struct {
 	conn    *Conn
 	request mcp.TapHTTP
 	way     mcp.Direction // of the request
 
-	response mcp.TapHTTP // Status is 0 before there is one
+	response mcp.TapHTTP // Status is 0 until there is a response
 }
 
-// Request shows the beginning of a request that a client has sent, or a server
-// received, depending on the side. lastEvent is what it asks to go on from, or
-// "".
+// Request shows the beginning of a request that a client has sent or a server has
+// received, depending on the side. lastEvent is the event ID that the request asks
+// to resume after, or "".
 func (c *Conn) Request(method string, header map[string][]string, lastEvent string) *Request {
 	if !c.Watched() {
 		return nil
@@ -31,7 +31,7 @@ func (c *Conn) Request(method string, header map[string][]string, lastEvent stri
 	return r
 }
 
-// Conn returns the connection that the request is part of.
+// Conn returns the Conn of the connection that the request belongs to.
 func (r *Request) Conn() *Conn { return r.conn }
 
 // Body shows the frame that a request carries.
@@ -51,8 +51,7 @@ func (r *Request) Responded(status int, header map[string][]string) {
 	r.conn.emit(mcp.TapEvent{Direction: r.back(), HTTP: &response})
 }
 
-// Answer shows a frame of the response; event identifies it in its stream, or
-// is "".
+// Answer shows a frame of the response; event is its event ID in the stream, or "".
 func (r *Request) Answer(frame []byte, event string) {
 	if r == nil || len(frame) == 0 {
 		return
@@ -62,7 +61,7 @@ func (r *Request) Answer(frame []byte, event string) {
 	r.conn.emit(mcp.TapEvent{Direction: r.back(), HTTP: &response, Frame: frame})
 }
 
-// back is the direction of the response.
+// back returns the direction of the response.
 func (r *Request) back() mcp.Direction {
 	if r.way == mcp.Sent {
 		return mcp.Received
@@ -70,14 +69,13 @@ func (r *Request) back() mcp.Direction {
 	return mcp.Sent
 }
 
-// body is that of a response, which knows what it belongs to.
+// body is the body of a response, with the Request it belongs to.
 type body struct {
 	io.ReadCloser
 	request *Request
 }
 
-// Carry returns the body of the response, from which Of finds the request
-// again.
+// Carry wraps the body of the response, so that Of finds the Request again.
 func (r *Request) Carry(b io.ReadCloser) io.ReadCloser {
 	if r == nil {
 		return b
@@ -85,7 +83,7 @@ func (r *Request) Carry(b io.ReadCloser) io.ReadCloser {
 	return &body{b, r}
 }
 
-// Of returns the request that a body was made by Carry for, or nil.
+// Of returns the Request of a body that Carry returned, or nil for any other.
 func Of(b io.Reader) *Request {
 	if carried, ok := b.(*body); ok {
 		return carried.request

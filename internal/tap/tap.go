@@ -1,6 +1,6 @@
-// Package tap is how the other packages tell an mcp.Tap what travels, and count
-// what is dropped. Without a tap, all that is left of it is an atomic counter
-// for what is dropped.
+// Package tap lets the other packages show an mcp.Tap the messages that travel, and
+// count those that are dropped. Without a tap, its only cost is an atomic counter of
+// dropped messages.
 package tap
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Conn is one connection as it is observed. A nil Conn is one without a tap
-// that counts for the process. It is safe for concurrent use.
+// Conn observes one connection. A nil Conn has no tap, and counts what is dropped
+// in mcp.ProcessDrops. It is safe for concurrent use.
 type Conn struct {
-	tap     mcp.Tap // nil: nobody looks
+	tap     mcp.Tap // nil if nobody observes
 	drops   *mcp.Drops
 	side    mcp.Side
 	id      uint64
@@ -24,10 +24,11 @@ type Conn struct {
 	taken   atomic.Bool
 }
 
-// last is the last number that was given to a connection or an HTTP request.
+// last is the number given most recently to a connection or an HTTP request.
 var last atomic.Uint64
 
-// New returns a connection with a number of its own. drops may be nil.
+// New returns a Conn with a number of its own. t may be nil; a nil drops means
+// mcp.ProcessDrops().
 func New(t mcp.Tap, drops *mcp.Drops, side mcp.Side) *Conn {
 	c := &Conn{tap: t, drops: cmp.Or(drops, mcp.ProcessDrops()), side: side}
 	if t != nil {
@@ -36,17 +37,16 @@ func New(t mcp.Tap, drops *mcp.Drops, side mcp.Side) *Conn {
 	return c
 }
 
-// Serving returns a connection of a server.
+// Serving returns a Conn for a connection of a server.
 func Serving(o mcp.ServeOptions) *Conn { return New(o.Tap, o.Drops, mcp.ServerSide) }
 
-// Another returns a connection that is observed as this one is.
+// Another returns a Conn for another connection, with the same tap and drops.
 func (c *Conn) Another() *Conn { return New(c.tap, c.drops, c.side) }
 
-// Watched reports whether somebody looks: only then is there a need to show
-// frames.
+// Watched reports whether there is a tap. Frames need to be shown only then.
 func (c *Conn) Watched() bool { return c != nil && c.tap != nil }
 
-// SetSession says what session, over HTTP, is on the connection from now on.
+// SetSession sets the identifier of the HTTP session on the connection from now on.
 func (c *Conn) SetSession(id string) {
 	if c.Watched() {
 		c.session.Store(&id)
@@ -61,19 +61,19 @@ func (c *Conn) Frame(d mcp.Direction, frame []byte) {
 	}
 }
 
-// Drop counts and shows a message that is not there encoded. method may be "",
-// and err nil.
+// Drop counts and shows a dropped message whose encoded form is not at hand. method
+// may be "", and err nil.
 func (c *Conn) Drop(d mcp.Direction, reason mcp.DropReason, method string, err error) {
 	c.drop(mcp.TapEvent{Direction: d, Dropped: reason, Method: method, Err: err, Count: 1})
 }
 
-// DropFrame is Drop for a message that is there.
+// DropFrame is Drop for a message whose encoded form is at hand.
 func (c *Conn) DropFrame(d mcp.Direction, reason mcp.DropReason, method string, frame []byte, err error) {
 	c.drop(mcp.TapEvent{Direction: d, Dropped: reason, Method: method, Frame: frame, Err: err, Count: 1})
 }
 
-// DropMany is Drop for n messages of which nothing but their number is known;
-// 0 is none.
+// DropMany is Drop for n messages of which only their number is known. It does
+// nothing if n is 0.
 func (c *Conn) DropMany(d mcp.Direction, reason mcp.DropReason, n uint64, err error) {
 	if n > 0 {
 		c.drop(mcp.TapEvent{Direction: d, Dropped: reason, Err: err, Count: n})
@@ -101,12 +101,13 @@ func (c *Conn) emit(e mcp.TapEvent) {
 
 type key struct{}
 
-// With returns a context for a transport's Connect, whose connection is to be
-// observed as c.
+// With returns a context for a transport's Connect, which says that c observes the
+// connection.
 func With(ctx context.Context, c *Conn) context.Context { return context.WithValue(ctx, key{}, c) }
 
-// Take returns the Conn of a context, for a transport that shows everything
-// that travels on the connection it makes. Where there is none, nobody looks.
+// Take returns the Conn of a context, for a transport that shows everything that
+// travels on the connection it makes. If the context has none, Take returns one
+// without a tap.
 func Take(ctx context.Context) *Conn {
 	c, ok := ctx.Value(key{}).(*Conn)
 	if !ok {
@@ -116,11 +117,11 @@ func Take(ctx context.Context) *Conn {
 	return c
 }
 
-// Taken reports whether a transport has taken the Conn. Where none has, whoever
-// uses the transport shows what it knows of the messages.
+// Taken reports whether a transport has taken the Conn. If none has, the user of
+// the transport shows the messages instead, as far as it knows them.
 func (c *Conn) Taken() bool { return c.taken.Load() }
 
-// because is an error that knows under which reason to count what it stopped.
+// because is an error with the reason under which to count the message it stopped.
 type because struct {
 	error
 	reason mcp.DropReason
@@ -128,11 +129,11 @@ type because struct {
 
 func (b *because) Unwrap() error { return b.error }
 
-// Because returns err as one by which ReasonOf finds the reason.
+// Because wraps err so that ReasonOf finds the reason.
 func Because(reason mcp.DropReason, err error) error { return &because{err, reason} }
 
-// ReasonOf returns the reason for which what was to be written was not: that
-// of Because, or DropUndelivered.
+// ReasonOf returns the reason why a message was not written: the one given to
+// Because, or DropUndelivered.
 func ReasonOf(err error) mcp.DropReason {
 	if b, ok := errors.AsType[*because](err); ok {
 		return b.reason
