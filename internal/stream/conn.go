@@ -103,8 +103,8 @@ var _ era.Pending = pending{}
 // Resolve implements era.Pending.
 func (p pending) Resolve(m *jsonrpc.Message) bool { return p.calls.Resolve(m) }
 
-// Fail implements era.Pending. An error whose ID is not known
-// fails no call.
+// Fail implements era.Pending. A response whose ID could not be
+// read fails no call.
 func (p pending) Fail(id jsonrpc.ID, err error) bool {
 	return !id.IsZero() && p.fail(id, err)
 }

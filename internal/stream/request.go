@@ -53,8 +53,8 @@ func (s *server) serve(ctx context.Context, m *jsonrpc.Message) bool {
 type inlineRequest struct {
 	*server
 	number uint64 // of its turn
-	more   bool // the next frame is buffered already: the two answers can go out together
-	kept   bool // answers are kept back
+	more   bool   // the next frame is buffered already: the two answers can go out together
+	kept   bool   // answers are kept back
 }
 
 // Answer implements era.Out.

@@ -28,7 +28,7 @@ type writer struct {
 	frames  uint64 // in unsent
 	failed  uint64 // frames that could not be written and are not yet reported
 	spare   []byte // reused as the next unsent
-	busy    bool // a goroutine is writing
+	busy    bool   // a goroutine is writing
 	err     error
 }
 
