@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// ErrLong says that a body is over its limit.
+// ErrLong says that a body is longer than its limit.
 var ErrLong = errors.New("the body is too long")
 
-// CheckType returns why the body of a request is no JSON, by its headers, or
-// nil. Two types are no type: who reads the other one reads another message.
+// CheckType returns nil if the headers of a request say that its body is plain
+// JSON, or else what is wrong with them. Two Content-Types are refused, since an
+// intermediary may have gone by the other one.
 func CheckType(r *http.Request) error {
 	types := r.Header["Content-Type"]
 	if len(types) != 1 || !isJSON(types[0]) {
@@ -33,33 +34,33 @@ func isJSON(contentType string) bool {
 	return err == nil && kind == "application/json"
 }
 
-// Body reads the body of a request, within its bounds of size, in bytes, and
-// time. It fails with ErrLong when it is over the limit, and with another error
-// when it did not arrive whole.
+// Body reads the body of a request. It fails with ErrLong when the body is longer
+// than limit bytes, and with another error when it did not arrive completely
+// within timeout.
 func Body(w http.ResponseWriter, r *http.Request, limit int64, timeout time.Duration) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, ErrLong
 	}
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(timeout)) // a writer without deadlines has none
+	_ = rc.SetReadDeadline(time.Now().Add(timeout)) // not every writer supports deadlines
 	body, err := readAll(r.Body, r.ContentLength, limit)
 	if err != nil {
-		return nil, err // the deadline stays: the rest of the body is not waited for
+		return nil, err // the deadline stays, so that net/http does not wait for the rest of the body
 	}
-	_ = rc.SetReadDeadline(time.Time{}) // past the body, the server reads to learn that the client is gone
+	_ = rc.SetReadDeadline(time.Time{}) // net/http reads on to notice when the client is gone
 	r.Body = http.NoBody
 	requestOf(w).Body(body)
 	return body, nil
 }
 
-// readAll reads a body of the announced length, which is negative when it is
-// not known, into room of its size. A sender who announces much and sends
-// little does not take much: it is 8 KiB, or 16 times what has arrived. What is
-// longer than limit fails with ErrLong, whatever was announced.
+// readAll reads a body into a buffer of the announced length, which is negative
+// when it is not known. To keep a sender that announces much and sends little
+// from taking much memory, the buffer never has more than 8 KiB or 16 times what
+// has arrived. A body longer than limit fails with ErrLong, whatever was announced.
 func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
 	whole := 512
 	if announced >= 0 {
-		whole = int(announced) + 1 // one more, for the read that finds the end
+		whole = int(announced) + 1 // one more byte, for the read that returns io.EOF
 	}
 	body := make([]byte, 0, min(whole, 8<<10))
 	for {

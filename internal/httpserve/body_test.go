@@ -21,9 +21,9 @@ func (w *reading) SetReadDeadline(d time.Time) error {
 	return nil
 }
 
-// While a body is read, there is a deadline. It goes with the body's end, or the
-// client would count as gone when it has passed, and stays when the body has not
-// come whole: nobody waits for the rest.
+// There is a deadline while a body is read. It is removed at the end of the body,
+// or the client would count as gone once it passes. It stays when the body did
+// not arrive completely, so that nobody waits for the rest.
 func TestBodyHasADeadline(t *testing.T) {
 	for name, tt := range map[string]struct {
 		body  io.Reader
@@ -53,7 +53,8 @@ type readFunc func(p []byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// A body is read whole, whatever length was announced and however it arrives.
+// A body is read completely, whatever length was announced and however it
+// arrives.
 func TestReadAll(t *testing.T) {
 	for _, size := range []int{0, 1, 511, 512, 513, 8<<10 - 1, 8 << 10, 8<<10 + 1, 100_000, 128 << 10, 1 << 20} {
 		want := bytes.Repeat([]byte("0123456"), size/7+1)[:size]
@@ -72,7 +73,7 @@ func TestReadAll(t *testing.T) {
 	}
 }
 
-// What is announced takes no room before it comes.
+// An announced length alone allocates nothing.
 func TestReadAllTakesLittleRoom(t *testing.T) {
 	for _, arrived := range []int{0, 100, 10_000, 100_000} {
 		body, err := readAll(io.MultiReader(bytes.NewReader(make([]byte, arrived)), iotest.ErrReader(io.ErrUnexpectedEOF)), 1<<30, 1<<40)
@@ -85,8 +86,7 @@ func TestReadAllTakesLittleRoom(t *testing.T) {
 	}
 }
 
-// A body may be longer than was announced, where somebody has unpacked it on
-// the way.
+// A body may be longer than announced, if an intermediary has decompressed it.
 func TestReadAllKeepsToItsLimit(t *testing.T) {
 	for _, announced := range []int64{-1, 0, 10, 999} {
 		if _, err := readAll(bytes.NewReader(make([]byte, 1001)), announced, 1000); !errors.Is(err, ErrLong) {

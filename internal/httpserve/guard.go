@@ -1,5 +1,5 @@
-// Package httpserve is what the HTTP transports share: who may talk to them,
-// how much, and how messages are written.
+// Package httpserve is what the servers of the HTTP transports share: who may
+// send requests, how many, and how the responses are written.
 package httpserve
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/parley-mcp/parley/internal/httpcall"
 )
 
-// Guard refuses requests that a web page of somebody else made a browser
-// send: by the name in Host (DNS rebinding) and by Origin.
+// Guard refuses requests that a foreign web page made a browser send. It goes by
+// the Host header, which reveals DNS rebinding, and by Origin.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#security--endpoint.
 type Guard struct {
@@ -23,9 +23,9 @@ type Guard struct {
 	origins []string
 }
 
-// NewGuard returns a Guard. nil hosts accept any, but on a loopback address only
-// names of the loopback; origins are accepted beside the server's own, and "*"
-// accepts any.
+// NewGuard returns a Guard. nil hosts accept any host, except that requests to a
+// loopback address must name a loopback host. origins are accepted in addition to
+// the server's own; "*" accepts any.
 func NewGuard(hosts, origins []string) (*Guard, error) {
 	g := &Guard{}
 	for _, h := range hosts {
@@ -53,8 +53,8 @@ func (g *Guard) Check(r *http.Request) error {
 	return g.checkOrigin(r, host)
 }
 
-// checkOrigin accepts the origins that were allowed, and pages of the same
-// host, if that is known to be this server.
+// checkOrigin accepts the allowed origins, and pages of the same host if that is
+// known to be this server.
 func (g *Guard) checkOrigin(r *http.Request, host string) error {
 	values := r.Header.Values("Origin")
 	if len(values) == 0 {
@@ -77,9 +77,9 @@ func (g *Guard) checkOrigin(r *http.Request, host string) error {
 	return fmt.Errorf("origin %q is not allowed", values[0])
 }
 
-// known reports whether host is certain to be the server's own, and no name
-// that somebody made point here: it was allowed, it needs no resolving, or a
-// certificate vouches for it.
+// known reports whether host is certain to be the server's own, rather than a
+// name that somebody made resolve to it: it was allowed, it is an address or a
+// loopback name, or a certificate vouches for it.
 func (g *Guard) known(r *http.Request, host string) bool {
 	_, err := netip.ParseAddr(host)
 	return g.hosts != nil || r.TLS != nil || err == nil || httpcall.IsLoopback(host)
@@ -95,7 +95,7 @@ func hostname(host string) string {
 	return strings.Trim(host, "[]")
 }
 
-// onLoopback reports whether the request came in on a loopback address.
+// onLoopback reports whether the request arrived at a loopback address.
 func onLoopback(r *http.Request) bool {
 	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
 	case *net.TCPAddr:

@@ -14,7 +14,7 @@ func TestGuard(t *testing.T) {
 	tests := []struct {
 		name   string
 		hosts  []string
-		at     string // where the request came in
+		at     string // the address at which the request arrived
 		tls    bool
 		host   string
 		origin []string

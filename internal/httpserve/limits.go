@@ -13,31 +13,33 @@ import (
 	"github.com/parley-mcp/parley/internal/httpcall"
 )
 
-// Limits bounds what one client may do: how often it asks, and how much it has
-// under way. A client is a principal, or an address where there is none.
+// Limits bounds what one client may do: how many requests it sends in a second,
+// and how many it has in flight. A client is identified by its principal, or by
+// its address if there is none. Limits is safe for concurrent use.
 type Limits struct {
 	perClient int
 	rate      rate.Limit
 	burst     int
-	loopback  bool // whether clients on the loopback are bounded, too
+	loopback  bool // whether the rate also applies to clients on the loopback
 
 	mu      sync.Mutex
 	clients map[name]*Client
 	swept   time.Time
 }
 
-// name is what a client goes by: a principal, or else an address.
+// name identifies a client: a principal, or else an address.
 type name struct{ principal, address string }
 
-// Client is who sends requests.
+// Client is one sender of requests.
 type Client struct {
 	underway int
 	limiter  *rate.Limiter
 }
 
-// NewLimits returns Limits. perClient bounds what a client has under way; not
-// positive is no bound. perSecond and burst bound how often it asks: 0 means
-// 200 and 400, and no bound for clients on the loopback; negative is no bound.
+// NewLimits returns Limits. perClient bounds the requests that a client has in
+// flight; zero or negative means no bound. perSecond and burst bound the rate of
+// its requests: 0 means 200 and 400, and no bound for clients on the loopback; a
+// negative perSecond means no bound.
 func NewLimits(perClient int, perSecond float64, burst int) *Limits {
 	l := &Limits{perClient: perClient, rate: rate.Limit(perSecond), burst: burst, clients: map[name]*Client{}, loopback: true}
 	switch {
@@ -52,8 +54,8 @@ func NewLimits(perClient int, perSecond float64, burst int) *Limits {
 	return l
 }
 
-// Enter counts a request in until Leave. It returns nil, and in how many
-// seconds to come back, when the client has to wait.
+// Enter counts a request as in flight until Leave. If the client is over a limit,
+// it returns nil, and the number of seconds for the header Retry-After.
 func (l *Limits) Enter(r *http.Request, principal string) (c *Client, retryAfter string) {
 	key, bounded := name{principal: principal}, true
 	if principal == "" {
@@ -80,10 +82,11 @@ func (l *Limits) Enter(r *http.Request, principal string) (c *Client, retryAfter
 	return c, ""
 }
 
-// unbounded is every client of which nothing has to be counted.
+// unbounded stands for every client to which no limit applies.
 var unbounded = new(Client)
 
-// wait takes a token, or says how long until there is one.
+// wait takes a token from the client's rate limiter, or returns how long it takes
+// until there is one.
 func (l *Limits) wait(c *Client, now time.Time) time.Duration {
 	reservation := c.limiter.ReserveN(now, 1)
 	delay := reservation.DelayFrom(now)
@@ -105,8 +108,8 @@ func (l *Limits) of(key name, now time.Time) *Client {
 	return c
 }
 
-// network is what one client is taken to have: an address, or of IPv6, where
-// everybody has very many, the prefix of its network.
+// network returns what counts as the address of one client: an IPv4 address, or
+// the /64 prefix of an IPv6 one, since a host can have any number of those.
 func network(address string) string {
 	if a, err := netip.ParseAddr(address); err == nil && a.Is6() && !a.Is4In6() && !a.IsLoopback() {
 		return netip.PrefixFrom(a.WithZone(""), 64).Masked().String()
@@ -114,8 +117,9 @@ func network(address string) string {
 	return address
 }
 
-// sweep forgets clients that may do as much as one that never came, so that
-// the table is bounded by those who come, not by those who ever came.
+// sweep forgets clients with nothing in flight and a full bucket of tokens, who
+// are no different from new ones. So the table grows with the active clients, not
+// with all there ever were.
 func (l *Limits) sweep(now time.Time) {
 	l.swept = now
 	for key, c := range l.clients {
@@ -125,7 +129,7 @@ func (l *Limits) sweep(now time.Time) {
 	}
 }
 
-// Leave counts a request out.
+// Leave ends what Enter began.
 func (l *Limits) Leave(c *Client) {
 	if c == unbounded {
 		return

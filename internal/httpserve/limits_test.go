@@ -28,7 +28,7 @@ func enter(t *testing.T, l *Limits, address, principal string) bool {
 	return true
 }
 
-// Whoever has IPv6 has very many addresses: they count as one client.
+// An IPv6 host can have any number of addresses: they count as one client.
 func TestClientsByAddress(t *testing.T) {
 	for _, tt := range []struct {
 		first, second string
@@ -55,8 +55,8 @@ func TestPrincipalsAreBoundedApart(t *testing.T) {
 	}
 }
 
-// Forgetting a client gives it nothing, and the table does not grow with
-// those who ever came.
+// A client gains nothing by being forgotten, and the table does not keep every
+// client there ever was.
 func TestSweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLimits(0, 1.0/3600, 1) // one request in an hour
@@ -81,7 +81,7 @@ func TestUnderWay(t *testing.T) {
 	l := NewLimits(1, -1, 0)
 	first, _ := l.Enter(from(t, "127.0.0.1:1"), "")
 	if enter(t, l, "127.0.0.1:2", "") {
-		t.Error("two under way at a limit of one")
+		t.Error("two requests in flight at a limit of one")
 	}
 	l.Leave(first)
 	if !enter(t, l, "127.0.0.1:3", "") {

@@ -15,16 +15,16 @@ import (
 // ErrGone says that the client of a Response is gone.
 var ErrGone = errors.New("the client is gone")
 
-// Response writes the response of one HTTP request: a JSON object, or a stream of
-// events from the first event on. A client that does not take a message in
-// time is cut off.
+// Response writes the response to one HTTP request: one JSON object, or an event
+// stream, which the first event begins. A client that does not accept a message
+// in time is cut off. Response is safe for concurrent use.
 type Response struct {
 	w       http.ResponseWriter
 	rc      http.ResponseController
 	timeout time.Duration // of a write
-	alive   time.Duration // between comments; not positive for none
-	broken  func(error)   // is told once that writing failed
-	seen    *tap.Request  // nil where nobody looks
+	alive   time.Duration // between comments; zero or negative means none
+	broken  func(error)   // called once, when writing fails
+	seen    *tap.Request  // nil without a tap
 
 	mu      sync.Mutex
 	stream  bool
@@ -32,9 +32,9 @@ type Response struct {
 	ticking *time.Timer
 }
 
-// NewResponse returns a Response. timeout is how long the client may take to accept a
-// message; alive is the time between the comments of a quiet stream, not
-// positive for none. broken is told once that writing failed.
+// NewResponse returns a Response. timeout is how long the client may take to
+// accept a message. alive is the time between the comments on a quiet stream; zero
+// or negative means none. broken is called once, when writing fails.
 func NewResponse(w http.ResponseWriter, timeout, alive time.Duration, broken func(error)) *Response {
 	return &Response{w: w, rc: *http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken, seen: requestOf(w)}
 }
@@ -42,116 +42,119 @@ func NewResponse(w http.ResponseWriter, timeout, alive time.Duration, broken fun
 // open begins an event stream.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#receiving-messages.
-func (p *Response) open() {
-	h := p.w.Header()
+func (resp *Response) open() {
+	h := resp.w.Header()
 	h.Set("Content-Type", sse.ContentType)
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
-	_ = p.rc.SetWriteDeadline(time.Time{}) // that of the server's WriteTimeout would end the stream; a writer without deadlines has none
-	p.w.WriteHeader(http.StatusOK)
-	p.stream = true
-	if p.alive > 0 {
-		p.ticking = time.AfterFunc(p.alive, p.comment)
+	_ = resp.rc.SetWriteDeadline(time.Time{}) // http.Server.WriteTimeout would end the stream; not every writer supports deadlines
+	resp.w.WriteHeader(http.StatusOK)
+	resp.stream = true
+	if resp.alive > 0 {
+		resp.ticking = time.AfterFunc(resp.alive, resp.comment)
 	}
 }
 
 // Event writes an event, opening the stream if it is the first.
-func (p *Response) Event(e sse.Event) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
+func (resp *Response) Event(e sse.Event) error {
+	resp.mu.Lock()
+	defer resp.mu.Unlock()
+	if resp.closed {
 		return ErrGone
 	}
-	if !p.stream {
-		p.open()
+	if !resp.stream {
+		resp.open()
 	}
 	if e.Name == "" || e.Name == "message" {
-		p.seen.Answer(e.Data, e.ID)
+		resp.seen.Answer(e.Data, e.ID)
 	}
 	buffer := wire.NewBuffer()
 	b := sse.Append(buffer.Room(), e)
-	err := p.write(b)
+	err := resp.write(b)
 	buffer.Reuse(b) // net/http has sent or copied it
 	return err
 }
 
-// Start opens the stream before there is an event.
-func (p *Response) Start() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || p.stream {
+// Start opens the stream before there is an event, by a comment. It does nothing
+// if the stream is open or the Response closed.
+func (resp *Response) Start() error {
+	resp.mu.Lock()
+	defer resp.mu.Unlock()
+	if resp.closed || resp.stream {
 		return nil
 	}
-	p.open()
-	return p.write(sse.Comment)
+	resp.open()
+	return resp.write(sse.Comment)
 }
 
 // comment keeps a quiet stream open.
-func (p *Response) comment() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
+func (resp *Response) comment() {
+	resp.mu.Lock()
+	defer resp.mu.Unlock()
+	if resp.closed {
 		return
 	}
-	if p.write(sse.Comment) == nil {
-		p.ticking.Reset(p.alive)
+	if resp.write(sse.Comment) == nil {
+		resp.ticking.Reset(resp.alive)
 	}
 }
 
-func (p *Response) write(b []byte) error {
-	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout)) // a writer without deadlines has none
-	_, err := p.w.Write(b)
+func (resp *Response) write(b []byte) error {
+	_ = resp.rc.SetWriteDeadline(time.Now().Add(resp.timeout)) // not every writer supports deadlines
+	_, err := resp.w.Write(b)
 	if err == nil {
-		err = p.rc.Flush()
+		err = resp.rc.Flush()
 	}
 	if err != nil {
-		p.closed = true
-		p.broken(err)
+		resp.closed = true
+		resp.broken(err)
 		return err
 	}
-	// On HTTP/2 a deadline that passes ends the stream, even when nothing is
+	// On HTTP/2 a deadline ends the stream when it passes, even if nothing is
 	// being written.
-	_ = p.rc.SetWriteDeadline(time.Time{})
+	_ = resp.rc.SetWriteDeadline(time.Time{})
 	return nil
 }
 
-// last bounds what the server has yet to send when its handler has returned:
-// what it buffers, and the end of a stream. After that it takes the deadline
-// back itself.
-func (p *Response) last() {
-	_ = p.rc.SetWriteDeadline(time.Now().Add(p.timeout)) // a writer without deadlines has none
+// last sets the deadline for what net/http still has to send after the handler
+// returns: its buffer, and the end of a stream. net/http then resets the deadline
+// itself.
+func (resp *Response) last() {
+	_ = resp.rc.SetWriteDeadline(time.Now().Add(resp.timeout)) // not every writer supports deadlines
 }
 
-// Challenge sets WWW-Authenticate for the Object to come; "" sets nothing.
-func (p *Response) Challenge(value string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if value != "" && !p.stream && !p.closed {
-		p.w.Header().Set("WWW-Authenticate", value)
+// Challenge sets the header WWW-Authenticate, unless value is "" or the response
+// has begun.
+func (resp *Response) Challenge(value string) {
+	resp.mu.Lock()
+	defer resp.mu.Unlock()
+	if value != "" && !resp.stream && !resp.closed {
+		resp.w.Header().Set("WWW-Authenticate", value)
 	}
 }
 
-// countedBytes is the size up to which net/http counts a response itself,
-// instead of sending it in chunks.
+// countedBytes is the size up to which net/http sets Content-Length itself,
+// instead of sending the response in chunks.
 const countedBytes = 2 << 10
 
-// Object writes the one JSON object of the response. It reports false when a
-// stream has begun, or the client is gone; err is that of writing.
-func (p *Response) Object(status int, frame []byte) (ok bool, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stream || p.closed {
+// Object writes the response as one JSON object. It reports false, and writes
+// nothing, when a stream has begun or the client is gone; err is the error of the
+// write.
+func (resp *Response) Object(status int, frame []byte) (ok bool, err error) {
+	resp.mu.Lock()
+	defer resp.mu.Unlock()
+	if resp.stream || resp.closed {
 		return false, nil
 	}
-	p.closed = true
-	p.w.Header().Set("Content-Type", "application/json")
+	resp.closed = true
+	resp.w.Header().Set("Content-Type", "application/json")
 	if len(frame) > countedBytes {
-		p.w.Header().Set("Content-Length", strconv.Itoa(len(frame)))
+		resp.w.Header().Set("Content-Length", strconv.Itoa(len(frame)))
 	}
-	p.last()
-	p.w.WriteHeader(status)
-	if _, err = p.w.Write(frame); err != nil {
-		p.broken(err)
+	resp.last()
+	resp.w.WriteHeader(status)
+	if _, err = resp.w.Write(frame); err != nil {
+		resp.broken(err)
 	}
 	return true, err
 }
@@ -165,53 +168,53 @@ func Cuttable(w http.ResponseWriter, r *http.Request) bool {
 	return ok && r.ProtoMajor == 1 && r.ProtoMinor > 0
 }
 
-// Cut ends a stream whose handler goes on, and the connection with it: it takes
-// the connection from net/http and writes the last chunk by hand. A client sees the
-// stream end in good order.
+// Cut ends the stream, and its connection, while the handler goes on: it hijacks
+// the connection from net/http and writes the last chunk itself. The client sees
+// the stream end cleanly.
 //
-// So a request of a session can be served on the goroutine of net/http, though its
-// stream may have to end before it. With a goroutine for each, a small call in a
-// session over HTTP takes 5 to 9 % more processor time, 1.27 to 1.32 times the
-// floor where 1.25 is the budget (measured 2026-11-22,
-// docs/decisions/0008-hot-path.md). When it is wrong, the client sees its stream
-// break off, and takes what it has for half of an answer: each event must have
-// been flushed before, and the response must be one in chunks, as Cuttable says.
-func (p *Response) Cut() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || !p.stream {
+// This lets a request of a session be served on net/http's goroutine, although its
+// stream may have to end before the request does. With a goroutine for each
+// request instead, a small call in a session over HTTP takes 5 to 9 % more
+// processor time, 1.27 to 1.32 times the floor where 1.25 is the budget (measured
+// 2026-11-22, docs/decisions/0008-hot-path.md). A bug here makes the client see its
+// stream break off, and take what it has for half of an answer: every event must
+// have been flushed before, and the response must be chunked, as Cuttable requires.
+func (resp *Response) Cut() error {
+	resp.mu.Lock()
+	defer resp.mu.Unlock()
+	if resp.closed || !resp.stream {
 		return nil
 	}
-	p.closed = true
-	conn, _, err := p.rc.Hijack()
+	resp.closed = true
+	conn, _, err := resp.rc.Hijack()
 	if err != nil {
 		return err
 	}
-	_ = conn.SetWriteDeadline(time.Now().Add(p.timeout)) // without a deadline, closing does not wait either
-	_, err = conn.Write([]byte("0\r\n\r\n"))             // the last chunk
+	_ = conn.SetWriteDeadline(time.Now().Add(resp.timeout)) // if there is no deadline, closing does not wait either
+	_, err = conn.Write([]byte("0\r\n\r\n"))                // the last chunk
 	return errors.Join(err, conn.Close())
 }
 
-// Close ends the use of the response writer, which must not outlive the
-// request. What was written stays.
-func (p *Response) Close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ticking != nil {
-		p.ticking.Stop()
+// Close ends the use of the http.ResponseWriter, which must not be used after its
+// handler has returned.
+func (resp *Response) Close() {
+	resp.mu.Lock()
+	defer resp.mu.Unlock()
+	if resp.ticking != nil {
+		resp.ticking.Stop()
 	}
-	if p.closed {
-		return // an object, whose time runs already, or a failure
+	if resp.closed {
+		return // an object, whose deadline is set, or a failure
 	}
-	p.closed = true
-	p.last()
+	resp.closed = true
+	resp.last()
 }
 
-// LimitRest bounds how long the server waits, once its handler has returned,
-// for the rest of a body that was not read: that of a refused request. On
-// HTTP/2 nothing is waited for.
+// LimitRest bounds how long net/http waits for the rest of an unread body, such as
+// that of a refused request, after the handler has returned. On HTTP/2 it does not
+// wait.
 func LimitRest(w http.ResponseWriter, r *http.Request, timeout time.Duration) {
 	if r.ProtoMajor == 1 && r.Body != http.NoBody {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // a writer without deadlines has none
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout)) // not every writer supports deadlines
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/parley-mcp/parley/internal/sse"
 )
 
-// timed remembers its deadline.
+// timed is a response that remembers its write deadline.
 type timed struct {
 	*httptest.ResponseRecorder
 	deadline time.Time
@@ -23,26 +23,26 @@ func (w *timed) SetWriteDeadline(d time.Time) error {
 	return nil
 }
 
-// A deadline that stays would end a quiet stream; one that is missing at the end
-// would let a client that does not read hold the server.
+// A deadline that stays after an event would end a quiet stream. Without one at
+// the end, a client that does not read would hold up the server.
 func TestDeadlines(t *testing.T) {
 	w := &timed{ResponseRecorder: httptest.NewRecorder(), deadline: time.Now()} // as http.Server.WriteTimeout sets it
-	p := NewResponse(w, time.Hour, -1, func(error) {})
-	if err := p.Event(sse.Event{Data: []byte("x")}); err != nil || !w.deadline.IsZero() {
+	resp := NewResponse(w, time.Hour, -1, func(error) {})
+	if err := resp.Event(sse.Event{Data: []byte("x")}); err != nil || !w.deadline.IsZero() {
 		t.Errorf("after an event: %v, deadline %v", err, w.deadline)
 	}
-	p.Close()
+	resp.Close()
 	if w.deadline.IsZero() {
-		t.Error("the end of the stream may take for ever")
+		t.Error("the end of the stream may take forever")
 	}
 	w = &timed{ResponseRecorder: httptest.NewRecorder()}
-	p = NewResponse(w, time.Hour, -1, func(error) {})
-	if ok, _ := p.Object(200, []byte("{}")); !ok || w.deadline.IsZero() {
-		t.Error("an object may take for ever")
+	resp = NewResponse(w, time.Hour, -1, func(error) {})
+	if ok, _ := resp.Object(200, []byte("{}")); !ok || w.deadline.IsZero() {
+		t.Error("an object may take forever")
 	}
-	p.Close()
+	resp.Close()
 	if w.deadline.IsZero() {
-		t.Error("what is left of an object may take for ever")
+		t.Error("the rest of an object may take forever")
 	}
 }
 
@@ -50,25 +50,25 @@ func TestDeadlines(t *testing.T) {
 func TestNoCommentAfterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := httptest.NewRecorder()
-		p := NewResponse(w, time.Hour, time.Second, func(error) {})
-		if err := p.Start(); err != nil {
+		resp := NewResponse(w, time.Hour, time.Second, func(error) {})
+		if err := resp.Start(); err != nil {
 			t.Fatal(err)
 		}
 		<-time.NewTimer(2500 * time.Millisecond).C
 		synctest.Wait()
-		p.Close()
+		resp.Close()
 		before := w.Body.String()
 		if before != string(sse.Comment)+string(sse.Comment)+string(sse.Comment) {
 			t.Errorf("got %q, want three comments", before)
 		}
 		<-time.NewTimer(time.Minute).C
-		if ok, _ := p.Object(200, nil); ok || p.Event(sse.Event{}) == nil || w.Body.String() != before {
+		if ok, _ := resp.Object(200, nil); ok || resp.Event(sse.Event{}) == nil || w.Body.String() != before {
 			t.Errorf("written after Close: %q", w.Body.String()[len(before):])
 		}
 	})
 }
 
-// cutting is a response whose connection can be taken over.
+// cutting is a response whose connection can be hijacked.
 type cutting struct {
 	*timed
 	conn net.Conn
@@ -76,17 +76,17 @@ type cutting struct {
 
 func (w *cutting) Hijack() (net.Conn, *bufio.ReadWriter, error) { return w.conn, nil, nil }
 
-// A stream that is cut off ends as streams do, and its connection with it. What
-// has not begun to stream, or is over, is left alone.
+// A stream that is cut ends like any other, and its connection with it. A response
+// that is no stream yet, or is over, is left alone.
 func TestCut(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
 	w := &cutting{&timed{ResponseRecorder: httptest.NewRecorder()}, far}
-	p := NewResponse(w, time.Hour, -1, func(error) {})
-	if err := p.Cut(); err != nil || w.Body.Len() > 0 {
+	resp := NewResponse(w, time.Hour, -1, func(error) {})
+	if err := resp.Cut(); err != nil || w.Body.Len() > 0 {
 		t.Errorf("before the stream began: %v, %q", err, w.Body)
 	}
-	if err := p.Event(sse.Event{Data: []byte("x")}); err != nil {
+	if err := resp.Event(sse.Event{Data: []byte("x")}); err != nil {
 		t.Fatal(err)
 	}
 	rest := make(chan string)
@@ -94,13 +94,13 @@ func TestCut(t *testing.T) {
 		b, _ := io.ReadAll(near)
 		rest <- string(b)
 	}()
-	if err := p.Cut(); err != nil {
+	if err := resp.Cut(); err != nil {
 		t.Error(err)
 	}
 	if got := <-rest; got != "0\r\n\r\n" {
 		t.Errorf("the connection ended with %q, want the last chunk", got)
 	}
-	if err := p.Cut(); err != nil || p.Event(sse.Event{}) == nil {
+	if err := resp.Cut(); err != nil || resp.Event(sse.Event{}) == nil {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -109,7 +109,7 @@ func TestCuttable(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/", nil)
 	w := &cutting{timed: &timed{ResponseRecorder: httptest.NewRecorder()}}
 	if !Cuttable(w, r) || Cuttable(w.timed, r) {
-		t.Error("want those that can be hijacked, and no others")
+		t.Error("want only writers that can be hijacked")
 	}
 	if r.ProtoMajor, r.ProtoMinor = 2, 0; Cuttable(w, r) {
 		t.Error("HTTP/2 carries other responses on the same connection")

@@ -6,22 +6,21 @@ import (
 	"github.com/parley-mcp/parley/internal/tap"
 )
 
-// seenWriter shows the response that it writes.
+// seenWriter shows the response that it writes to a tap.
 type seenWriter struct {
 	http.ResponseWriter
 	request *tap.Request
 	begun   bool
 }
 
-// Show shows a request on a connection that somebody looks at, and returns a
-// writer that shows the response. Body, and a Response on that writer, show what
-// frames there are.
+// Show shows a request to the tap of a connection, and returns a writer that shows
+// the response. Body, and a Response on that writer, show the frames.
 func Show(w http.ResponseWriter, r *http.Request, on *tap.Conn) http.ResponseWriter {
 	return &seenWriter{ResponseWriter: w, request: on.Request(r.Method, r.Header, r.Header.Get("Last-Event-ID"))}
 }
 
-// ConnOf returns the connection that the request of a writer is shown on, or
-// otherwise where nobody looks.
+// ConnOf returns the connection on which the request of a writer is shown, or
+// otherwise if there is no tap.
 func ConnOf(w http.ResponseWriter, otherwise *tap.Conn) *tap.Conn {
 	if seen := requestOf(w); seen != nil {
 		return seen.Conn()
@@ -29,7 +28,7 @@ func ConnOf(w http.ResponseWriter, otherwise *tap.Conn) *tap.Conn {
 	return otherwise
 }
 
-// requestOf returns what Show has made for a writer, or nil.
+// requestOf returns the request that Show made for a writer, or nil.
 func requestOf(w http.ResponseWriter) *tap.Request {
 	if seen, ok := w.(*seenWriter); ok {
 		return seen.request
@@ -46,7 +45,7 @@ func (w *seenWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter. An object is written at once.
+// Write implements http.ResponseWriter. A JSON object comes in a single Write.
 func (w *seenWriter) Write(b []byte) (int, error) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)
@@ -57,5 +56,5 @@ func (w *seenWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap lets an http.ResponseController find what the writer can do.
+// Unwrap gives an http.ResponseController access to the underlying writer.
 func (w *seenWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -7,8 +7,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// SenderOf returns who sent a request: what was verified of it before, and the
-// name that principal has for that; nil is Authorization.Principal.
+// SenderOf returns who sent a request: the authorization that was verified before,
+// and the principal that the function returns; nil means
+// Authorization.Principal.
 func SenderOf(r *http.Request, principal func(*http.Request) string) era.Sender {
 	sender := era.Sender{Authorization: mcp.AuthorizationFrom(r.Context())}
 	if principal != nil {

@@ -23,9 +23,9 @@ type Conn struct {
 	inbound   era.Inbound
 	calls     calls.Table
 	listens   sync.Map        // of jsonrpc.ID: subscriptions in flight
-	bad       sync.Map        // jsonrpc.ID → error: why a call has no answer that could be read
-	refusals  serial.Queue    // of requests of the server; reading goes on while they are written
-	ctx       context.Context //nolint:containedctx // the connection's life: ended by its end
+	bad       sync.Map        // jsonrpc.ID → error: why the answer to a call could not be read
+	refusals  serial.Queue    // of the server's requests; reading goes on while they are written
+	ctx       context.Context //nolint:containedctx // the connection's lifetime: cancelled when it ends
 	end       context.CancelCauseFunc
 	done      chan struct{}
 	work      sync.WaitGroup
@@ -39,63 +39,63 @@ type Conn struct {
 var _ mcp.Conn = (*Conn)(nil)
 
 // Dial starts reading frames. The goroutine it starts, and those that answer
-// requests of the server, have ended when Close returns. explain, which may
-// be nil, adds to the error of a connection that ended by itself what its
-// owner knows of it. seen is the connection as it is observed; Unordered frames
-// are shown by whoever made them.
+// the server's requests, have ended when Close returns. explain, which may be
+// nil, adds the owner's knowledge to the error of a connection that was not
+// ended by Close. seen observes the connection; Unordered frames report
+// themselves to it.
 func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) error, seen *tap.Conn) *Conn {
 	ctx, end := context.WithCancelCause(context.Background())
 	if _, unordered := frames.(Unordered); !unordered {
 		frames = watched(asBuffered(frames), seen)
 	}
-	l := &Conn{frames: frames, seen: seen, ctx: ctx, end: end, done: make(chan struct{})}
-	l.inbound = era.Inbound{
+	c := &Conn{frames: frames, seen: seen, ctx: ctx, end: end, done: make(chan struct{})}
+	c.inbound = era.Inbound{
 		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: limit}, Seen: seen,
 		Reply:  frames.Write,
-		Go:     func(f func()) bool { l.work.Go(f); return true }, // ends with the answer; Close waits for it
-		Refuse: func(f func()) bool { l.refusals.Add(f); return true },
+		Go:     func(f func()) bool { c.work.Go(f); return true }, // ends with the answer; Close waits for it
+		Refuse: func(f func()) bool { c.refusals.Add(f); return true },
 	}
-	l.work.Add(1)
-	go l.run(explain)
-	return l
+	c.work.Add(1)
+	go c.run(explain)
+	return c
 }
 
-func (l *Conn) run(explain func(error) error) {
-	defer l.work.Done()
-	err := l.read()
+func (c *Conn) run(explain func(error) error) {
+	defer c.work.Done()
+	err := c.read()
 	if errors.Is(err, io.EOF) {
 		err = jsonrpc.ErrClosed
 	}
-	l.mu.Lock()
-	closing := l.closing
-	l.mu.Unlock()
+	c.mu.Lock()
+	closing := c.closing
+	c.mu.Unlock()
 	if !closing && explain != nil {
 		err = explain(err)
 	}
-	l.mu.Lock()
-	l.err = err
-	l.mu.Unlock()
-	l.end(err)
-	close(l.done) // before the calls fail: whoever sees that may look what is left
-	l.calls.Close(err)
+	c.mu.Lock()
+	c.err = err
+	c.mu.Unlock()
+	c.end(err)
+	close(c.done) // before the calls fail: whoever sees one fail may check Done
+	c.calls.Close(err)
 }
 
-func (l *Conn) read() error {
+func (c *Conn) read() error {
 	for {
-		frame, err := l.frames.Read()
+		frame, err := c.frames.Read()
 		if err != nil {
-			// Also one that is too long: the answer to some call was in it, and
-			// nobody knows to which.
+			// A frame that is too long ends the connection, too: it held the
+			// answer to a call, and there is no telling which.
 			if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
-				l.seen.Drop(mcp.Received, mcp.DropTooLong, "", long)
+				c.seen.Drop(mcp.Received, mcp.DropTooLong, "", long)
 			}
 			return err
 		}
-		l.inbound.Take(frame, pending{l})
+		c.inbound.Take(frame, pending{c})
 	}
 }
 
-// pending are the calls of a link.
+// pending is the calls of a connection that wait for their answers.
 type pending struct{ *Conn }
 
 var _ era.Pending = pending{}
@@ -103,7 +103,8 @@ var _ era.Pending = pending{}
 // Resolve implements era.Pending.
 func (p pending) Resolve(m *jsonrpc.Message) bool { return p.calls.Resolve(m) }
 
-// Fail implements era.Pending. A call whose ID is not known goes on waiting.
+// Fail implements era.Pending. A response whose ID could not be
+// read fails no call.
 func (p pending) Fail(id jsonrpc.ID, err error) bool {
 	return !id.IsZero() && p.fail(id, err)
 }
@@ -117,54 +118,54 @@ func (p pending) EndListen(id jsonrpc.ID) bool {
 	return true
 }
 
-// Answers implements era.Pending. Where there is no session, the receiver does
-// not answer.
+// Answers implements era.Pending. Outside a session it is the receiver that
+// refuses to answer.
 func (pending) Answers() bool { return true }
 
-// Context implements era.Pending: it is not known which call something belongs
-// to.
+// Context implements era.Pending. On a stream nothing tells which call a
+// message belongs to, so this is the connection's context.
 func (p pending) Context() context.Context { return p.ctx }
 
-// fail ends a call with an error of this side, and reports whether there is
-// such a call.
-func (l *Conn) fail(id jsonrpc.ID, err error) bool {
-	l.bad.Store(id, err)
-	if !l.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: id}) {
-		l.bad.Delete(id)
+// fail ends a call with an error of the client's own, and reports whether
+// there is such a call.
+func (c *Conn) fail(id jsonrpc.ID, err error) bool {
+	c.bad.Store(id, err)
+	if !c.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: id}) {
+		c.bad.Delete(id)
 		return false
 	}
 	return true
 }
 
-func (l *Conn) write(m *jsonrpc.Message) {
+func (c *Conn) write(m *jsonrpc.Message) {
 	frame, err := jsonrpc.Append(nil, m)
 	if err == nil {
-		err = l.frames.Write(frame)
+		err = c.frames.Write(frame)
 	}
 	if err != nil {
-		l.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), m.Method, frame, err)
+		c.seen.DropFrame(mcp.Sent, tap.ReasonOf(err), m.Method, frame, err)
 	}
 }
 
 // RoundTrip implements mcp.Conn.
 //
 // Spec: 2026-07-28 basic/transports/stdio#cancellation.
-func (l *Conn) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrpc.Message, error) {
-	call, err := l.calls.Start(request.ID)
+func (c *Conn) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrpc.Message, error) {
+	call, err := c.calls.Start(request.ID)
 	if err != nil {
 		return nil, err
 	}
 	if request.Method == mcp.MethodListen {
-		l.listens.Store(request.ID, true)
-		defer l.listens.Delete(request.ID)
+		c.listens.Store(request.ID, true)
+		defer c.listens.Delete(request.ID)
 	}
-	defer l.bad.Delete(request.ID)
+	defer c.bad.Delete(request.ID)
 	frame, err := jsonrpc.Append(nil, request)
 	if err != nil {
 		call.Forget()
 		return nil, err
 	}
-	if err := l.writeCall(ctx, request.ID, frame); err != nil {
+	if err := c.writeCall(ctx, request.ID, frame); err != nil {
 		call.Forget()
 		return nil, err
 	}
@@ -172,123 +173,122 @@ func (l *Conn) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrp
 	// initialize must not be cancelled.
 	// Spec: 2025-11-25 basic/utilities/cancellation#behavior-requirements (2).
 	if err != nil && ctx.Err() != nil && request.Method != mcp.MethodInitialize {
-		l.withdraw(request, err)
+		c.withdraw(request, err)
 	}
-	if reason, ok := l.bad.Load(request.ID); ok && err == nil {
+	if reason, ok := c.bad.Load(request.ID); ok && err == nil {
 		return nil, reason.(error) //nolint:forcetypeassert // the map holds nothing else
 	}
 	return response, err
 }
 
-// writeCall writes a request.
-func (l *Conn) writeCall(ctx context.Context, id jsonrpc.ID, frame []byte) error {
-	if l.unordered() {
-		return l.postCall(id, frame)
+func (c *Conn) writeCall(ctx context.Context, id jsonrpc.ID, frame []byte) error {
+	if c.unordered() {
+		return c.postCall(id, frame)
 	}
-	if err := l.writeWithin(ctx, frame); err != nil {
-		return l.broken(err)
+	if err := c.writeWithin(ctx, frame); err != nil {
+		return c.broken(err)
 	}
 	return nil
 }
 
-// writeWithin writes a frame for a caller who does not wait for ever. A server
-// that has stopped reading, for so long that nothing more can be written, is
-// given up: a part of a frame may be out already, and nothing can follow it.
-func (l *Conn) writeWithin(ctx context.Context, frame []byte) error {
+// writeWithin writes a frame, but gives up the connection if ctx ends while the
+// write is stuck because the server has stopped reading: part of the frame may
+// have been sent, so nothing can follow it.
+func (c *Conn) writeWithin(ctx context.Context, frame []byte) error {
 	written := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { // ends with the write, which it ends
+	stop := context.AfterFunc(ctx, func() { // ends with the write, which it ends after farewell at the latest
 		timer := time.NewTimer(farewell)
 		defer timer.Stop()
 		select {
 		case <-written:
 		case <-timer.C:
-			_ = l.frames.Close() // the write then says what became of it
+			_ = c.frames.Close() // the write then fails
 		}
 	})
-	err := l.frames.Write(frame)
+	err := c.frames.Write(frame)
 	close(written)
 	stop()
 	return err
 }
 
-// broken prefers what ended the connection to what a write says of it. A peer
-// that ended is noticed by a write first: what it said last, and how it ended,
-// is known a moment later.
-func (l *Conn) broken(err error) error {
+// broken replaces the error of a write by the reason why the connection ended.
+// When a peer exits, a write is the first to fail; its last words and its exit
+// status are known a moment later.
+func (c *Conn) broken(err error) error {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	select {
-	case <-l.done:
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.err
+	case <-c.done:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.err
 	case <-timer.C:
 		return err
 	}
 }
 
 // withdraw tells the server that an answer is no longer wanted. It does not
-// hold up the caller: the server may have stopped reading.
-func (l *Conn) withdraw(request *jsonrpc.Message, why error) {
+// block: the server may have stopped reading.
+func (c *Conn) withdraw(request *jsonrpc.Message, why error) {
 	m, err := jsonrpc.NewNotification(mcp.NoteCancelled, &mcp.CancelledParams{RequestID: request.ID, Reason: why.Error()})
 	if err != nil {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closing || l.err != nil {
-		l.seen.Drop(mcp.Sent, mcp.DropClosed, mcp.NoteCancelled, l.err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing || c.err != nil {
+		c.seen.Drop(mcp.Sent, mcp.DropClosed, mcp.NoteCancelled, c.err)
 		return
 	}
-	l.farewells.Add(1)
-	l.work.Go(func() { // ends with the write, which Close ends; Close waits for it
-		defer l.farewells.Done()
-		l.write(m)
+	c.farewells.Add(1)
+	c.work.Go(func() { // ends with the write, which Close ends; Close waits for it
+		defer c.farewells.Done()
+		c.write(m)
 	})
 }
 
-// farewell is how long Close lets withdrawals go out before it ends the
-// connection: a server that hears of them stops work that nobody wants. A
-// write whose caller has gone has as long.
+// farewell is how long Close waits for withdrawals to go out before it ends the
+// connection, so that the server can stop work that nobody wants. A write whose
+// caller's context has ended gets the same time.
 const farewell = 500 * time.Millisecond
 
 // Send implements mcp.Conn.
-func (l *Conn) Send(ctx context.Context, notification *jsonrpc.Message) error {
+func (c *Conn) Send(ctx context.Context, notification *jsonrpc.Message) error {
 	frame, err := jsonrpc.Append(nil, notification)
 	if err != nil {
 		return err
 	}
-	if l.unordered() {
-		return l.postWithin(ctx, frame)
+	if c.unordered() {
+		return c.postWithin(ctx, frame)
 	}
-	if err := l.writeWithin(ctx, frame); err != nil {
-		return l.broken(err)
+	if err := c.writeWithin(ctx, frame); err != nil {
+		return c.broken(err)
 	}
 	return nil
 }
 
 // Done implements mcp.Conn.
-func (l *Conn) Done() <-chan struct{} { return l.done }
+func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err implements mcp.Conn.
-func (l *Conn) Err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closing {
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
 		return nil
 	}
-	return l.err
+	return c.err
 }
 
 // Close implements mcp.Conn.
-func (l *Conn) Close() error {
-	l.mu.Lock()
-	l.closing = true
-	l.mu.Unlock()
-	serial.WaitFor(&l.farewells, farewell)
-	l.end(jsonrpc.ErrClosed)
-	err := l.frames.Close()
-	l.work.Wait()
-	l.refusals.Wait()
+func (c *Conn) Close() error {
+	c.mu.Lock()
+	c.closing = true
+	c.mu.Unlock()
+	serial.WaitFor(&c.farewells, farewell)
+	c.end(jsonrpc.ErrClosed)
+	err := c.frames.Close()
+	c.work.Wait()
+	c.refusals.Wait()
 	return err
 }

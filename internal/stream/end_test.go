@@ -8,7 +8,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// waiter serves one notification until it is told to stop.
+// waiter serves one notification until it is cancelled.
 type waiter struct {
 	echo
 	started chan struct{}

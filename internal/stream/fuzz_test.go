@@ -13,7 +13,7 @@ import (
 )
 
 // However a stream is cut into lines and reads, its lines are those that
-// bytes.Split finds, but for empty ones and those over the limit.
+// bytes.SplitAfter finds, except empty ones and those over the limit.
 func FuzzLines(f *testing.F) {
 	for _, s := range []string{"", "\n\n", "{}\n", "{}", "a\r\nb", " \t{\"a\":1} \n", strings.Repeat("x", 40) + "\nshort\n", "\x00\xff\n"} {
 		f.Add(s)

@@ -13,14 +13,14 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// sleeps are handlers that take some time.
+// sleeps are handlers that take as long as their name says.
 var sleeps = methods{
 	"150µs": func(context.Context, *mcp.Exchange) (any, error) { wait(150 * time.Microsecond); return nil, nil },
 	"1ms":   func(context.Context, *mcp.Exchange) (any, error) { wait(time.Millisecond); return nil, nil },
 	"100ms": func(context.Context, *mcp.Exchange) (any, error) { wait(100 * time.Millisecond); return nil, nil },
 }
 
-// patience is how long the server lets others wait for a request.
+// patience is how long a request can hold up the ones after it.
 const patience = 5 * time.Millisecond
 
 func TestPingWhileARequestIsServed(t *testing.T) {
@@ -51,8 +51,8 @@ func TestSlowRequestsAreServedSideBySide(t *testing.T) {
 	}
 }
 
-// The client's answer is read at once, by another goroutine than the one that
-// waits for it.
+// The client's answer is read at once, by a different goroutine than the one
+// that waits for it.
 func TestQuestionOfARequest(t *testing.T) {
 	h := methods{"ask": func(ctx context.Context, x *mcp.Exchange) (any, error) {
 		answers, err := x.Back.Input(ctx, mcp.InputRequest{Key: "k", Method: mcp.MethodRoots})
@@ -110,8 +110,8 @@ func TestAnswersGoOutTogether(t *testing.T) {
 	}
 }
 
-// A refusal goes out behind the answer that was kept back before it. Whether in
-// the same write is for the two goroutines to find out that are at it then.
+// A refusal goes out after the answer that was kept back before it. Two
+// goroutines write them, so it may or may not be in the same write.
 func TestRefusalFollowsKeptAnswer(t *testing.T) {
 	refusal := `{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"method must be a non-empty string"}}` + "\n"
 	onWire(t, sleeps, func(t *testing.T, w *wire) {
@@ -123,7 +123,7 @@ func TestRefusalFollowsKeptAnswer(t *testing.T) {
 	})
 }
 
-// Answers do not wait for many others.
+// Answers do not wait long for others.
 func TestAnswersGoOutBeforeLong(t *testing.T) {
 	onWire(t, sleeps, func(t *testing.T, w *wire) {
 		var lines []string
@@ -149,8 +149,8 @@ func TestAnswerBeforeASlowRequest(t *testing.T) {
 	})
 }
 
-// Neither does it wait for notifications, of which only so many are read
-// before they are served.
+// Nor does it wait for notifications, of which only a bounded number is read
+// ahead of being served.
 func TestAnswerBeforeNotifications(t *testing.T) {
 	var over chan struct{}
 	h := methods{"notifications/x": func(context.Context, *mcp.Exchange) (any, error) { <-over; return nil, nil }}
@@ -183,7 +183,7 @@ func TestAnswersOfAServerThatEnds(t *testing.T) {
 	})
 }
 
-// A client that does not read what it is told is read on: it may send
+// The server keeps reading from a client that does not read: it may want to send
 // everything first.
 func TestClientThatDoesNotRead(t *testing.T) {
 	for name, first := range map[string][]string{
@@ -208,7 +208,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// A handler that ends its goroutine ends no connection.
+// A handler that ends its goroutine does not end the connection.
 func TestHandlerThatEndsItsGoroutine(t *testing.T) {
 	h := methods{"exit": func(context.Context, *mcp.Exchange) (any, error) { runtime.Goexit(); return nil, nil }}
 	onWire(t, h, func(t *testing.T, w *wire) {

@@ -6,51 +6,53 @@ import (
 )
 
 const (
-	// patience is how long the reader may be away from reading, and how long
+	// patience is how long the leader may serve without reading, and how long
 	// an answer may be kept back.
 	patience = 5 * time.Millisecond
-	// short is how long a request takes that is not worth a goroutine.
+	// short is the longest that a request may take and still not be worth a
+	// goroutine.
 	short = 200 * time.Microsecond
-	// gathering is for how long answers are kept back before they go out.
+	// gathering is how long answers are kept back so that several go out in one
+	// write.
 	gathering = time.Millisecond
 	// wariness is how many requests in a row must be short, after one that
 	// took longer than patience, before the reader serves one again.
 	wariness = 64
 )
 
-// leadership is the reading of a connection, which one goroutine does at a time. It
-// also serves what it reads, as long as requests are short: then no goroutine
-// has to be woken for one. When a request takes longer, or waits for its
-// client, another goroutine takes the leadership over and reads on, and this one
-// ends with its request.
+// leadership is the Leader/Followers pattern for one connection: at any time one
+// goroutine, the leader, reads. It also serves the requests that it reads, as
+// long as they are short, so that none of them has to wake a goroutine. When a
+// request takes longer, or waits for the client, another goroutine is promoted
+// to leader and reads on, and the former leader ends with its request.
 //
-// Nothing runs while the connection is idle: a request starts the timer,
-// unless it is running, and the timer starts itself again only while one is
-// being served.
+// A turn is the time in which the leader serves instead of reading; only then
+// can it be replaced. A turn starts the timer unless it is running, and the
+// timer restarts itself only during a turn, so an idle connection has none.
 //
 // With a goroutine for each request instead, a small call over stdio takes 1.7
-// times as much processor time in the stateless era, and 2.3 times in a session;
-// answers that are kept back save a sixth of it with 16 calls in flight (measured
-// 2026-11-22, docs/decisions/0008-hot-path.md). When the leadership is wrong, two
-// goroutines read one connection and tear its frames, or none does: then neither
-// a cancellation nor the client's answer to a question arrives, and an answer that
-// was kept back never goes out.
+// times as much processor time in the stateless era, and 2.3 times in a session.
+// Keeping answers back saves a sixth of it with 16 calls in flight (measured
+// 2026-11-22, docs/decisions/0008-hot-path.md). A bug here shows in one of two
+// ways. With two leaders, both read the connection and tear its frames. With
+// none, neither a cancellation nor the client's answer to a question is read, and
+// an answer that was kept back never goes out.
 type leadership struct {
-	promote func() // starts the goroutine that takes over
+	promote func() // starts the goroutine of the new leader
 
 	mu    sync.Mutex
-	turn  uint64    // counts the turns; a new one ends all before
-	away  bool      // a turn is on: the lead can be taken from the reader
-	since time.Time // when that turn began, or an earlier one whose answer is kept back
+	turn  uint64    // number of the latest turn
+	away  bool      // a turn is open: the leader can be replaced
+	since time.Time // when that turn began, or the first one whose answer is still kept back
 	began time.Time // when that turn began
-	wary  int       // how many requests must be short before the reader serves one
+	wary  int       // how many requests must be short before the leader serves one again
 	kept  bool      // answers are kept back
 	timer *time.Timer
-	armed bool
+	armed bool // the timer is running
 }
 
-// begin opens a turn: until its end, the lead can be taken from the caller,
-// who has it now. kept says that answers are kept back.
+// begin opens a turn of the caller, which is the leader and can be replaced
+// until the turn ends. kept says that answers are kept back.
 func (l *leadership) begin() (turn uint64, kept bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +67,7 @@ func (l *leadership) begin() (turn uint64, kept bool) {
 	return l.turn, l.kept
 }
 
-// end closes a turn, and reports whether the caller still has the lead. kept
+// end closes a turn, and reports whether the caller is still the leader. kept
 // says that answers are kept back now.
 func (l *leadership) end(turn uint64, kept bool) bool {
 	l.mu.Lock()
@@ -78,7 +80,7 @@ func (l *leadership) end(turn uint64, kept bool) bool {
 	return true
 }
 
-// handOver lets another goroutine take over, if the turn is still on.
+// handOver promotes another goroutine to leader, if the turn is still open.
 func (l *leadership) handOver(turn uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,15 +97,15 @@ func (l *leadership) takeOver() {
 	}
 }
 
-// took says how long a request took that had a goroutine of its own.
+// took records how long a request took that had a goroutine of its own.
 func (l *leadership) took(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learn(d)
 }
 
-// learn makes a request that was not short cost the ones that follow a
-// goroutine each, so that more of its kind are served side by side.
+// learn decides whether the next requests get a goroutine each: after one that
+// was not short they do, so that more of its kind are served concurrently.
 func (l *leadership) learn(took time.Duration) {
 	switch {
 	case took >= patience:
@@ -122,14 +124,16 @@ func (l *leadership) trusts() bool {
 	return l.wary == 0
 }
 
-// keeping reports whether answers are kept back, and whether for long enough.
+// keeping reports whether answers are kept back, and whether they are due to
+// go out.
 func (l *leadership) keeping() (kept, due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.kept, l.kept && time.Since(l.since) > gathering
 }
 
-// release reports whether answers were kept back, which is over.
+// release notes that no answers are kept back any more, and reports whether
+// some were.
 func (l *leadership) release() (kept bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +141,7 @@ func (l *leadership) release() (kept bool) {
 	return kept
 }
 
-// arm has look called after d. It is called with the lock held.
+// arm schedules check after d. The caller holds mu.
 func (l *leadership) arm(d time.Duration) {
 	l.armed = true
 	if l.timer == nil {
@@ -147,7 +151,7 @@ func (l *leadership) arm(d time.Duration) {
 	l.timer.Reset(d)
 }
 
-// check takes the lead from a reader who has been away for too long.
+// check replaces a leader that has not read for too long.
 func (l *leadership) check() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

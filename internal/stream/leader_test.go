@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// newLead returns a lead, and a count of how often it was taken.
+// newLead returns a leadership, and counts how often it changed hands.
 func newLead() (l *leadership, taken *atomic.Int32) {
 	taken = new(atomic.Int32)
 	return &leadership{promote: func() { taken.Add(1) }}, taken
@@ -16,7 +16,7 @@ func newLead() (l *leadership, taken *atomic.Int32) {
 func TestLeadIsTakenFromOneWhoIsAwayForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, taken := newLead()
-		for range 100 { // so the timer is somewhere on its way
+		for range 100 { // so that the timer is somewhere in the middle
 			turn, _ := l.begin()
 			<-time.NewTimer(70 * time.Microsecond).C
 			if !l.end(turn, false) {
@@ -40,13 +40,13 @@ func TestLeadIsTakenFromOneWhoIsAwayForLong(t *testing.T) {
 	})
 }
 
-// The time in which answers are kept back counts from the first of them.
+// How long answers are kept back counts from the first of them.
 func TestLeadIsTakenWhenAnswersWaitForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, taken := newLead()
 		turn, _ := l.begin()
 		l.end(turn, false)
-		<-time.NewTimer(patience - 1).C // the timer ends soon, and finds nobody away
+		<-time.NewTimer(patience - 1).C // the timer is about to fire, and finds no turn open
 		turn, _ = l.begin()
 		l.end(turn, true)
 		<-time.NewTimer(gathering + 1).C

@@ -10,9 +10,9 @@ import (
 	"github.com/parley-mcp/parley/jsonrpc"
 )
 
-// Lines makes Frames of a byte stream in each direction: one message to a
-// line. limit bounds a line in bytes. closer ends both directions; it may be
-// nil.
+// Lines returns Frames over one byte stream in each direction, with one message
+// on each line. limit bounds a line in bytes. closer closes both directions; it
+// may be nil.
 //
 // Spec: 2026-07-28 basic/transports/stdio.
 func Lines(r io.Reader, w io.Writer, limit int, closer func() error) Frames {
@@ -22,7 +22,7 @@ func Lines(r io.Reader, w io.Writer, limit int, closer func() error) Frames {
 type lines struct {
 	r      *bufio.Reader
 	limit  int
-	rest   bool // what comes next is the rest of a line that was too long
+	rest   bool // the next bytes are the rest of a line that was too long
 	out    *writer
 	closer func() error
 	once   sync.Once
@@ -41,8 +41,8 @@ func (l *lines) Read() ([]byte, error) {
 	}
 }
 
-// line returns the next line without its end, in memory of its own. The last
-// line of a stream may lack its newline.
+// line returns a copy of the next line, without the newline, which the last line
+// of a stream may lack.
 func (l *lines) line() ([]byte, error) {
 	if err := l.skip(); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (l *lines) line() ([]byte, error) {
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if len(line)+len(part) > l.limit+2 { // the line's end does not count
-			// Said at once: the rest may never come to an end.
+			// Refuse at once: the line may never end.
 			l.rest = errors.Is(err, bufio.ErrBufferFull)
 			return nil, &jsonrpc.TooLongError{Limit: l.limit}
 		}
@@ -66,7 +66,7 @@ func (l *lines) line() ([]byte, error) {
 	}
 }
 
-// skip reads past the rest of a line that was too long, without keeping it.
+// skip discards the rest of a line that was too long.
 func (l *lines) skip() error {
 	for l.rest {
 		_, err := l.r.ReadSlice('\n')
@@ -77,7 +77,8 @@ func (l *lines) skip() error {
 	return nil
 }
 
-// ready reports whether a whole line is here already. Read skips blank ones.
+// ready reports whether a whole line is buffered. Blank ones do not count: Read
+// skips them.
 func (l *lines) ready() bool {
 	here, _ := l.r.Peek(l.r.Buffered()) // what is buffered can be peeked at
 	for line := range bytes.Lines(here) {

@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// A Read of lines that are ready reads nothing.
+// A Read of a line that is ready does not read from the stream.
 func FuzzReady(f *testing.F) {
 	for _, s := range []string{"", "{}\n{}\n", "a\n \r\n\n", "\n\na\nb", strings.Repeat("x", 40) + "\nshort\n", strings.Repeat(" ", 40) + "\n"} {
 		f.Add(s)
@@ -23,7 +23,7 @@ func FuzzReady(f *testing.F) {
 			if ready && reads != before {
 				t.Fatalf("line %d of %q was ready, and was read for %d times", i, text, reads-before)
 			}
-			if err == io.EOF { //nolint:errorlint // it comes as it is
+			if err == io.EOF { //nolint:errorlint // it is never wrapped
 				return
 			}
 		}

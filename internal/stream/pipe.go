@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Pipe returns the two ends of a connection in memory. It holds a bounded
-// number of frames in each direction; writers wait for readers beyond that.
+// Pipe returns the two ends of a connection in memory. It buffers a bounded
+// number of frames in each direction; beyond that, writers wait for readers.
 func Pipe() (a, b Frames) {
 	there, back := make(chan []byte, 64), make(chan []byte, 64)
 	done := make(chan struct{})

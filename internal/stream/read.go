@@ -9,8 +9,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// read reads until the connection ends, or until another goroutine has the
-// lead.
+// read reads until the connection ends or another goroutine has become the
+// leader.
 func (s *server) read(ctx context.Context) {
 	for reading := true; reading; {
 		m, err := s.next(ctx)
@@ -22,15 +22,15 @@ func (s *server) read(ctx context.Context) {
 	}
 }
 
-// takeOver is read for who takes the lead from another goroutine.
+// takeOver is read for a goroutine that was just promoted to leader.
 func (s *server) takeOver(ctx context.Context) {
 	if s.flush() {
 		s.read(ctx)
 	}
 }
 
-// next reads a frame and deals with it, unless it is a request that the caller is
-// to serve: that is returned. An error says why nothing more can be read.
+// next reads a frame and processes it. A request that the caller should serve
+// itself is returned instead. An error says why nothing more can be read.
 func (s *server) next(ctx context.Context) (*jsonrpc.Message, error) {
 	frame, err := s.frames.Read()
 	var long *jsonrpc.TooLongError
@@ -51,10 +51,9 @@ func (s *server) next(ctx context.Context) (*jsonrpc.Message, error) {
 		s.release()
 		s.conversation.Receive(ctx, m, err, &s.delivery)
 	}
-	return nil, nil //nolint:nilnil // it is dealt with
+	return nil, nil //nolint:nilnil // the frame has been processed
 }
 
-// batch serves an array of messages.
 func (s *server) batch(ctx context.Context, frame []byte) {
 	b, err := s.conversation.Batch(frame)
 	if err != nil {
@@ -69,15 +68,14 @@ func (s *server) refuse(ctx context.Context, reason error) {
 	s.conversation.Refuse(ctx, jsonrpc.ID{}, reason, s)
 }
 
-// quick reports whether a message is to be served by who has read it: a
-// request that is likely to take no longer than it takes to wake a goroutine.
-// A subscription never is.
+// quick reports whether the leader should serve a message itself: a request that
+// is likely to be short, which a subscription never is.
 func (s *server) quick(m *jsonrpc.Message) bool {
 	return m.Kind == jsonrpc.Request && m.Method != mcp.MethodListen && !era.Inline(m) && s.lead.trusts()
 }
 
-// settle sends what was kept back before a read that may wait, and reports
-// whether the caller still has the lead.
+// settle sends the answers that were kept back if the next read may block or
+// they are due, and reports whether the caller is still the leader.
 func (s *server) settle() bool {
 	kept, due := s.lead.keeping()
 	if !kept || !due && s.frames.ready() {
@@ -86,19 +84,20 @@ func (s *server) settle() bool {
 	return s.flush()
 }
 
-// release sends what was kept back before a message that may hold up the
-// reader, who cannot be relieved before it has passed that on.
+// release sends the answers that were kept back, before the leader passes on a
+// message outside a turn: that may block, and the leader cannot be replaced
+// until it is done.
 func (s *server) release() {
 	if s.lead.release() && s.begin() {
-		go func() { // ends when that is written; finish waits for it
+		go func() { // ends with the write; finish waits for it
 			defer s.requests.Done()
 			s.send()
 		}()
 	}
 }
 
-// flush sends what was kept back, and reports whether the caller still has the
-// lead: it is taken from one who waits for the client to read.
+// flush sends the answers that were kept back, and reports whether the caller is
+// still the leader. It is replaced if it waits too long for the client to read.
 func (s *server) flush() bool {
 	if !s.begin() {
 		return true // finish flushes

@@ -8,8 +8,7 @@ import (
 	"github.com/parley-mcp/parley/jsonrpc"
 )
 
-// start serves a request on a goroutine of its own. It is the Start of
-// era.Delivery.
+// start serves a request on a goroutine of its own. It is era.Delivery.Start.
 func (s *server) start(r *era.Request) bool {
 	if !s.begin() {
 		return false
@@ -23,8 +22,8 @@ func (s *server) start(r *era.Request) bool {
 	return true
 }
 
-// serve serves a request on the goroutine that reads, and reports whether that
-// still has the lead.
+// serve serves a request on the leader's goroutine, and reports whether that is
+// still the leader.
 func (s *server) serve(ctx context.Context, m *jsonrpc.Message) bool {
 	out := &inlineRequest{server: s}
 	r, err := s.conversation.Admit(ctx, m, out)
@@ -40,32 +39,33 @@ func (s *server) serve(ctx context.Context, m *jsonrpc.Message) bool {
 	out.more = s.frames.ready()
 	out.number, out.kept = s.lead.begin()
 	defer s.lead.handOver(out.number) // if the handler ends the goroutine
-	r.Serve(s.delivery.Sender)        //nolint:contextcheck // it has had ctx since it was admitted
+	r.Serve(s.delivery.Sender)        //nolint:contextcheck // it got ctx when it was admitted
 	if s.lead.end(out.number, out.kept) {
 		return true
 	}
-	if out.kept { // the one who reads now may be waiting
+	if out.kept { // the new leader may be blocked in a read
 		s.send()
 	}
 	return false
 }
 
-// inlineRequest is the Out of a request that the reader serves.
+// inlineRequest is the Out of a request that the leader serves.
 type inlineRequest struct {
 	*server
-	number uint64
-	more   bool // the next frame is here already: its answer can go out with this one
-	kept   bool // answers are kept back
+	number uint64 // of its turn
+	more   bool   // the next frame is buffered already: the two answers can go out together
+	kept   bool   // answers are kept back
 }
 
 // Answer implements era.Out.
-func (t *inlineRequest) Answer(_ context.Context, frame []byte, _ *era.Failure) error {
-	t.kept = t.more
-	if t.more {
-		return t.frames.keep(frame)
+func (r *inlineRequest) Answer(_ context.Context, frame []byte, _ *era.Failure) error {
+	r.kept = r.more
+	if r.more {
+		return r.frames.keep(frame)
 	}
-	return t.frames.Write(frame)
+	return r.frames.Write(frame)
 }
 
-// Waits implements era.Waiter: the client's answer has to be read.
-func (t *inlineRequest) Waits() { t.lead.handOver(t.number) }
+// Waits implements era.Waiter: somebody has to read the client's answer
+// meanwhile.
+func (r *inlineRequest) Waits() { r.lead.handOver(r.number) }

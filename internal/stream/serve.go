@@ -14,21 +14,22 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Serve is ServeFor for a client of whom nothing is known.
+// Serve is ServeFor for an unauthenticated client.
 func Serve(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOptions) error {
 	return ServeFor(ctx, h, frames, opts, era.Sender{})
 }
 
-// ServeFor serves one client of both eras until it closes the connection, ctx
-// ends, or the client's authorization does. Every goroutine it starts has ended
-// when it returns, and the connection is closed: one that reads and serves, one
-// for each request that takes long, and one for notifications while there are
-// some. It returns nil when the client closed the connection in good order.
+// ServeFor serves one client, in both eras, until it closes the connection, ctx
+// ends, or the client's authorization expires. It starts one goroutine that
+// reads and serves, one for each request that takes long, and one for
+// notifications while there are any; when it returns, all of them have ended and
+// the connection is closed. The one exception is a Read that does not return
+// after Close. The error is nil when the client closed the connection cleanly.
 func ServeFor(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeOptions, sender era.Sender) error {
 	opts = era.WithDefaults(&opts)
 	stateless, err := era.NewStateless(h, opts)
 	if err != nil {
-		_ = frames.Close() // there is nothing to lose
+		_ = frames.Close() // nothing was written
 		return err
 	}
 	ctx, stop := era.UntilExpiry(ctx, sender.Authorization)
@@ -46,11 +47,11 @@ type server struct {
 	frames       buffered
 	seen         *tap.Conn
 	conversation *era.Conversation
-	delivery     era.Delivery // of everything but what the reader serves itself
+	delivery     era.Delivery // of everything except what the leader serves itself
 	lead         leadership
 	notices      serial.Queue
-	end          func(cause error) // cancels all that is being served
-	ended        chan error        // why nothing more is read
+	end          func(cause error) // cancels everything in flight
+	ended        chan error        // receives why reading ended
 
 	mu       sync.Mutex
 	closing  bool
@@ -60,15 +61,15 @@ type server struct {
 func (s *server) run(ctx context.Context) error {
 	requests, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
-	s.end = func(cause error) { // notifications are in no table: their context ends, too
+	s.end = func(cause error) { // notifications are not registered in flight: cancel their context
 		s.conversation.Cancel(cause)
 		cancel(cause)
 	}
 	s.lead.promote = func() {
-		go s.takeOver(requests) // ends with the connection, or loses the lead to the next one
+		go s.takeOver(requests) // ends with the connection, or when it is replaced as leader
 	}
 	defer s.lead.stop()
-	go s.read(requests) // ends with the connection, or loses the lead to another one; the last says how it ended
+	go s.read(requests) // likewise; the last leader sends to ended
 	select {
 	case err := <-s.ended:
 		s.finish(errors.Is(err, io.EOF))
@@ -90,7 +91,7 @@ func (s *server) run(ctx context.Context) error {
 	}
 }
 
-// abandon waits for the reader, but not for ever: a read from a terminal
+// abandon waits for the reader, but not forever: a read from a terminal
 // cannot be interrupted, and ends with the process.
 func (s *server) abandon() {
 	timer := time.NewTimer(s.opts.DrainTimeout)
@@ -102,9 +103,9 @@ func (s *server) abandon() {
 	}
 }
 
-// finish ends what is being served. A client that pipes its messages closes
-// its side at once: patient lets such requests come to their answers.
-// Questions to a client that is gone fail at once.
+// finish ends everything in flight. patient lets requests finish first, within
+// DrainTimeout: a client that pipes its messages in closes its side at once and
+// still expects answers. Questions to the client fail at once.
 func (s *server) finish(patient bool) {
 	s.mu.Lock()
 	s.closing = true
@@ -125,7 +126,7 @@ func (s *server) finish(patient bool) {
 	s.send()
 }
 
-// begin counts a request in, unless the connection is closing.
+// begin registers a request with finish, unless the connection is closing.
 func (s *server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,11 +137,11 @@ func (s *server) begin() bool {
 	return true
 }
 
-// Message and Answer make the connection the Out of all that needs no place
-// of its own: order within a request is kept by who writes it.
-
+// Message implements era.Out: a connection can take the frames of all requests,
+// since each request writes its own in order.
 func (s *server) Message(_ context.Context, frame []byte) error { return s.frames.Write(frame) }
 
+// Answer implements era.Out.
 func (s *server) Answer(_ context.Context, frame []byte, _ *era.Failure) error {
 	return s.frames.Write(frame)
 }

@@ -34,8 +34,8 @@ func (e echo) Describe(context.Context, *mcp.Peer) *mcp.Description {
 	return &mcp.Description{Info: mcp.Implementation{Name: "echo", Version: "1"}, Revisions: e.revisions}
 }
 
-// talk sends lines to a server and returns what it answered, sorted by
-// nothing: lines in the order they came.
+// talk sends lines to a server and returns its answers in the order in which they
+// came.
 func talk(t *testing.T, h mcp.Handler, lines ...string) []string {
 	t.Helper()
 	out, in := io.Pipe()
@@ -115,7 +115,7 @@ func TestRequestsBeforeInitializeAreRefused(t *testing.T) {
 	}
 }
 
-// Batches are complete: mixed, notifications only, a bad element, empty.
+// Every kind of batch: mixed, only notifications, a bad element, empty.
 func TestBatches(t *testing.T) {
 	tests := []struct {
 		name, batch string

@@ -20,13 +20,13 @@ func (deaf) Notification(context.Context, *jsonrpc.Message) {}
 
 func (deaf) Request(context.Context, *jsonrpc.Message) (any, *jsonrpc.Error) { return nil, nil }
 
-// A call to a server that has stopped reading ends with its context, though
+// A call to a server that has stopped reading ends with its context, even though
 // its request could not be written.
 func TestServerStopsReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, toServer := io.Pipe() // nobody reads it
 		fromServer, toClient := io.Pipe()
-		link := stream.Dial(stream.Lines(fromServer, toServer, 1<<20, func() error {
+		conn := stream.Dial(stream.Lines(fromServer, toServer, 1<<20, func() error {
 			_ = toClient.Close() // closing a pipe does not fail
 			return toServer.Close()
 		}), deaf{}, 1<<20, nil, nil)
@@ -34,20 +34,20 @@ func TestServerStopsReading(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, late)
 		defer cancel()
 		start := time.Now()
-		_, err := link.RoundTrip(ctx, &jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "ping"})
+		_, err := conn.RoundTrip(ctx, &jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "ping"})
 		if err == nil {
 			t.Error("the call returned an answer")
 		}
 		if d := time.Since(start); d > 70*time.Second {
 			t.Errorf("the call took %v", d)
 		}
-		if err := link.Close(); err != nil {
+		if err := conn.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// thinker answers when it is told to.
+// thinker answers once tell is closed.
 type thinker struct {
 	deaf
 	tell chan struct{}
@@ -61,13 +61,13 @@ func (th thinker) Request(ctx context.Context, _ *jsonrpc.Message) (any, *jsonrp
 	return struct{}{}, nil
 }
 
-// A server that has more to say before it reads is listened to, also while
-// what it hears next is a refusal.
+// The client keeps reading while it has a refusal to write that the server does
+// not read yet.
 func TestRefusalsDoNotKeepFromReading(t *testing.T) {
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
 	th := thinker{tell: make(chan struct{})}
-	link := stream.Dial(stream.Lines(fromServer, toServer, 1<<20, func() error {
+	conn := stream.Dial(stream.Lines(fromServer, toServer, 1<<20, func() error {
 		_ = toClient.Close() // closing a pipe does not fail
 		return toServer.Close()
 	}), th, 1<<20, nil, nil)
@@ -76,7 +76,7 @@ func TestRefusalsDoNotKeepFromReading(t *testing.T) {
 		_ = toClient.Close()
 	})
 	for range 3 {
-		_, _ = io.WriteString(toClient, `{"jsonrpc":"2.0","id":"q","method":"ping"}`+"\n") // Error says it
+		_, _ = io.WriteString(toClient, `{"jsonrpc":"2.0","id":"q","method":"ping"}`+"\n") // the test fails below if this does
 	}
 	stuck.Stop()
 	close(th.tell)
@@ -89,17 +89,17 @@ func TestRefusalsDoNotKeepFromReading(t *testing.T) {
 		}
 		refused += strings.Count(line, `"error"`)
 	}
-	// The last of them may be read only when the first is answered, and is
-	// then a question of its own.
+	// The last of them may be read only after the first was answered, and is not a
+	// duplicate then.
 	if refused == 0 || refused == 3 {
 		t.Errorf("%d of three questions with one ID were refused, want 1 or 2", refused)
 	}
-	if err := link.Close(); err != nil {
+	if err := conn.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// A line that does not end is refused when it is too long, not at its end.
+// A line that is too long is refused as soon as that is known, not at its end.
 func TestEndlessLine(t *testing.T) {
 	r, w := io.Pipe()
 	l := stream.Lines(r, io.Discard, 1000, r.Close)
@@ -123,25 +123,25 @@ func TestEndlessLine(t *testing.T) {
 	<-ended
 }
 
-// Who sees a call fail because the connection has ended sees that it has.
+// Whoever sees a call fail because the connection ended also sees Done closed.
 func TestConnectionHasEndedWhenItsCallsFail(t *testing.T) {
 	for range 200 {
 		near, far := stream.Pipe()
-		link := stream.Dial(near, deaf{}, 1<<20, nil, nil)
+		conn := stream.Dial(near, deaf{}, 1<<20, nil, nil)
 		go func() { // ends with the request
-			_, _ = far.Read() // what is asked does not matter
+			_, _ = far.Read() // the content does not matter
 			_ = far.Close()   // closing a pipe does not fail
 		}()
-		_, err := link.RoundTrip(t.Context(), &jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "ping"})
+		_, err := conn.RoundTrip(t.Context(), &jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "ping"})
 		if err == nil {
 			t.Fatal("a call without an answer succeeded")
 		}
 		select {
-		case <-link.Done():
+		case <-conn.Done():
 		default:
-			t.Fatal("the call has failed, and the connection has not ended")
+			t.Fatal("the call has failed, but Done is not closed")
 		}
-		if err := link.Close(); err != nil {
+		if err := conn.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// watched returns frames that somebody looks at, if somebody does. What is lost
-// on them is counted in any case.
+// watched returns frames that a tap observes, if there is one. Frames that are
+// lost are counted in any case.
 func watched(frames buffered, seen *tap.Conn) buffered {
 	if l, ok := frames.(*lines); ok {
 		l.out.lost = func(n uint64) { seen.DropMany(mcp.Sent, mcp.DropUndelivered, n, nil) }
@@ -19,11 +19,11 @@ func watched(frames buffered, seen *tap.Conn) buffered {
 	return &seenFrames{buffered: frames, seen: seen}
 }
 
-// seenFrames shows the frames of a connection as they come and go.
+// seenFrames shows the frames of a connection to its tap.
 type seenFrames struct {
 	buffered
 	seen  *tap.Conn
-	order sync.Mutex // held over writing, so that frames are seen in the order in which they go out
+	order sync.Mutex // held while writing, so that the tap sees frames in the order in which they go out
 }
 
 func (f *seenFrames) Read() ([]byte, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// methods are handlers by method.
+// methods maps methods to their handlers.
 type methods map[string]func(ctx context.Context, x *mcp.Exchange) (any, error)
 
 func (m methods) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
@@ -36,10 +36,11 @@ type wire struct {
 
 	mu     sync.Mutex
 	writes []string
-	stuck  chan struct{} // if it is not nil, writes of the server wait for its end
+	stuck  chan struct{} // if not nil, the server's writes block until it is closed
 }
 
-// took are the writes since the last time, when all is at rest.
+// took waits until every goroutine is blocked and returns the writes since the
+// last call.
 func (w *wire) took() []string {
 	synctest.Wait()
 	w.mu.Lock()
@@ -68,7 +69,7 @@ func (w writes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// onWire runs body in a bubble of time, with a client whose session is open.
+// onWire runs body in a synctest bubble, with a client whose session is open.
 func onWire(t *testing.T, h mcp.Handler, body func(t *testing.T, w *wire)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

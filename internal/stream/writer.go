@@ -6,37 +6,38 @@ import (
 )
 
 const (
-	// maxUnsent is how many bytes may wait for a slow reader before writers do.
+	// maxUnsent is how many bytes may be buffered for a slow reader before
+	// writers block.
 	maxUnsent = 1 << 20
 	// maxKept is how many bytes may be kept back to go out at once.
 	maxKept = 32 << 10
 )
 
-// writer sends lines. A frame that arrives while another is being written
-// joins the ones that wait, and they go out in one write: the writer at work
-// takes them along. Errors stick.
+// writer sends lines. Frames that arrive during a write are buffered, and the
+// goroutine that is writing sends them together in its next write. Errors are
+// sticky.
 type writer struct {
 	w io.Writer
-	// lost is told how many frames did not go out whose writers were told that
-	// they would. It may be nil; the writer is locked meanwhile.
+	// lost is called with the number of frames that could not be sent although
+	// their writers got no error. It may be nil; it is called with mu held.
 	lost func(frames uint64)
 
 	mu      sync.Mutex
 	changed *sync.Cond
 	unsent  []byte
 	frames  uint64 // in unsent
-	failed  uint64 // that could not be written, and that nobody was told of
-	spare   []byte
-	busy    bool
+	failed  uint64 // frames that could not be written and are not yet reported
+	spare   []byte // reused as the next unsent
+	busy    bool   // a goroutine is writing
 	err     error
 }
 
 func (w *writer) write(frame []byte) error { return w.add(frame, 0) }
 
-// keep is write, but the frame may wait for others.
+// keep is write, except that the frame may wait for others.
 func (w *writer) keep(frame []byte) error { return w.add(frame, maxKept) }
 
-// add sends what waits once it is more than so many bytes.
+// add buffers a frame, and sends the buffer if it is longer than upTo bytes.
 func (w *writer) add(frame []byte, upTo int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,15 +58,15 @@ func (w *writer) add(frame []byte, upTo int) error {
 	return w.sendAll(1)
 }
 
-// flush sends what waits.
+// flush sends what is buffered.
 func (w *writer) flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.sendAll(0)
 }
 
-// sendAll writes until nothing waits, unless somebody is at it. own is for how
-// many frames the caller takes its error.
+// sendAll writes until nothing is buffered, unless another goroutine is doing so.
+// own is how many of the frames belong to the caller, who gets their error.
 func (w *writer) sendAll(own uint64) error {
 	if w.busy || len(w.unsent) == 0 {
 		return w.err
@@ -82,8 +83,8 @@ func (w *writer) sendAll(own uint64) error {
 	return w.err
 }
 
-// lose says how many frames did not go out, but for those whose writers are
-// told by an error.
+// lose reports the frames that were not sent, except the caller's own, whose
+// loss its error tells.
 func (w *writer) lose(own uint64) {
 	lost := w.failed + w.frames
 	w.failed, w.frames = 0, 0
@@ -92,7 +93,7 @@ func (w *writer) lose(own uint64) {
 	}
 }
 
-// send writes what waits. The lock is not held over the write.
+// send writes what is buffered. mu is released during the write.
 func (w *writer) send() {
 	out, frames := w.unsent, w.frames
 	w.unsent, w.spare, w.frames = w.spare[:0], nil, 0

@@ -9,13 +9,13 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// stuckWriter fails, once it is released.
+// stuckWriter blocks until it is released, and then fails.
 type stuckWriter struct{ release chan error }
 
 func (w stuckWriter) Write([]byte) (int, error) { return 0, <-w.release }
 
-// Frames that join a write, and are lost with it, are counted: their writers
-// were told that they would go out.
+// Frames that were buffered behind a write that fails are counted as lost, since
+// their writers got no error.
 func TestFramesThatAreLostWithAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		drops := new(mcp.Drops)

@@ -11,17 +11,17 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Client is the transport to a server at the other end of a Conn. Its fields
-// must not change once it is in use; it is safe for concurrent use if Dial is.
+// Client is the transport to a server at the other end of a Conn. Its fields must
+// not be changed while it is in use. It is safe for concurrent use if Dial is.
 type Client struct {
-	// Dial opens a connection to the server. ctx bounds only the opening. It is
-	// called again when an older server has closed the connection because it
-	// did not understand the first request.
+	// Dial opens a connection to the server. ctx applies only to the opening. Dial
+	// is called again when an older server closed the connection because it did
+	// not understand the first request.
 	Dial func(ctx context.Context) (Conn, error)
-	// Label names the server in caches and messages: a URL, an address.
+	// Label names the server in caches and error messages, for example by its URL.
 	Label string
-	// MaxMessageBytes bounds one message of the server: a call with a longer
-	// answer fails. 0 means 64 MiB.
+	// MaxMessageBytes bounds one message of the server. A longer one ends the
+	// connection. 0 means 64 MiB.
 	MaxMessageBytes int
 }
 
@@ -42,7 +42,7 @@ func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, 
 	return stream.Dial(conn, receiver, orDefault(c.MaxMessageBytes), c.explain, tap.Take(ctx)), nil //nolint:contextcheck // the connection outlives this call
 }
 
-// explain says which connection has ended.
+// explain adds the label to the error with which a connection ended.
 func (c *Client) explain(err error) error {
 	if errors.Is(err, jsonrpc.ErrClosed) {
 		return fmt.Errorf("%q: %w", c.Label, err)

@@ -20,8 +20,8 @@ func greeter() *server.Server {
 	return srv
 }
 
-// Both roles over TCP. The server knows who its client is, here by nothing
-// better than its address; a certificate of the client would be.
+// Both roles over TCP. The server identifies its client, here merely by address; a
+// client certificate would be better.
 func Example() {
 	listener, err := net.Listen("tcp", "localhost:0")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/parley-mcp/parley/transport/frames"
 )
 
-// kinds are pairs of ends of connections.
+// kinds make the two ends of each kind of connection.
 var kinds = map[string]func() (near, far frames.Conn){
 	"pipe": frames.Pipe,
 	"lines": func() (near, far frames.Conn) {
@@ -32,7 +32,7 @@ var kinds = map[string]func() (near, far frames.Conn){
 	},
 }
 
-// plain hides what else a Conn can do.
+// plain hides the methods of a Conn that are not in the interface.
 type plain struct{ frames.Conn }
 
 // curious has a tool that asks, reports progress, and says who called it.
@@ -106,7 +106,7 @@ func TestBothRoles(t *testing.T) {
 	}
 }
 
-// Principal goes before that of the authorization.
+// Principal takes precedence over that of the authorization.
 func TestPrincipal(t *testing.T) {
 	near, far := frames.Pipe()
 	opts := quiet()
@@ -145,9 +145,9 @@ func TestServeEnds(t *testing.T) {
 		read error
 		want error
 	}{
-		"in good order": {io.EOF, nil},
-		"wrapped":       {fmt.Errorf("bye: %w", io.EOF), nil},
-		"badly":         {broken, broken},
+		"clean":   {io.EOF, nil},
+		"wrapped": {fmt.Errorf("bye: %w", io.EOF), nil},
+		"badly":   {broken, broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			near, far := frames.Pipe()
@@ -212,7 +212,7 @@ func TestAuthorizationExpires(t *testing.T) {
 	})
 }
 
-// A message that was read past is refused, and the connection goes on.
+// A message that was skipped is refused, and the connection stays open.
 func TestTooLongForAServer(t *testing.T) {
 	near, far := frames.Pipe()
 	served := make(chan error, 1)
@@ -228,7 +228,7 @@ func TestTooLongForAServer(t *testing.T) {
 	}
 }
 
-// A client cannot know whose answer was too long, so all calls fail.
+// A client cannot tell which answer was too long, so all calls fail.
 func TestTooLongForAClient(t *testing.T) {
 	a, b := net.Pipe()
 	served := serve(t.Context(), frames.Lines(b, b, 0), quiet())
@@ -261,7 +261,7 @@ func TestInProcessServerFails(t *testing.T) {
 	}
 }
 
-// Close of a connection to a server in this process waits for what it serves.
+// Close of a connection to a server in this process waits for its handlers.
 func TestInProcessCloseWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan struct{})

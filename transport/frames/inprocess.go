@@ -9,9 +9,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// InProcess returns the transport to a handler in this process. Each
-// connection is a Pipe that Serve serves with opts, which may be nil; closing it
-// waits until that has returned.
+// InProcess returns the transport to a handler in this process. Each connection is
+// a Pipe, which Serve serves with opts; closing it waits for Serve to return. opts
+// may be nil.
 func InProcess(h mcp.Handler, opts *Options) mcp.Transport { return &inProcess{h, opts} }
 
 type inProcess struct {
@@ -28,7 +28,7 @@ func (p *inProcess) Name() string {
 func (p *inProcess) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
 	near, far := Pipe()
 	s := &served{done: make(chan struct{})}
-	go func() { //nolint:gosec,contextcheck // it outlives the call that connects, and ends with the connection; Close waits for it
+	go func() { //nolint:gosec,contextcheck // it outlives Connect, and ends with the connection; Close waits for it
 		defer close(s.done)
 		s.err = Serve(context.Background(), p.handler, far, p.opts)
 	}()
@@ -43,7 +43,7 @@ type served struct {
 	err  error // of Serve; set when done is closed
 }
 
-// explain says why the server has ended the connection.
+// explain adds the error of Serve to the one with which the connection ended.
 func (s *served) explain(err error) error {
 	<-s.done
 	if s.err != nil {

@@ -17,9 +17,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Command is the transport to a server that is started as a child process.
-// Its fields must not change once it is in use. Each Connect starts a process
-// of its own.
+// Command is the transport to a server that runs as a child process. Each Connect
+// starts a new process. The fields must not be changed while Command is in use.
 //
 // Spec: 2026-07-28 basic/transports/stdio#shutdown.
 type Command struct {
@@ -29,12 +28,12 @@ type Command struct {
 	Env []string
 	// Dir is the working directory; "" means that of this process.
 	Dir string
-	// Stderr takes what the server writes on its standard error. nil drops
-	// it, but for the last 4 KiB, which errors quote.
+	// Stderr receives the server's standard error. nil discards it, except for
+	// the last 4 KiB, which errors quote.
 	Stderr io.Writer
-	// Grace is how long the server may take to end after its input was closed,
-	// and again after it was told to (SIGTERM), before it is killed. Systems
-	// without signals kill after the first. 0 means 2 seconds.
+	// Grace is how long the server may take to exit after its input was closed,
+	// and then again after SIGTERM, before it is killed. Where there are no signals,
+	// it is killed after the first of the two. 0 means 2 seconds.
 	Grace time.Duration
 	// MaxMessageBytes bounds one message of the server. 0 means 64 MiB.
 	MaxMessageBytes int
@@ -45,7 +44,8 @@ var _ mcp.Transport = (*Command)(nil)
 // Name implements mcp.Transport: the command line.
 func (c *Command) Name() string { return strings.Join(c.Args, " ") }
 
-// Connect starts the process. ctx bounds only the start.
+// Connect implements mcp.Transport: it starts the process. ctx applies only to the
+// start.
 func (c *Command) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
 	if len(c.Args) == 0 {
 		return nil, errors.New("no command given: Args is empty")
@@ -78,7 +78,7 @@ func (c *Command) start() (*process, error) {
 	if c.Stderr != nil {
 		cmd.Stderr = io.MultiWriter(&p.stderr, c.Stderr)
 	}
-	// A grandchild may hold standard error open for ever.
+	// A grandchild may hold standard error open forever.
 	cmd.WaitDelay = 100 * time.Millisecond
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -112,16 +112,16 @@ type process struct {
 	exited chan struct{}
 }
 
-// wait reaps the process. What it wrote before it ended may still be read,
-// for a moment: a grandchild can hold the pipe open.
+// wait reaps the process. Its remaining output can still be read, but only for a
+// moment: a grandchild may hold the pipe open.
 func (p *process) wait() {
 	_ = p.cmd.Wait() // explain reports the state
 	_ = p.out.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
 	close(p.exited)
 }
 
-// stop ends the process step by step: close its input, tell it to end, kill
-// it. It returns when the process is gone.
+// stop ends the process step by step: it closes the input, then terminates, then
+// kills. It returns when the process has exited.
 //
 // Spec: 2026-07-28 basic/transports/stdio#shutdown.
 func (p *process) stop() error {
@@ -144,7 +144,7 @@ func (p *process) gone() bool {
 	}
 }
 
-// explain says how the process ended, for those who waited for its answers.
+// explain adds to err how the process ended, for the calls in flight.
 func (p *process) explain(err error) error {
 	if !p.gone() {
 		return fmt.Errorf("the server %q closed its output: %w", p.name, err)
@@ -152,15 +152,15 @@ func (p *process) explain(err error) error {
 	return &ExitError{Command: p.name, State: p.cmd.ProcessState, Stderr: p.stderr.String()}
 }
 
-// ExitError says that the server's process ended while it was in use.
+// ExitError says that the server process exited while it was in use.
 type ExitError struct {
 	Command string
 	State   *os.ProcessState
-	// Stderr is the end of what the process wrote there.
+	// Stderr is the end of the process's standard error, at most 4 KiB.
 	Stderr string
 }
 
-// Error tells how the process ended, and its last words.
+// Error says how the process ended, and quotes its standard error.
 func (e *ExitError) Error() string {
 	s := fmt.Sprintf("the server %q ended: %v", e.Command, e.State)
 	if words := strings.TrimSpace(e.Stderr); words != "" {
@@ -172,7 +172,7 @@ func (e *ExitError) Error() string {
 // Unwrap makes errors.Is(err, jsonrpc.ErrClosed) true.
 func (e *ExitError) Unwrap() error { return jsonrpc.ErrClosed }
 
-// tail keeps the end of what is written to it.
+// tail keeps the last tailSize bytes that are written to it.
 type tail struct {
 	mu  sync.Mutex
 	buf []byte

@@ -221,7 +221,7 @@ func TestConnectToAServerThatAProbeBreaks(t *testing.T) {
 	}
 }
 
-// A line that is no message does not disturb the ones that are.
+// A line that is not a message does not disturb those that are.
 func TestJunkOnStandardOutput(t *testing.T) {
 	pid(t, connect(t, "junk", mcp.Revision20260728))
 }

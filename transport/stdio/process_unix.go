@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// ownGroup makes the child the leader of a process group: what it starts in
-// its turn ends with it, and an interrupt at the terminal goes to this
-// process alone, which then ends the child in good order.
+// ownGroup makes the child the leader of a process group. The processes that it
+// starts then end with it, and an interrupt at the terminal reaches only this
+// process, which can shut down the child gracefully.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// terminate asks the group to end, and reports whether that could be asked.
+// terminate sends SIGTERM to the group, and reports whether that succeeded.
 func terminate(cmd *exec.Cmd) bool { return signal(cmd, syscall.SIGTERM) }
 
 func kill(cmd *exec.Cmd) { signal(cmd, syscall.SIGKILL) }
