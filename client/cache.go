@@ -15,8 +15,8 @@ import (
 )
 
 // Cache keeps results for as long as servers say they stay fresh. Clients can
-// share one: results that a server calls public serve all clients of that
-// server, private ones only the client that fetched them. Results are kept as
+// share one: results that a server marks as public are served to all clients of that
+// server, private ones only to the client that fetched them. Results are kept as
 // bytes and decoded anew for each caller. It is safe for concurrent use.
 //
 // Spec: 2026-07-28 server/utilities/caching.
@@ -27,7 +27,7 @@ type Cache struct {
 	size    int64
 	entries map[string]*list.Element // of *entry
 	recent  *list.List               // most recently used first
-	changes map[string]uint64        // by server: how often anything changed
+	changes map[string]uint64        // by server: the number of changes so far
 	scopes  atomic.Int64
 }
 
@@ -39,11 +39,11 @@ type entry struct {
 	expires time.Time
 }
 
-// defaultCacheBytes is the size of a Cache that is not told another.
+// defaultCacheBytes is the default size of a Cache.
 const defaultCacheBytes = 8 << 20
 
-// NewCache returns a cache that holds results of at most maxBytes in all;
-// what was not used for longest goes first. 0 means 8 MiB.
+// NewCache returns a cache that holds results of at most maxBytes in total; the
+// least recently used are evicted first. 0 means 8 MiB.
 func NewCache(maxBytes int64) *Cache {
 	if maxBytes <= 0 {
 		maxBytes = defaultCacheBytes
@@ -51,7 +51,7 @@ func NewCache(maxBytes int64) *Cache {
 	return &Cache{limit: maxBytes, entries: map[string]*list.Element{}, recent: list.New(), changes: map[string]uint64{}}
 }
 
-// scope returns the cache as one client of one server sees it.
+// scope returns the view that one client of one server has of the cache.
 func (c *Cache) scope(server string) *scopedCache {
 	return &scopedCache{cache: c, server: server, own: strconv.FormatInt(c.scopes.Add(1), 10)}
 }
@@ -61,16 +61,17 @@ type scopedCache struct {
 	server, own string
 }
 
-// cacheKey identifies a request whose result may be reused, and remembers
-// what was true when it was sent. The zero key is of a request that may not.
+// cacheKey identifies a request whose result may be reused, and records the number
+// of changes when it was sent. The zero key stands for a request that must not be
+// cached.
 type cacheKey struct {
 	request string
 	topic   mcp.Change
 	changes uint64
 }
 
-// topicOf returns the change after which the result of a request is stale, and
-// whether it may be kept at all.
+// topicOf returns the change that makes the result of a request stale, and whether
+// the result may be kept at all.
 func topicOf(method string, params json.RawMessage) (mcp.Change, bool) {
 	m := mcp.MethodNamed(method)
 	if m == nil || !m.Cacheable {
@@ -127,8 +128,8 @@ func (c *Cache) fresh(key string) json.RawMessage {
 	return e.result
 }
 
-// put keeps a result if its server allows it, and if nothing was said to have
-// changed since it was asked for.
+// put keeps a result if the server allows it and has announced no change since the
+// request was sent.
 //
 // Spec: 2026-07-28 server/utilities/caching#freshness-calculation.
 func (s *scopedCache) put(key cacheKey, result json.RawMessage) {
@@ -175,7 +176,7 @@ func (c *Cache) drop(el *list.Element) {
 	c.size -= e.bytes()
 }
 
-// changed makes what was cached of a topic stale.
+// changed drops the cached results of a topic.
 //
 // Spec: 2026-07-28 server/utilities/caching#interaction-with-notifications.
 func (s *scopedCache) changed(topic mcp.Change) {
@@ -188,8 +189,8 @@ func (s *scopedCache) changed(topic mcp.Change) {
 	s.cache.changes[s.server]++
 }
 
-// refused drops the pages of a list whose cursor the server no longer takes:
-// where they come from the cache, so did the cursor.
+// refused drops the cached pages of a list whose cursor the server no longer
+// accepts: the cursor may have come from one of them.
 //
 // Spec: 2026-07-28 server/utilities/caching#interaction-with-pagination.
 func (s *scopedCache) refused(req *Request, err error) {
@@ -202,8 +203,8 @@ func (s *scopedCache) refused(req *Request, err error) {
 	}
 }
 
-// hasMember reports whether a document is an object with a member. It is
-// valid JSON, or refused for that by whoever sends it.
+// hasMember reports whether a document is an object with a member. A document that
+// is not valid JSON is refused later, when it is sent.
 func hasMember(doc json.RawMessage, member string) bool {
 	for name := range wire.Each(doc) {
 		if string(name) == member {
@@ -213,7 +214,7 @@ func hasMember(doc json.RawMessage, member string) bool {
 	return false
 }
 
-// forgetAll makes everything of the server stale.
+// forgetAll drops everything cached from the server.
 func (s *scopedCache) forgetAll() {
 	if s != nil {
 		s.forget(func(*entry) bool { return true })

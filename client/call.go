@@ -14,9 +14,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Request is one call as middleware sees it. Middleware may replace Params
-// and Meta before it calls on, but must not change what they refer to: the
-// caller may use it elsewhere.
+// Request is one call as middleware sees it. Middleware may replace Params and
+// Meta before it calls the next function, but must not modify what they refer to:
+// the caller may use that elsewhere.
 type Request struct {
 	Method string
 	// Params is a JSON object without _meta, or nil.
@@ -34,7 +34,7 @@ type CallOption func(*callOptions)
 type callOptions struct {
 	timeout        time.Duration
 	maxTimeout     time.Duration
-	progress       bool // it is asked for
+	progress       bool // ask for progress
 	onProgress     func(*mcp.ProgressParams)
 	onNotification func(ctx context.Context, method string, params json.RawMessage)
 	meta           mcp.Meta
@@ -47,7 +47,7 @@ type callOptions struct {
 }
 
 // WithTimeout bounds how long the call may go without an answer or progress;
-// negative means for ever. See Options.Timeout.
+// negative means forever. See Options.Timeout.
 func WithTimeout(d time.Duration) CallOption { return func(o *callOptions) { o.timeout = d } }
 
 // WithMaxTimeout bounds the call as a whole, progress or not; negative means
@@ -55,23 +55,23 @@ func WithTimeout(d time.Duration) CallOption { return func(o *callOptions) { o.t
 func WithMaxTimeout(d time.Duration) CallOption { return func(o *callOptions) { o.maxTimeout = d } }
 
 // WithProgress asks the server for progress. f is called for each notification,
-// one at a time and in order, and not after the call has returned. When f is
-// slower than the server, what has become stale is skipped. f may be nil: that
-// there is progress counts for the call's time limits all the same.
+// one at a time and in order, and never after the call has returned. When f is
+// slower than the server, outdated notifications are skipped. f may be nil: progress
+// still extends the call's time limit.
 func WithProgress(f func(*mcp.ProgressParams)) CallOption {
 	return func(o *callOptions) { o.progress, o.onProgress = true, f }
 }
 
-// WithNotifications gives the notifications that belong to the call to f, as
-// the server sent them, one at a time, in order, and before the call returns:
-// progress, if WithProgress asks for it (whose own function may then be nil),
-// log messages, and notifications that this package does not know. They go to
-// f and not to the functions in Options. Which notifications belong to a call
-// is said at OriginOf, where any method counts as one that may be meant;
-// progress names its call by a token of this client's, which is in params.
-// ctx is that of the call. A question that belongs to the call is answered when
-// what came before it was told. While f keeps thousands waiting, nothing is read
-// from the server.
+// WithNotifications passes the notifications that belong to the call to f, as the
+// server sent them, one at a time, in order, and before the call returns: progress,
+// if WithProgress asks for it (its own function may then be nil), log messages, and
+// notifications that this package does not know. They go to f instead of the
+// functions in Options. OriginOf explains which notifications belong to a call; for
+// notifications, a call of any method qualifies. Progress names its call by a token
+// that this client chose, and which is in params. ctx is the context of the call. A
+// question that belongs to the call is answered only after f has returned for
+// everything that came before it. If f falls thousands of notifications behind,
+// nothing more is read from the server until it catches up.
 func WithNotifications(f func(ctx context.Context, method string, params json.RawMessage)) CallOption {
 	return func(o *callOptions) { o.onNotification = f }
 }
@@ -95,47 +95,46 @@ func WithMeta(key string, v any) CallOption {
 // session, use Client.SetLogLevel.
 func WithLogLevel(l mcp.LoggingLevel) CallOption { return func(o *callOptions) { o.logLevel = l } }
 
-// WithFresh makes the call reach the server, whatever the cache has. The result
-// is kept as any other is.
+// WithFresh makes the call reach the server, whatever is in the cache. The result
+// is cached like any other.
 func WithFresh() CallOption { return func(o *callOptions) { o.fresh = true } }
 
-// WithInputRequired returns what the server wants to know to the caller, as an
-// *mcp.InputRequired in the error, instead of having it answered by the
-// functions in Options. The Params of its requests are a json.RawMessage as the
-// server sent it, or nil; its State is the server's requestState as a JSON
-// string, or null if there is none, and nobody's to look into. The caller goes
-// on with the same call and WithAnswers, here or in another process.
+// WithInputRequired makes the call return the server's questions to the caller, as
+// an error that is an *mcp.InputRequired, instead of having the functions in Options
+// answer them. The Params of its requests are a json.RawMessage as the server sent
+// it, or nil; its State is the server's requestState as a JSON string, or null if
+// there is none, and is opaque. The caller continues by making the same call again
+// with WithAnswers, here or in another process.
 //
-// In a session, where a server asks by requests of its own and the call stays
-// open, this does nothing: the functions in Options answer, and get the context
-// of the call.
+// In a session, where a server asks with requests of its own while the call stays
+// open, this does nothing: the functions in Options answer, with the context of the
+// call.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow.
 func WithInputRequired() CallOption {
 	return func(o *callOptions) { o.handOver = true }
 }
 
-// WithAnswers goes on with a call that has returned an *mcp.InputRequired:
-// answers are the results of its requests by their keys, each a JSON object,
-// and state is its State. Method and params must be the same again. Without
-// answers and state it is a first call, so Exchange.Answers and Exchange.State
-// can be given to it as they are. In a session it does nothing: there such a
-// call starts anew.
+// WithAnswers continues a call that has returned an *mcp.InputRequired: answers are
+// the results of its requests by their keys, each a JSON object, and state is its
+// State. Method and params must be the same as before. Without answers and state
+// this is a first call, so Exchange.Answers and Exchange.State can be passed in as
+// they are. In a session it does nothing: the call starts from the beginning.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow.
 func WithAnswers(answers map[string]json.RawMessage, state json.RawMessage) CallOption {
 	return func(o *callOptions) { o.answers, o.state = answers, state }
 }
 
-// Do calls any method and returns the raw result. params must encode to a
-// JSON object, or be nil. Params and results pass as they are: members that
-// this module does not know, their order, and the text of numbers and strings.
+// Do calls any method and returns the raw result. params must encode to a JSON
+// object, or be nil. Params and results pass through verbatim, including members
+// that this module does not know, their order, and the text of numbers and strings.
 //
-// Only _meta is the protocol's: what params bring along of it goes on but for
-// the keys that are reserved (mcp.ReservedMeta), which say what is true of this
-// call. So do inputResponses and requestState where a server may ask for input;
-// see WithAnswers. The params of an mcp.Exchange can be given to Do, whatever
-// revisions its client and this server speak.
+// Only _meta belongs to the protocol: if params have one, it is sent without the
+// reserved keys (mcp.ReservedMeta), which describe this call. Likewise, where a
+// server may ask for input, inputResponses and requestState are removed; see
+// WithAnswers. The params of an mcp.Exchange can be passed to Do, whatever revisions
+// its client and this server speak.
 func (c *Client) Do(ctx context.Context, method string, params any, opts ...CallOption) (json.RawMessage, error) {
 	req, err := c.request(method, params, opts)
 	if err != nil {
@@ -172,7 +171,7 @@ func (c *Client) request(method string, params any, opts []CallOption) (*Request
 // encoded are params that are JSON already: an object without _meta.
 type encoded json.RawMessage
 
-// unwrap encodes params, and takes _meta out of those that bring one along.
+// unwrap encodes params, and separates their _meta if they have one.
 func unwrap(method string, params any) (json.RawMessage, mcp.Meta, error) {
 	if params == nil {
 		return nil, nil, nil
@@ -198,9 +197,9 @@ func (c *Client) logLevel() mcp.LoggingLevel {
 	return ""
 }
 
-// send is the end of the middleware chain: it makes the call. A server that
-// does not know the session has refused the call without looking at it, so it
-// can be made again in a new one.
+// send is the end of the middleware chain: it makes the call. A server that does not
+// know the session has refused the call without processing it, so the call can be
+// repeated in a new session.
 //
 // Spec: 2025-11-25 basic/transports#session-management (4).
 func (c *Client) send(ctx context.Context, req *Request) (json.RawMessage, error) {
@@ -238,7 +237,7 @@ func (c *Client) sendOnce(ctx context.Context, req *Request) (json.RawMessage, e
 	return result, nil
 }
 
-// rounds returns what the caller does of the rounds itself; nil is nothing.
+// rounds returns which part of the rounds the caller handles itself; nil means none.
 func (o *callOptions) rounds() *era.Rounds {
 	if !o.handOver && o.answers == nil && o.state == nil {
 		return nil
@@ -261,8 +260,8 @@ func (c *Client) exchange(ctx context.Context, l *live, req *Request, rounds *er
 	return result, reusable, err
 }
 
-// reason prefers why a call was given up, or the client closed, to what that
-// did to the connection.
+// reason returns why the call was abandoned or the client was closed, if either has
+// happened; otherwise err, which may only be a consequence of that.
 func (c *Client) reason(ctx context.Context, err error) error {
 	switch {
 	case c.ctx.Err() != nil:
@@ -279,7 +278,7 @@ func isAnswer(err error) bool {
 	return errors.As(err, &rpc)
 }
 
-// declared refuses locally what the server has not offered.
+// declared returns an error for a method whose capability the server has not declared.
 //
 // Spec: 2025-11-25 basic/lifecycle#operation.
 func (l *live) declared(method string) error {
@@ -290,8 +289,8 @@ func (l *live) declared(method string) error {
 	return &NotDeclaredError{Method: method, Capability: string(m.Capability)}
 }
 
-// completionsUndeclarable: the first revision has completion, but no
-// capability that says so.
+// completionsUndeclarable reports whether the revision has completion, but no
+// capability for it.
 //
 // Spec: 2025-03-26 changelog.
 func (l *live) completionsUndeclarable() bool {
@@ -320,10 +319,10 @@ func get[T any](ctx context.Context, c *Client, method string, params any, opts 
 	return result, nil
 }
 
-// foreign returns the *ResultTypeError of a result of an extension's own type.
+// foreign returns a *ResultTypeError for a result whose type an extension defines.
 func (c *Client) foreign(method string, result json.RawMessage) error {
 	if len(c.self.Capabilities.Extensions) == 0 || !era.StatelessRevision(c.Revision()) {
-		return nil // there is none
+		return nil // such a result cannot come
 	}
 	kind, ok := wire.Text(wire.Find(result, "resultType"))
 	if !ok || kind == mcp.ResultComplete {

@@ -1,7 +1,7 @@
-// Package client calls MCP servers: any server, of any released revision,
-// over any transport. A Client finds out by itself which revision its server
-// speaks, answers the server's questions through the functions in Options,
-// and is safe for concurrent use.
+// Package client calls MCP servers: any server, of any released revision, over any
+// transport. A Client finds out by itself which revision its server speaks, answers
+// the server's questions through the functions in Options, and is safe for
+// concurrent use.
 //
 //	c, err := client.Connect(ctx, &stdio.Command{Args: []string{"parley", "serve", "--stdio"}}, nil)
 //	…
@@ -23,18 +23,18 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Client is a connection to one server, remade where the era allows when the
-// server goes away. Close ends it.
+// Client is a connection to one server. When the server goes away, the client
+// reconnects if the era allows it. Close ends it.
 type Client struct {
 	transport mcp.Transport
-	seen      *tap.Conn // of what is on no connection
+	seen      *tap.Conn // for messages that are on no connection
 	opts      Options
 	self      era.Self
 	cache     *scopedCache // nil when off
 	call      atomic.Pointer[CallFunc]
 	chain     chain
 
-	ctx  context.Context //nolint:containedctx // the client's life: ended by Close
+	ctx  context.Context //nolint:containedctx // the client's lifetime: ended by Close
 	end  context.CancelCauseFunc
 	work sync.WaitGroup // keep-alive and subscriptions
 
@@ -48,7 +48,7 @@ type Client struct {
 	progress sync.Map // mcp.ProgressToken → *notes
 	asking   atomic.Int64
 	answered atomic.Int64  // Unix nanoseconds of the last answer to a question
-	pause    func() func() // stops the clock of calls while this side is asked
+	pause    func() func() // stops the clock of calls while this side answers a question
 	events   serial.Queue  // log messages and unknown notifications
 
 	subs    subscriptions
@@ -58,9 +58,9 @@ type Client struct {
 	level   atomic.Pointer[mcp.LoggingLevel]
 }
 
-// Connect connects to a server and finds out what it speaks. ctx bounds that,
-// not the life of the client. opts may be nil. When it fails, nothing is left
-// running.
+// Connect connects to a server and finds out which revision it speaks. ctx bounds
+// only this, not the lifetime of the client. opts may be nil. When Connect fails,
+// nothing is left running.
 func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, error) {
 	o := opts.withDefaults()
 	caps, err := o.capabilities()
@@ -80,7 +80,7 @@ func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, erro
 		c.level.Store(&o.LogLevel)
 	}
 	c.ctx, c.end = context.WithCancelCause(context.Background())
-	context.AfterFunc(c.ctx, func() { c.watchdogs.end(context.Cause(c.ctx)) }) //nolint:contextcheck // c.ctx is the client's; ends at once, when that does
+	context.AfterFunc(c.ctx, func() { c.watchdogs.end(context.Cause(c.ctx)) }) //nolint:contextcheck // c.ctx is the client's own
 	c.chain.init(c)
 	if _, err := c.connected(ctx); err != nil {
 		c.end(ErrClosed)
@@ -92,8 +92,8 @@ func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, erro
 	return c, nil
 }
 
-// Close ends the connection and everything that belongs to the client, and
-// waits for it. Calls in flight fail. It may be called more than once.
+// Close ends the connection and everything that belongs to the client, and waits
+// until all of it has ended. Calls in flight fail. It may be called more than once.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.end(ErrClosed)
@@ -113,8 +113,8 @@ func (c *Client) Close() error {
 	return err
 }
 
-// spawn starts a goroutine that ends with the client, and that Close waits
-// for. It reports false when the client is closed.
+// spawn starts a goroutine that must end with the client, and that Close waits for.
+// It reports false when the client is closed.
 func (c *Client) spawn(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,11 +125,11 @@ func (c *Client) spawn(f func()) bool {
 	return true
 }
 
-// Done is closed when the client has come to an end: by Close, or because its
-// session or its connection was lost for good.
+// Done returns a channel that is closed when the client has ended: by Close, or
+// because its session or its connection was lost for good.
 func (c *Client) Done() <-chan struct{} { return c.ctx.Done() }
 
-// Err says why the client came to an end; nil before.
+// Err returns why the client has ended, or nil if it has not.
 func (c *Client) Err() error {
 	if c.ctx.Err() == nil {
 		return nil
@@ -137,7 +137,7 @@ func (c *Client) Err() error {
 	return context.Cause(c.ctx)
 }
 
-// current returns the connection as it is, or a zero one after Close.
+// current returns the current connection, or a zero one after Close.
 func (c *Client) current() *live {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +147,7 @@ func (c *Client) current() *live {
 	return c.live
 }
 
-// Revision returns the revision that was agreed on.
+// Revision returns the revision that was negotiated.
 func (c *Client) Revision() mcp.Revision { return c.current().revision }
 
 // ServerInfo returns how the server names itself.
@@ -156,14 +156,14 @@ func (c *Client) ServerInfo() mcp.Implementation { return c.current().info }
 // ServerCapabilities returns what the server offers.
 func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.current().caps }
 
-// Instructions returns what the server says about its use, for a model.
+// Instructions returns the server's instructions for its use, meant for a model.
 func (c *Client) Instructions() string { return c.current().instructions }
 
 // ServerRevisions returns the revisions that the server says it speaks: all of
 // them in the stateless era, the session's own otherwise.
 func (c *Client) ServerRevisions() []string { return c.current().supported }
 
-// receiver takes what the server of one connection sends beside answers.
+// receiver takes what the server of one connection sends besides answers.
 type receiver struct {
 	c *Client
 	l *live
@@ -191,8 +191,8 @@ func (r *receiver) answer(ctx context.Context, m *jsonrpc.Message) (any, *jsonrp
 	r.c.mu.Lock()
 	session, begun := r.l.session, r.c.live == r.l
 	r.c.mu.Unlock()
-	// A server of sessions may ping before its client has found out that it
-	// is one.
+	// A server with sessions may ping before its client has found out that it
+	// has them.
 	// Spec: 2025-11-25 basic/lifecycle#initialization.
 	if session == nil && !begun && m.Method == mcp.MethodPing && era.Propose(r.c.opts.Revisions).Err == nil {
 		return struct{}{}, nil
@@ -207,9 +207,9 @@ func (r *receiver) answer(ctx context.Context, m *jsonrpc.Message) (any, *jsonrp
 	return session.Answer(ctx, m)
 }
 
-// notified deals with one notification, and returns why it, or another one in
-// its favour, is not passed on, or 0. It runs on the reading goroutine, so it
-// only hands over.
+// notified handles one notification. It returns 0, or the reason why a notification
+// was dropped: this one, or an older one that this one replaces. It runs on the
+// reading goroutine, so it only queues.
 func (c *Client) notified(ctx context.Context, m *jsonrpc.Message) mcp.DropReason {
 	switch m.Method {
 	case mcp.NoteProgress:
@@ -227,8 +227,8 @@ func (c *Client) notified(ctx context.Context, m *jsonrpc.Message) mcp.DropReaso
 	return c.told(ctx, m)
 }
 
-// told deals with a notification that tells of a change, or that this package
-// does not know.
+// told handles a notification that announces a change, or that this package does
+// not know.
 func (c *Client) told(ctx context.Context, m *jsonrpc.Message) mcp.DropReason {
 	d := mcp.MethodNamed(m.Method)
 	if d == nil || d.Change == 0 {

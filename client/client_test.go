@@ -23,8 +23,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var stateless = []mcp.Revision{mcp.Revision20260728}
 
-// bothEras runs a test in a bubble of its own time, once for each era. It is
-// for what depends on time; mcptest.Run is for everything else.
+// bothEras runs a test in a synctest bubble, once for each era. It is for tests that
+// depend on time; mcptest.Run is for all others.
 func bothEras(t *testing.T, body func(t *testing.T, revisions []mcp.Revision)) {
 	for _, r := range []mcp.Revision{mcp.Revision20251125, mcp.Revision20260728} {
 		t.Run(r.String(), func(t *testing.T) {
@@ -33,7 +33,7 @@ func bothEras(t *testing.T, body func(t *testing.T, revisions []mcp.Revision)) {
 	}
 }
 
-// dial connects inside a bubble; stop has to be called before it ends.
+// dial connects inside a bubble; stop must be called before the bubble ends.
 func dial(t *testing.T, h mcp.Handler, o *client.Options) (c *client.Client, tr *mcptest.Transport, stop func()) {
 	t.Helper()
 	o.Logger = mcptest.Quiet()
@@ -342,8 +342,8 @@ func TestRestartsAreBounded(t *testing.T) {
 	})
 }
 
-// Several subscriptions at once: each hears what it asked for, and ending one
-// leaves the other.
+// Of several subscriptions, each gets what it asked for, and ending one leaves the
+// other.
 func TestSubscriptionsAreIndependent(t *testing.T) {
 	mcptest.Run(t, func() mcp.Handler {
 		return newServer(&server.Options{Subscriptions: true, Announce: server.Features{Tools: true, Resources: true}})
@@ -389,7 +389,7 @@ func TestErasAreRemembered(t *testing.T) {
 				t.Error(err)
 			}
 			tr.Wait()
-			// The second client believes that the server has sessions only.
+			// The second client starts with the memory that the server has only sessions.
 			eras = client.RememberedSession("in memory")
 		}
 		if probes.Load() != 1 {
@@ -399,7 +399,7 @@ func TestErasAreRemembered(t *testing.T) {
 }
 
 // The client falls back to a session when the server does not know
-// server/discover, and does not when it was told not to.
+// server/discover, unless the options rule that out.
 func TestFallBack(t *testing.T) {
 	old := func() mcp.Handler {
 		return newServer(&server.Options{Revisions: []mcp.Revision{mcp.Revision20250618}})

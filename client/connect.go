@@ -16,8 +16,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// live is one connection, and what is known of the server behind it. One of
-// the two fronts is set.
+// live is one connection, and what is known about the server behind it. Exactly one
+// of stateless and session is set once it is open.
 type live struct {
 	conn         mcp.Conn
 	seen         *tap.Conn
@@ -32,8 +32,8 @@ type live struct {
 	instructions string
 }
 
-// call sends a request the era's way. reusable says that the result may serve
-// other calls with the same params.
+// call sends a request in the way of the era. reusable says that the result may be
+// used for other calls with the same params.
 func (l *live) call(ctx context.Context, o *era.Outgoing) (result json.RawMessage, reusable bool, err error) {
 	if l.session != nil {
 		result, err = l.session.Call(ctx, o)
@@ -51,9 +51,9 @@ func (l *live) lost() bool {
 	}
 }
 
-// connected returns the connection, making it when there is none. One that
-// was lost is remade in the stateless era, which forgets nothing by that, and
-// when it is the server that has forgotten the session.
+// connected returns the connection, making one if there is none. A lost connection
+// is replaced in the stateless era, where nothing is lost with it, and when the
+// server has forgotten the session.
 //
 // Spec: 2026-07-28 basic/transports/stdio#unexpected-termination.
 // Spec: 2025-11-25 basic/transports#session-management (4).
@@ -91,7 +91,7 @@ func lostReason(l *live) error {
 	return jsonrpc.ErrClosed
 }
 
-// redial replaces a lost connection, or makes the first. The caller holds
+// redial replaces a lost connection, or makes the first one. The caller holds
 // c.dialing.
 func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
 	if old != nil {
@@ -115,7 +115,7 @@ func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
 	return l, nil
 }
 
-// mayRestart bounds how often a server that keeps dying is started.
+// mayRestart bounds how often a server that keeps going away is connected to again.
 func (c *Client) mayRestart(why error) error {
 	now := time.Now()
 	c.mu.Lock()
@@ -131,7 +131,7 @@ func (c *Client) mayRestart(why error) error {
 	return nil
 }
 
-// dial connects and finds out what the server speaks.
+// dial connects and finds out which revision the server speaks.
 func (c *Client) dial(ctx context.Context) (*live, error) {
 	known, remembered := c.opts.Eras.get(c.transport.Name())
 	if remembered && !c.allows(known) {
@@ -144,7 +144,7 @@ func (c *Client) dial(ctx context.Context) (*live, error) {
 		return c.probe(ctx, l)
 	})
 	if err != nil && remembered && !errors.Is(err, mcp.ErrUnauthorized) {
-		// What was true of the server once may no longer be.
+		// The server may speak another revision by now.
 		c.opts.Eras.forget(c.transport.Name())
 		l, err = c.open(ctx, c.probe)
 	}
@@ -162,8 +162,9 @@ func (c *Client) allows(r mcp.Revision) bool {
 	return slices.Contains(c.opts.Revisions, r)
 }
 
-// open makes a connection and opens it as decide says. A server that a probe
-// broke, at once or for what follows, is connected to again, with a session.
+// open makes a connection and begins on it as decide says. If the probe made the
+// server end the connection, during the probe or later while the session is opened,
+// open makes another connection and opens the session on that.
 func (c *Client) open(ctx context.Context, decide func(context.Context, *live) era.Decision) (*live, error) {
 	l, err := c.attach(ctx)
 	if err != nil {
@@ -203,13 +204,13 @@ func (c *Client) attach(ctx context.Context) (*live, error) {
 	return l, nil
 }
 
-// again replaces a connection that a probe broke.
+// again replaces a connection that the server ended because of a probe.
 func (c *Client) again(ctx context.Context, broken *live) (*live, error) {
 	_ = broken.conn.Close() // it is gone already
 	return c.attach(ctx)
 }
 
-// probe asks a server of unknown era who it is.
+// probe asks a server of unknown era which revisions it speaks.
 //
 // Spec: 2026-07-28 basic/transports/stdio#backward-compatibility.
 func (c *Client) probe(ctx context.Context, l *live) era.Decision {
@@ -273,7 +274,7 @@ func (c *Client) beginStateless(ctx context.Context, l *live, d era.Decision) er
 func (c *Client) beginSession(ctx context.Context, l *live, d era.Decision) error {
 	session := &era.SessionClient{Conn: l.conn, IDs: &l.ids, Self: c.self, Answers: (*answers)(c)}
 	c.mu.Lock()
-	l.session = session // before the server can ask
+	l.session = session // the server may ask as soon as the handshake begins
 	c.mu.Unlock()
 	result, err := session.Initialize(ctx, d.Revision, c.opts.Revisions)
 	if err != nil {
@@ -290,9 +291,9 @@ func (c *Client) beginSession(ctx context.Context, l *live, d era.Decision) erro
 	return nil
 }
 
-// Eras remembers, by the names of transports, which revision a server spoke
-// last, so that the next client need not find out. The zero value is ready; it
-// is safe for concurrent use. What turns out to be wrong is forgotten.
+// Eras remembers, by the names of transports, which revision a server spoke last, so
+// that the next client need not find out. An entry that turns out to be wrong is
+// forgotten. The zero value is ready. Eras is safe for concurrent use.
 //
 // Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
 type Eras struct {

@@ -22,20 +22,19 @@ var ErrClosed = errors.New("client closed")
 // server had not answered the checks of Options.KeepAlive.
 var ErrKeepAlive = errors.New("the server no longer answers")
 
-// ErrNotFound says that a server has no such resource, whichever of the
-// protocol's codes it said it with. For a tool or a prompt it is found only
-// where the server has a code of its own for that: most answer with -32602,
-// which says no more than that the params are wrong. errors.As still finds the
-// *jsonrpc.Error.
+// ErrNotFound says that a server has no such resource, whichever of the protocol's
+// codes it used to say so. For a tool or a prompt, an error matches ErrNotFound only
+// if the server has a special code for that: most answer with -32602, which merely
+// says that the params are wrong. errors.As still finds the *jsonrpc.Error.
 var ErrNotFound = errors.New("not found")
 
-// NotDeclaredError says that a call was not sent: the server has not declared
-// the capability it belongs to.
+// NotDeclaredError says that a call was not sent, because the server has not
+// declared the capability that the method belongs to.
 //
 // Spec: 2025-11-25 basic/lifecycle#operation.
 type NotDeclaredError struct{ Method, Capability string }
 
-// Error names both.
+// Error names the method and the capability.
 func (e *NotDeclaredError) Error() string {
 	return fmt.Sprintf("%s: the server has not declared the capability %q", e.Method, e.Capability)
 }
@@ -58,7 +57,7 @@ func (e *ResultTypeError) Error() string {
 	return fmt.Sprintf("%s: the server answered with a result of type %q, which belongs to an extension: see ResultTypeError.Result", e.Method, e.Type)
 }
 
-// ToolError is a tool's own failure, as Call returns it.
+// ToolError is the failure of a tool itself, as Call returns it.
 type ToolError struct {
 	// Tool is the name of the tool, and Result what it returned.
 	Tool   string
@@ -76,9 +75,9 @@ func (e *ToolError) Error() string {
 	return fmt.Sprintf("tool %q failed: %s", e.Tool, text.String())
 }
 
-// notFound marks the errors by which servers say that something is not there:
-// -32002, the numbers that older servers made up, and -32602 that names the
-// resource.
+// notFound makes an error match ErrNotFound if it has one of the codes with which
+// servers say that something does not exist: -32002, those that older servers made
+// up, and -32602 if the error's data names the resource.
 //
 // Spec: 2026-07-28 server/resources#error-handling.
 func notFound(method string, err error, session bool) error {

@@ -2,7 +2,7 @@ package client
 
 import "github.com/parley-mcp/parley/mcp"
 
-// RememberedSession returns a memory in which a server has sessions only.
+// RememberedSession returns an Eras that says that a server has only sessions.
 func RememberedSession(name string) *Eras {
 	e := new(Eras)
 	e.set(name, mcp.Revision20251125)

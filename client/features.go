@@ -7,7 +7,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// ReadResource reads a resource. One that does not exist is ErrNotFound.
+// ReadResource reads a resource. The error is ErrNotFound if it does not exist.
 //
 // Spec: 2026-07-28 server/resources#reading-resources.
 func (c *Client) ReadResource(ctx context.Context, uri string, opts ...CallOption) (*mcp.ReadResourceResult, error) {
@@ -21,15 +21,16 @@ func (c *Client) GetPrompt(ctx context.Context, name string, args map[string]str
 	return get[mcp.GetPromptResult](ctx, c, mcp.MethodGetPrompt, mcp.GetPromptParams{Name: name, Arguments: args}, opts)
 }
 
-// CompletePrompt asks for values of a prompt's argument. known are the
-// arguments that were chosen already; it may be nil.
+// CompletePrompt asks for values of a prompt's argument. known holds the arguments
+// that have been chosen already; it may be nil.
 //
 // Spec: 2026-07-28 server/utilities/completion#requesting-completions.
 func (c *Client) CompletePrompt(ctx context.Context, prompt, argument, prefix string, known map[string]string, opts ...CallOption) (*mcp.Completion, error) {
 	return c.complete(ctx, mcp.Reference{Type: mcp.RefPrompt, Name: prompt}, argument, prefix, known, opts)
 }
 
-// CompleteTemplate asks for values of a variable of a resource template.
+// CompleteTemplate asks for values of a variable of a resource template. known holds
+// the variables that have been chosen already; it may be nil.
 func (c *Client) CompleteTemplate(ctx context.Context, uriTemplate, variable, prefix string, known map[string]string, opts ...CallOption) (*mcp.Completion, error) {
 	return c.complete(ctx, mcp.Reference{Type: mcp.RefResource, URI: uriTemplate}, variable, prefix, known, opts)
 }

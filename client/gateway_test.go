@@ -15,10 +15,10 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// gateway passes what its clients send on to one server, of whatever era either
-// is: an exchange is on one side and a call on the other, and neither knows the
-// other's. A call of a session that asks a client without one is parked: the
-// client brings the answer with its next request.
+// gateway passes what its clients send on to one server, whatever the eras of both:
+// there is an exchange on one side and a call on the other, and neither knows the
+// other's era. A call in a session whose question goes to a stateless client is
+// parked: the client brings the answer with its next request.
 type gateway struct {
 	backend *client.Client
 	parked  sync.Map // string → *passing
@@ -58,7 +58,7 @@ func (g *gateway) serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	}
 }
 
-// resume returns the parked call that an exchange goes on with, or nil.
+// resume returns the parked call that an exchange continues, or nil.
 func (g *gateway) resume(x *mcp.Exchange) *passing {
 	v, ok := g.parked.LoadAndDelete(string(x.State))
 	if !ok {
@@ -134,7 +134,7 @@ const (
 	passedLog       = `{"level":"info","data":{"n":1.0},"com.example/of":"work"}`
 )
 
-// work does with one call all that a server can. said hears of what it got.
+// work uses everything that a server can do during a call. It reports to said what it got.
 func work(ctx context.Context, x *mcp.Exchange, said func(string)) (any, error) {
 	if strings.Contains(string(x.Params), `"wait"`) {
 		said("started")
@@ -160,7 +160,7 @@ func work(ctx context.Context, x *mcp.Exchange, said func(string)) (any, error) 
 	return raw(`%s,"_meta":{"com.example/m":1.0,%q:{"name":"worker","version":"0"}}}`, passedResult, mcp.MetaServerInfo), nil
 }
 
-// record keeps what was said, each thing once.
+// record keeps what the server said, without repetitions.
 type record struct {
 	mu   sync.Mutex
 	list []string
@@ -189,9 +189,9 @@ func (r *record) expect(t *testing.T, who string, want ...string) {
 	}
 }
 
-// A gateway of the public API alone passes everything on between all eras and
+// A gateway that uses only the public API passes everything on between all eras and
 // transports: arguments, questions, answers, progress, log messages and results
-// as the bytes they were, and of _meta what is nobody's.
+// verbatim, and _meta without the reserved keys.
 func TestGatewayPassesOn(t *testing.T) {
 	for _, front := range hops {
 		for _, back := range hops {
@@ -229,13 +229,13 @@ func passesOn(t *testing.T, front, back hop) {
 	atServer.expect(t, "the server", strings.TrimPrefix(passedArguments, "{"), `"com.example/t":1.0`,
 		"first: "+passedAnswer, "second: "+passedAnswer)
 	if strings.Contains(strings.Join(atServer.list, ""), "front") {
-		t.Errorf("the server hears of who stands before the gateway: %s", atServer.list)
+		t.Errorf("the server sees the clients of the gateway: %s", atServer.list)
 	}
 	atUser.expect(t, "the user", "Ann is asked elicitation/create: "+strings.TrimSuffix(passedQuestion, "}"),
 		"Ann is told notifications/progress: {"+passedProgress, "Ann is told notifications/message: "+passedLog)
 }
 
-// throughGateway returns a client of a gateway before a server that works.
+// throughGateway returns a client of a gateway in front of a server that works.
 func throughGateway(t *testing.T, front, back hop, atServer *record, o *client.Options) *client.Client {
 	t.Helper()
 	g := new(gateway)
@@ -244,9 +244,8 @@ func throughGateway(t *testing.T, front, back hop, atServer *record, o *client.O
 	return connect(t, serving(g.serve), front, o)
 }
 
-// Who cancels a call says why, and the server behind the gateway hears it,
-// where there is a message that can say it: in the stateless era over HTTP the
-// end of a stream is all there is.
+// The reason for which a call is cancelled reaches the server behind the gateway,
+// except in the stateless era over HTTP, where the client can only close the stream.
 func TestGatewayPassesCancellationOn(t *testing.T) {
 	for _, front := range hops {
 		for _, back := range hops {

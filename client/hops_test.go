@@ -15,7 +15,7 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// hop is a way from a client to a server: a revision of either era, over
+// hop is a connection from a client to a server: a revision of either era, over
 // standard input and output or over HTTP.
 type hop struct {
 	revision mcp.Revision
@@ -38,7 +38,7 @@ var hops = []hop{
 	{mcp.Revision20260728, true},
 }
 
-// overHops runs a test once for each way.
+// overHops runs a test once for each hop.
 func overHops(t *testing.T, body func(t *testing.T, h hop)) {
 	for _, h := range hops {
 		t.Run(h.String(), func(t *testing.T) { body(t, h) })
@@ -89,7 +89,7 @@ func serving(serve mcp.ServeFunc) *server.Server {
 	return s
 }
 
-// within fails the test when nothing comes of a channel.
+// within fails the test when nothing comes from a channel in time.
 func within[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
 	timer := time.NewTimer(10 * time.Second)
@@ -118,12 +118,12 @@ func raw(format string, args ...any) json.RawMessage {
 
 type userKey struct{}
 
-// as returns a context of a user.
+// as returns a context for a user.
 func as(ctx context.Context, user string) context.Context {
 	return context.WithValue(ctx, userKey{}, user)
 }
 
-// userOf returns the user of a context, or "nobody".
+// userOf returns the user that a context is for, or "nobody".
 func userOf(ctx context.Context) string {
 	if user, ok := ctx.Value(userKey{}).(string); ok {
 		return user

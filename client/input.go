@@ -22,7 +22,7 @@ type answers Client
 
 var _ era.Answerer = (*answers)(nil)
 
-// thinking stops the clock of calls while this side is asked.
+// thinking stops the clock of calls until done is called.
 func (a *answers) thinking() (done func()) {
 	a.asking.Add(1)
 	return func() {
@@ -31,8 +31,8 @@ func (a *answers) thinking() (done func()) {
 	}
 }
 
-// asked is thinking for a question. It returns when what the server said of the
-// call before it asked has been told.
+// asked is thinking for a question. It returns when all notifications that came
+// before the question have been delivered to its call.
 func (a *answers) asked(ctx context.Context) (done func()) {
 	done = a.thinking()
 	if call, _ := callIn(ctx); call != nil && call.notes != nil {
@@ -41,7 +41,7 @@ func (a *answers) asked(ctx context.Context) (done func()) {
 	return done
 }
 
-// Raw answers any question as it is.
+// Raw answers any question in its raw form, through Options.Answer.
 func (a *answers) Raw(ctx context.Context, method string, params json.RawMessage) (answer json.RawMessage, ok bool, err error) {
 	if a.opts.Answer == nil {
 		return nil, false, nil
@@ -74,7 +74,7 @@ func (a *answers) visitRaw(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elici
 	return &mcp.ElicitResult{Action: r.Action}, nil
 }
 
-// Elicit asks the user. What does not fit the form is not sent.
+// Elicit asks the user. An answer that does not fit the form is not sent.
 //
 // Spec: 2026-07-28 client/elicitation#form-mode-elicitation-requests.
 func (a *answers) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -104,8 +104,8 @@ func (a *answers) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitR
 	return nil, mcp.InvalidParams("elicitation mode %q was not declared by this client", p.Mode)
 }
 
-// checkVisit refuses URLs that are no place on the web: a server must not make
-// a browser run a script or open a file.
+// checkVisit refuses URLs other than http and https: a server must not make a
+// browser run a script or open a file.
 //
 // Spec: 2026-07-28 client/elicitation#url-mode-elicitation-requests.
 func checkVisit(address string) error {
@@ -239,9 +239,9 @@ func (a *answers) askRoots(ctx context.Context) (*mcp.ListRootsResult, error) {
 	return &mcp.ListRootsResult{Roots: roots}, nil
 }
 
-// SetRoots replaces the roots, and tells the server in a session. It fails
-// when Options.Roots was nil: then roots were not declared, or somebody else
-// answers for them.
+// SetRoots replaces the roots, and notifies the server if there is a session. It
+// fails when Options.Roots was nil: then roots were not declared, or another function
+// in Options provides them.
 //
 // Spec: 2025-11-25 client/roots#root-list-changes.
 func (c *Client) SetRoots(ctx context.Context, roots []*mcp.Root) error {
@@ -288,7 +288,7 @@ func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	return l.stateless.Notify(ctx, o)
 }
 
-// visits waits for URL elicitations of 2025-11-25 to be over.
+// visits tracks which URL elicitations of 2025-11-25 are over.
 type visits struct {
 	mu   sync.Mutex
 	over map[string]chan struct{}
@@ -341,8 +341,8 @@ func (v *visits) complete(m *jsonrpc.Message) mcp.DropReason {
 	return 0
 }
 
-// Visited waits until the server says that a visit is over, no longer than
-// the longest call.
+// Visited waits until the server says that a visit is over, for at most
+// Options.MaxTimeout.
 func (a *answers) Visited(ctx context.Context, id string) error {
 	defer a.thinking()()
 	defer a.visits.forget(id)

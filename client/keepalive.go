@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// keepAlive checks now and then that the server still answers, and gives the
-// connection up when it does not.
+// keepAlive periodically checks that the server still answers, and gives up the
+// connection when it does not.
 //
 // Spec: 2025-11-25 basic/utilities/ping#usage-patterns.
 func (c *Client) keepAlive() {

@@ -6,8 +6,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// checkLists refuses null where a result lists objects: callers may follow
-// the pointers they get.
+// checkLists refuses null in a result's lists of objects, so that callers can
+// dereference the pointers they get.
 func checkLists(result any) error {
 	switch r := result.(type) {
 	case *mcp.ListToolsResult:

@@ -9,7 +9,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// logged hands a log message to Options.Log, or as it is to
+// logged passes a log message to Options.Log, or, if that is nil, in its raw form to
 // Options.Notification.
 func (c *Client) logged(m *jsonrpc.Message) mcp.DropReason {
 	if c.opts.Log == nil {
@@ -24,7 +24,7 @@ func (c *Client) logged(m *jsonrpc.Message) mcp.DropReason {
 	return 0
 }
 
-// setSessionLevel tells a session its level when it is opened.
+// setSessionLevel sets the log level of a session when it is opened.
 func (c *Client) setSessionLevel(ctx context.Context, l *live, level mcp.LoggingLevel) error {
 	params, err := wire.Marshal(mcp.SetLevelParams{Level: level})
 	if err != nil {

@@ -13,7 +13,7 @@ type CallFunc func(ctx context.Context, req *Request) (json.RawMessage, error)
 // behind iterators. Connecting is not wrapped.
 type Middleware func(next CallFunc) CallFunc
 
-// chain composes middleware once, not with every call.
+// chain holds the middleware, which is composed when added, not with every call.
 type chain struct {
 	mu   sync.Mutex
 	list []Middleware
@@ -24,8 +24,8 @@ func (ch *chain) init(c *Client) {
 	c.call.Store(&f)
 }
 
-// Use adds middleware; the first that was added is the outermost. Calls that
-// have begun are not affected.
+// Use adds middleware; the first added is the outermost. Calls in flight are not
+// affected.
 func (c *Client) Use(mw ...Middleware) {
 	c.chain.mu.Lock()
 	defer c.chain.mu.Unlock()

@@ -10,12 +10,12 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// maxNotes is how many notifications of one call may wait to be told before
-// nothing more is read from its server.
+// maxNotes is how many notifications of one call may be queued before reading from
+// its server stops.
 const maxNotes = 4096
 
-// notes takes the notifications of one call. They are told on a goroutine of
-// the call's own, so that a slow listener holds up nobody else.
+// notes queues the notifications of one call. They are delivered on a goroutine of
+// the call's own, so that a slow function holds up no other call.
 type notes struct {
 	c     *Client
 	call  *watchdog
@@ -26,8 +26,8 @@ type notes struct {
 	mu      sync.Mutex
 	room    sync.Cond
 	waiting int
-	last    *progressNote // progress that waits, with nothing behind it
-	over    bool          // the call has its answer: nothing is told any more
+	last    *progressNote // queued progress, while nothing is queued behind it
+	over    bool          // the call has its answer: nothing more is queued
 }
 
 type progressNote struct {
@@ -35,8 +35,7 @@ type progressNote struct {
 	raw    json.RawMessage
 }
 
-// expect returns what takes the notifications of a call, or nil if nobody
-// wants them.
+// expect returns the notes of a call, or nil if the caller wants no notifications.
 //
 // Spec: 2026-07-28 basic/patterns/progress#progress-flow.
 func (c *Client) expect(call *watchdog) *notes {
@@ -46,22 +45,22 @@ func (c *Client) expect(call *watchdog) *notes {
 	}
 	n := &notes{c: c, call: call, opts: o}
 	n.room.L = &n.mu
-	n.queue.Limit = 2 * maxNotes // waiting bounds it
+	n.queue.Limit = 2 * maxNotes // never reached: add bounds the queue
 	if o.progress {
 		n.token = jsonrpc.IntID(c.tokens.Add(1))
 	}
 	return n
 }
 
-// begin begins to take progress.
+// begin registers the token, so that progress is routed to n.
 func (n *notes) begin() {
 	if !n.token.IsZero() {
 		n.c.progress.Store(n.token, n)
 	}
 }
 
-// progressed routes a notification, and returns why one is not told, or 0. An
-// unknown token belongs to a call that is over.
+// progressed routes a progress notification to its call, and returns the reason why
+// one was dropped, or 0. An unknown token belongs to a call that is over.
 func (c *Client) progressed(m *jsonrpc.Message) mcp.DropReason {
 	params := new(mcp.ProgressParams)
 	if err := unmarshal(m.Params, params); err != nil {
@@ -74,8 +73,8 @@ func (c *Client) progressed(m *jsonrpc.Message) mcp.DropReason {
 	return mcp.DropNoCall
 }
 
-// progressed keeps the newest: one that waits has become stale when the next
-// comes right after it.
+// progressed queues progress. If the last notification in the queue is progress as
+// well, it is replaced, as it is outdated.
 func (n *notes) progressed(params *mcp.ProgressParams, raw json.RawMessage) mcp.DropReason {
 	n.call.progress()
 	p := progressNote{params: params}
@@ -111,7 +110,7 @@ func (n *notes) tellProgress(next *progressNote) {
 	}
 }
 
-// came takes another notification.
+// came queues any other notification.
 func (n *notes) came(m *jsonrpc.Message, inferred bool) {
 	ctx := n.call.run
 	if inferred {
@@ -120,12 +119,12 @@ func (n *notes) came(m *jsonrpc.Message, inferred bool) {
 	method, params := m.Method, append(json.RawMessage(nil), m.Params...)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.last = nil // what comes next must not overtake this one
+	n.last = nil // later progress must not overtake this notification
 	n.add(func() { n.opts.onNotification(ctx, method, params) })
 }
 
-// add hands in what is to be told, when there is room. It reports false when
-// the call is over. The caller holds n.mu.
+// add queues a delivery, once there is room. It reports false when the call is over.
+// The caller holds n.mu.
 func (n *notes) add(tell func()) bool {
 	for n.waiting >= maxNotes && !n.over {
 		n.room.Wait()
@@ -144,7 +143,7 @@ func (n *notes) add(tell func()) bool {
 	return true
 }
 
-// settle waits until everything that has come so far was told, or ctx ends.
+// settle waits until everything that has come so far is delivered, or ctx ends.
 func (n *notes) settle(ctx context.Context) {
 	told := make(chan struct{})
 	n.mu.Lock()
@@ -160,7 +159,7 @@ func (n *notes) settle(ctx context.Context) {
 	}
 }
 
-// finish waits until everything that came before the answer was told.
+// finish waits until everything that came before the answer is delivered.
 func (n *notes) finish() {
 	n.c.progress.Delete(n.token)
 	n.mu.Lock()
@@ -170,13 +169,13 @@ func (n *notes) finish() {
 	n.queue.Wait()
 }
 
-// taken hands a notification to the call that it belongs to, and reports
-// whether that wants it.
+// taken passes a notification to the call that it belongs to, and reports whether
+// that call takes notifications.
 func (c *Client) taken(ctx context.Context, m *jsonrpc.Message) bool {
 	call, inferred := c.callOf(ctx, anyMethod)
 	if call == nil || call.notes == nil || call.req.opts.onNotification == nil {
 		return false
 	}
-	call.notes.came(m, inferred) //nolint:contextcheck // the call's own is what it is told with
+	call.notes.came(m, inferred) //nolint:contextcheck // it is delivered with the call's own context
 	return true
 }

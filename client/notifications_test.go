@@ -69,9 +69,8 @@ func TestNotificationsOfACall(t *testing.T) {
 	})
 }
 
-// Without anybody who takes them they go to Options: log messages as they are to
-// Notification where there is no Log. Progress that nobody asked for is not
-// sent.
+// Notifications that no call takes go to Options: log messages in their raw form to
+// Notification if Log is nil. Progress that nobody asked for is not sent.
 func TestNotificationsOfNoCall(t *testing.T) {
 	overHops(t, func(t *testing.T, h hop) {
 		got := make(chan string, 20)
@@ -95,7 +94,7 @@ func TestNotificationsOfNoCall(t *testing.T) {
 	})
 }
 
-// What a client has not asked for is not passed on to it, and is no error.
+// Notifications that a client has not asked for are not passed on to it, without an error.
 func TestNotificationsThatNobodyWants(t *testing.T) {
 	overHops(t, func(t *testing.T, h hop) {
 		got := make(chan string, 20)

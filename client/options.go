@@ -16,33 +16,33 @@ import (
 // Options configure a Client. The zero value works: it speaks every revision
 // and answers no questions.
 //
-// The functions that answer a server's questions get a context from which
-// OriginOf reads what call the question belongs to; where that is known, it has
-// the values of the call's context and ends with the call. They may be called
-// concurrently. The client's time limits do not count the time they take.
+// The functions that answer a server's questions get a context from which OriginOf
+// reads which call the question belongs to. If the call is known, the context has
+// the values of the call's context and ends with the call. The functions may be
+// called concurrently. The client's time limits do not count the time they take.
 type Options struct {
 	// Info names the client to servers. Its zero value is "parley-client".
 	Info mcp.Implementation
 	// Revisions are the revisions to speak; nil means all. One revision pins
 	// the client to it.
 	Revisions []mcp.Revision
-	// Logger hears of what servers do wrong. nil means slog.Default().
+	// Logger logs what servers do wrong. nil means slog.Default().
 	Logger *slog.Logger
 
-	// Tap observes what travels between the client and its server, over whatever
-	// transport. Over one that is not of this module, it sees the messages that
-	// are given to mcp.Conn and come from it. nil is nobody.
+	// Tap observes what travels between the client and its server, over any
+	// transport. With a transport that does not support taps, it sees the messages
+	// that go into the mcp.Conn and come out of it. nil means no tap.
 	Tap mcp.Tap
 	// Drops counts the messages that were dropped, by reason. nil means
 	// mcp.ProcessDrops().
 	Drops *mcp.Drops
 
 	// Timeout is how long a call may go without an answer or progress.
-	// 0 means 60 seconds; negative means for ever.
+	// 0 means 60 seconds; negative means forever.
 	Timeout time.Duration
 	// MaxTimeout bounds a call that keeps making progress. 0 means 10
-	// minutes; negative means no bound. Time in which the client's own user
-	// is asked does not count towards either.
+	// minutes; negative means no bound. The time in which the client's own
+	// user is being asked counts towards neither limit.
 	MaxTimeout time.Duration
 	// ProbeTimeout is how long a server of unknown era may take to answer
 	// server/discover before it is taken for one that needs initialize.
@@ -51,14 +51,14 @@ type Options struct {
 	// MaxRounds bounds how often one call may ask for input. 0 means 16.
 	MaxRounds int
 	// KeepAlive is the time between checks that the server still answers;
-	// 0 means none. KeepAliveFailures is after how many failed checks in a row
-	// the connection is given up; 0 means 3.
+	// 0 means no checks. KeepAliveFailures is how many checks in a row must fail
+	// before the connection is given up; 0 means 3.
 	KeepAlive         time.Duration
 	KeepAliveFailures int
-	// MaxRestarts is how often in a minute a server that went away is connected
-	// to again. 0 means 5; negative means never. It is done in the stateless
-	// era, and when a server says that it has forgotten the session. Sessions
-	// that end in other ways are not restarted: what they knew is gone.
+	// MaxRestarts is how often per minute the client may reconnect to a server
+	// that went away. 0 means 5; negative means never. It reconnects in the
+	// stateless era, and when a server says that it has forgotten the session.
+	// Sessions that end in other ways are not restarted: their state is lost.
 	MaxRestarts int
 
 	// Elicit asks the user. Setting it declares form elicitation.
@@ -70,50 +70,49 @@ type Options struct {
 	Sample SampleFunc
 	// SampleTools declares that Sample understands tools.
 	SampleTools bool
-	// Roots are the folders that servers may work in. Not nil declares roots;
-	// see Client.SetRoots.
+	// Roots are the folders that servers may work in. Any value but nil declares
+	// roots; see Client.SetRoots.
 	Roots []*mcp.Root
-	// ListRoots is asked for the roots each time a server wants to know them,
-	// instead of Roots, which must be nil. Setting it declares roots. When its
-	// answer changes, tell servers by Client.Notify(ctx, mcp.NoteRootsChanged, nil).
+	// ListRoots is called each time a server asks for the roots. It replaces
+	// Roots, which must be nil. Setting it declares roots. When its answer
+	// changes, call Client.Notify(ctx, mcp.NoteRootsChanged, nil).
 	ListRoots RootsFunc
 
-	// Answer answers the questions of servers as they are, of any kind that
-	// Capabilities declares, for those who pass them on. It takes the place of
-	// Elicit, VisitURL, Sample, SampleTools, Roots and ListRoots, which must
-	// not be set. Both have to be set, or neither. Options.Extensions are added
-	// to Capabilities.
+	// Answer answers the questions of servers in their raw form, of any kind
+	// that Capabilities declares. It is meant for gateways, which pass questions
+	// on. It takes the place of Elicit, VisitURL, Sample, SampleTools, Roots and
+	// ListRoots, which must not be set. Set both Answer and Capabilities, or
+	// neither. Options.Extensions are added to Capabilities.
 	Answer       AnswerFunc
 	Capabilities *mcp.ClientCapabilities
 
 	// LogLevel is the lowest level of log messages to ask servers for, and Log
-	// takes them. Both have to be set; see Notification for log messages as the
-	// server sent them. Log is called in order, one message at a time. It does
-	// not get those that WithNotifications takes.
+	// is called with them. Both have to be set; see Notification for log messages
+	// in their raw form. Log is called in order, one message at a time, and not
+	// for messages that WithNotifications takes.
 	LogLevel mcp.LoggingLevel
 	Log      func(ctx context.Context, message *mcp.LogParams)
-	// Notification takes notifications that this package does not know, in
-	// order, one at a time; where Log is nil, log messages as well. It does not
-	// get those that WithNotifications takes.
+	// Notification is called with notifications that this package does not know,
+	// in order, one at a time; if Log is nil, with log messages as well. It is not
+	// called for notifications that WithNotifications takes.
 	Notification func(ctx context.Context, method string, params json.RawMessage)
 
 	// Extensions are the extensions the client supports, by identifier, with
-	// their settings; each must encode to a JSON object. A nil value stands for
-	// no settings.
+	// their settings; each must encode to a JSON object. A nil value means no
+	// settings.
 	Extensions map[string]any
-	// Cache holds results that servers allow to be reused. nil means one of
-	// its own; see NewCache to share one, or NoCache.
+	// Cache holds results that servers allow to be reused. nil means a cache of
+	// the client's own; see NewCache for sharing one, and NoCache.
 	Cache *Cache
 	// NoCache turns caching off.
 	NoCache bool
 	// Eras remembers across clients which revision a server speaks. nil means
-	// to find out anew.
+	// that each client finds out anew.
 	Eras *Eras
 }
 
-// ElicitFunc answers an elicitation. Content of an accepted form is checked
-// against the form, after its defaults were filled in; what does not fit is
-// not sent.
+// ElicitFunc answers an elicitation. The content of an accepted form gets the form's
+// defaults and is checked against the form; if it does not fit, it is not sent.
 type ElicitFunc func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 
 // SampleFunc runs a model. It should ask the user first.
@@ -123,9 +122,9 @@ type SampleFunc func(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.Crea
 type RootsFunc func(ctx context.Context) ([]*mcp.Root, error)
 
 // AnswerFunc answers a question: method is mcp.MethodElicit, mcp.MethodSample
-// or mcp.MethodRoots, and params are a JSON object as the server sent it, or
-// nil. The answer is the JSON object of the result; what the revision of the
-// server lacks is left out of it, and otherwise it goes out as it is, unchecked.
+// or mcp.MethodRoots, and params are a JSON object as the server sent it, or nil.
+// The answer is the result as a JSON object. Members that the server's revision
+// lacks are removed; otherwise it is sent verbatim and unchecked.
 type AnswerFunc func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 
 func (o *Options) withDefaults() Options {
@@ -161,7 +160,8 @@ func orDefault[T int | time.Duration](v, def T) T {
 	return v
 }
 
-// capabilities declares what the options can answer, and nothing else.
+// capabilities returns what the client declares: what the options can answer, and
+// their extensions.
 func (o *Options) capabilities() (mcp.ClientCapabilities, error) {
 	c, err := o.answerable()
 	if err != nil {
@@ -210,8 +210,7 @@ func (o *Options) answerable() (mcp.ClientCapabilities, error) {
 	return c, nil
 }
 
-// extensionName is the form of an extension's identifier: its prefix is not
-// optional.
+// extensionName is the form of an extension's identifier. The prefix is mandatory.
 //
 // Spec: 2026-07-28 basic/versioning#extension-negotiation.
 var extensionName = regexp.MustCompile(`^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*/(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`)

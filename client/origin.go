@@ -7,34 +7,32 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Origin is the call that a question of a server, or one of its notifications,
-// belongs to. OriginOf reads it from the context of a function in Options, or
-// of WithNotifications.
+// Origin is the call that a server's question or notification belongs to. OriginOf
+// reads it from the context that a function in Options or of WithNotifications gets.
 type Origin struct {
-	// Request is the call, nil where it is not known. It must not be changed.
+	// Request is the call, or nil if it is not known. It must not be changed.
 	Request *Request
-	// Inferred says that the server did not name the call: it is the only one
-	// in flight that can be meant. A program that shares a client between users
-	// must decide whether that is good enough.
+	// Inferred says that the server did not say which call it means, but only one
+	// call in flight qualifies. A program that shares a client between users must
+	// decide whether that is good enough.
 	Inferred bool
 }
 
-// OriginOf returns the call that ctx, which this package has given to a
-// function of its user, belongs to.
+// OriginOf returns the call that ctx belongs to. ctx must come from this package, as
+// the argument of a callback.
 //
-// In the stateless era it is always known: a question is part of a call's
-// result. In a session a server asks by requests of its own, which name no
-// call. Over Streamable HTTP such a request usually comes on the stream of the
-// call's answer, and is known by that. Otherwise, over standard input and
-// output, over HTTP+SSE, and on the stream that belongs to no call, it is taken
-// to belong to the call in flight if there is exactly one that may ask (any but
-// lists, completion, subscriptions, the log level and ping), and this is
-// Inferred; if there are several, it is not known.
+// In the stateless era the call is always known: a question is part of a call's
+// result. In a session a server asks with requests of its own, which do not name a
+// call. Over Streamable HTTP such a request usually comes on the stream of the call's
+// answer, which identifies the call. Otherwise (over standard input and output, over
+// HTTP+SSE, and on the stream that belongs to no call) the question is attributed to
+// the call in flight if there is exactly one whose method allows questions (any
+// method but lists, completion, subscriptions, the log level and ping), and Inferred
+// is set. If there are several, the call is not known.
 //
-// A context whose call is known carries the values of the context that the call
-// was made with and ends with the call, with the connection, and when the
-// server takes the question back. Any other ends with the connection, or when
-// the server takes the question back.
+// A context whose call is known has the values of the context that the call was made
+// with, and ends with the call. Every context ends with the connection, and when the
+// server withdraws the question.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func OriginOf(ctx context.Context) Origin {
@@ -58,16 +56,17 @@ func callIn(ctx context.Context) (call *watchdog, inferred bool) {
 
 type originKey struct{}
 
-// question is the context of what belongs to a call, but was said apart from
-// it: it ends with its own, and has the values of the call's.
+// question is the context of a question or notification that belongs to a call, but
+// came as a message of its own: it ends with the embedded context, and also has the
+// values of the call's.
 type question struct {
 	context.Context //nolint:containedctx // it is one
 	call            *watchdog
 	inferred        bool
 }
 
-// Value asks its own context first: package context looks there for whose end
-// is this one's, too.
+// Value asks the embedded context first: there package context finds the parent
+// whose cancellation this one shares.
 func (q question) Value(key any) any {
 	if key == (originKey{}) {
 		return q
@@ -78,11 +77,11 @@ func (q question) Value(key any) any {
 	return q.call.run.Value(key)
 }
 
-// errCallOver ends questions that have outlived their call.
+// errCallOver is why a question ends that has outlived its call.
 var errCallOver = errors.New("the call that the question belongs to is over")
 
-// callOf returns the call that a message belongs to; nil when it is not known.
-// fits says which methods can be meant where the transport does not say it.
+// callOf returns the call that a message belongs to, or nil if it is not known. If
+// the transport does not say, fits reports which methods qualify.
 func (c *Client) callOf(ctx context.Context, fits func(method string) bool) (call *watchdog, inferred bool) {
 	if d, ok := ctx.Value(originKey{}).(*watchdog); ok && d.req != nil {
 		return d, false
@@ -90,8 +89,8 @@ func (c *Client) callOf(ctx context.Context, fits func(method string) bool) (cal
 	return c.watchdogs.only(fits), true
 }
 
-// answering returns the context to answer a question of a session with. over has
-// to be called when it is answered.
+// answering returns the context for answering a question of a session. over must be
+// called when it is answered.
 func (c *Client) answering(ctx context.Context) (_ context.Context, over func()) {
 	call, inferred := c.callOf(ctx, mayAsk)
 	if call == nil {
@@ -110,12 +109,12 @@ func (c *Client) answering(ctx context.Context) (_ context.Context, over func())
 	}
 }
 
-// mayAsk reports whether a server of sessions may ask its client something
-// because of a request. Of methods that this package does not know any may.
+// mayAsk reports whether a request of a method allows a server with sessions to ask
+// its client something. Any method that this package does not know does.
 func mayAsk(method string) bool {
 	m := mcp.MethodNamed(method)
 	return m == nil || m.MayAsk
 }
 
-// anyMethod is for notifications: every call may have some.
+// anyMethod qualifies every method, for notifications: any call may have some.
 func anyMethod(string) bool { return true }

@@ -45,8 +45,8 @@ func accept(name string) *mcp.ElicitResult {
 	return &mcp.ElicitResult{Action: mcp.ActionAccept, Content: raw(`{"name":%q}`, name)}
 }
 
-// Who answers a question knows the call that it belongs to: its context has the
-// values of the call's.
+// The function that answers a question knows the call it belongs to: its context
+// has the values of the call's.
 func TestQuestionsHaveTheContextOfTheirCall(t *testing.T) {
 	overHops(t, func(t *testing.T, h hop) {
 		c := connect(t, asker(), h, &client.Options{
@@ -55,7 +55,7 @@ func TestQuestionsHaveTheContextOfTheirCall(t *testing.T) {
 				if origin.Request == nil || origin.Request.Method != mcp.MethodCallTool || !strings.Contains(string(origin.Request.Params), "whoami") {
 					t.Errorf("the question belongs to %+v", origin.Request)
 				}
-				// Over a stream nobody says which call it is; there is only one.
+				// Over stdio nothing says which call is meant, but there is only one.
 				if inferred := !h.http && !h.stateless(); origin.Inferred != inferred {
 					t.Errorf("inferred is %t", origin.Inferred)
 				}
@@ -77,9 +77,8 @@ func TestQuestionsHaveTheContextOfTheirCall(t *testing.T) {
 	})
 }
 
-// With several calls in flight, a question of a session over a stream could
-// belong to any of them, and is taken to belong to none. Everywhere else it is
-// known.
+// With several calls in flight, a question of a session over stdio could belong to
+// any of them, and is attributed to none. Everywhere else the call is known.
 func TestQuestionsOfSeveralCalls(t *testing.T) {
 	overHops(t, func(t *testing.T, h hop) {
 		both, other := make(chan struct{}), make(chan struct{})
@@ -155,7 +154,7 @@ func TestListsAskNothing(t *testing.T) {
 	}
 }
 
-// The context of a question ends with its call, for the reason of the call.
+// The context of a question ends with its call, and for the same reason.
 func TestQuestionsEndWithTheirCall(t *testing.T) {
 	overHops(t, func(t *testing.T, h hop) {
 		asked, ended := make(chan struct{}), make(chan error, 1)
@@ -185,11 +184,11 @@ func TestQuestionsEndWithTheirCall(t *testing.T) {
 	})
 }
 
-// A question that its server takes back ends for the reason of the server.
+// A question that the server withdraws ends for the reason that the server gives.
 func TestQuestionsEndWhenTheyAreTakenBack(t *testing.T) {
 	for _, h := range hops {
 		if h.stateless() {
-			continue // a question is an answer there, and is not taken back
+			continue // there a question is part of an answer, and cannot be withdrawn
 		}
 		t.Run(h.String(), func(t *testing.T) {
 			asked, ended := make(chan struct{}), make(chan error, 1)
@@ -250,7 +249,7 @@ func (s *standing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 			select {
 			case q := <-s.questions:
-				_, _ = fmt.Fprintf(w, "data: %s\n\n", q) // a client that is gone shows in Flush
+				_, _ = fmt.Fprintf(w, "data: %s\n\n", q) // Flush shows whether the client is gone
 			case <-r.Context().Done():
 				return
 			}
@@ -282,8 +281,8 @@ func (s *standing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result) // the client tells
 }
 
-// A question on the stream that belongs to no call is taken to belong to the
-// only one there is, and that is a guess.
+// A question on the stream that belongs to no call is attributed to the only call
+// in flight, as an inference.
 func TestQuestionsOnTheStandingStream(t *testing.T) {
 	s := &standing{t: t, questions: make(chan string, 1), answers: make(chan string, 1)}
 	web := httptest.NewServer(s)

@@ -8,15 +8,15 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// pages iterates over a list page by page. An empty cursor is a cursor; only
-// a missing one is the end. A list that leads back to where it was is an error:
-// it would never end.
+// pages iterates over a list page by page. An empty cursor is a cursor like any
+// other; only a missing one ends the list. A cursor that repeats is an error, as the
+// list would never end.
 //
 // Spec: 2026-07-28 server/utilities/pagination#implementation-guidelines.
 func pages[R, T any](ctx context.Context, c *Client, method string, opts []CallOption, items func(*R) ([]T, *string)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var at mcp.ListParams
-		var mark *string // a cursor that was sent before; it moves on less and less often
+		var mark *string // an earlier cursor, replaced at pages 1, 2, 4, 8… to detect a cycle
 		for n := 1; ; n++ {
 			page, err := get[R](ctx, c, method, at, opts)
 			if err != nil {
@@ -46,7 +46,7 @@ func pages[R, T any](ctx context.Context, c *Client, method string, opts []CallO
 	}
 }
 
-// Collect gathers what an iterator yields, up to the first error.
+// Collect returns what an iterator yields, up to the first error, and that error.
 func Collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 	var all []T
 	for v, err := range seq {
@@ -58,8 +58,8 @@ func Collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 	return all, nil
 }
 
-// Tools iterates over the server's tools; pages are fetched as they are
-// needed. An error ends the iteration.
+// Tools iterates over the server's tools, fetching pages as they are needed. An error
+// ends the iteration.
 //
 // Spec: 2026-07-28 server/tools#listing-tools.
 func (c *Client) Tools(ctx context.Context, opts ...CallOption) iter.Seq2[*mcp.Tool, error] {
@@ -89,8 +89,8 @@ func (c *Client) Prompts(ctx context.Context, opts ...CallOption) iter.Seq2[*mcp
 	return pages(ctx, c, mcp.MethodListPrompts, opts, func(r *mcp.ListPromptsResult) ([]*mcp.Prompt, *string) { return r.Prompts, r.NextCursor })
 }
 
-// ListTools returns one page of tools: the one that the NextCursor of the page
-// before it names, or the first for nil.
+// ListTools returns one page of tools. at is the NextCursor of the previous page, or
+// nil for the first.
 //
 // Spec: 2026-07-28 server/utilities/pagination#pagination-model.
 func (c *Client) ListTools(ctx context.Context, at *string, opts ...CallOption) (*mcp.ListToolsResult, error) {

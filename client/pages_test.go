@@ -11,8 +11,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// circle is a server whose list of tools leads from page to page in a circle,
-// after some pages that are outside of it.
+// circle is a server whose list of tools leads from page to page into a cycle,
+// after some pages that are not part of it.
 type circle struct{ before, around int }
 
 func (c *circle) Name() string { return "circle" }
@@ -43,7 +43,7 @@ func (c *circle) Done() <-chan struct{}                        { return nil }
 func (c *circle) Err() error                                   { return nil }
 func (c *circle) Close() error                                 { return nil }
 
-// A list that leads back to where it was ends in an error.
+// A list whose pages lead back to an earlier one ends in an error.
 func TestListsThatGoInCircles(t *testing.T) {
 	for _, s := range []*circle{{1, 1}, {1, 2}, {1, 7}, {20, 3}, {3, 100}} {
 		c, err := Connect(t.Context(), s, &Options{NoCache: true})

@@ -12,8 +12,8 @@ import (
 )
 
 // Spec: 2026-07-28 basic#resulttype.
-// A client that declares extensions gets results of their types: Do as they
-// are, typed calls as an error that has them.
+// A client that declares extensions gets results of their types: from Do verbatim,
+// from typed calls in an error.
 func TestResultsOfExtensions(t *testing.T) {
 	const task = `{"resultType":"task","taskId":"t1","ttlMs":60000,"cacheScope":"public","pollIntervalMs":1.0}`
 	s := serving(func(context.Context, *mcp.Exchange) (any, error) { return json.RawMessage(task), nil })
@@ -43,8 +43,8 @@ func TestResultsOfExtensions(t *testing.T) {
 	}
 }
 
-// What a caller gives to Do reaches the server as it is, and the result comes
-// back as it is; of _meta, what belongs to another hop does not.
+// The params given to Do reach the server verbatim, and the result comes back
+// verbatim, except for the part of _meta that belongs to another hop.
 func TestDoPassesOnWhatItIsGiven(t *testing.T) {
 	const (
 		content = `"name":"x","z":1.0,"a":[1e400,12345678901234567890,-0.0],"s":"\u00e9\/\u0041"`
@@ -79,7 +79,7 @@ func TestDoPassesOnWhatItIsGiven(t *testing.T) {
 		if m := string(got.Meta); strings.Contains(m, "hop") || !strings.Contains(m, "related-task") || got.Trace.Parent == "" {
 			t.Errorf("_meta is %s", m)
 		}
-		// A method that asks nothing may have members of these names.
+		// For a method that allows no questions, members of these names are ordinary.
 		if _, err := c.Do(t.Context(), "tasks/update", raw("{%s}", foreign)); err != nil {
 			t.Fatal(err)
 		}
@@ -89,8 +89,7 @@ func TestDoPassesOnWhatItIsGiven(t *testing.T) {
 	})
 }
 
-// A notification is passed on like a request, and reaches a server of either
-// era.
+// A notification passes through like a request, and reaches a server of either era.
 func TestNotifyPassesOnWhatItIsGiven(t *testing.T) {
 	overHops(t, func(t *testing.T, h hop) {
 		got := make(chan string, 1)
@@ -110,8 +109,8 @@ func TestNotifyPassesOnWhatItIsGiven(t *testing.T) {
 	})
 }
 
-// The reason for which a caller gives up is what the server hears. In the
-// stateless era over HTTP the end of a stream is all there is.
+// The server is told the caller's reason for giving up, except in the stateless era
+// over HTTP, where the client can only close the stream.
 func TestCancellationSaysWhy(t *testing.T) {
 	overHops(t, func(t *testing.T, h hop) {
 		started, ended := make(chan struct{}), make(chan error, 1)

@@ -12,14 +12,14 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// forgotten reports whether a lost connection ended because the server no
-// longer knows its session: the client then has to start a new one.
+// forgotten reports whether a connection was lost because the server no longer knows
+// its session: the client then has to start a new one.
 //
 // Spec: 2025-11-25 basic/transports#session-management (4).
 func forgotten(l *live) bool { return errors.Is(lostReason(l), mcp.ErrSessionGone) }
 
-// resume goes on in a new session with what the client did in the one that
-// the server forgot. Whatever changed in between went unnoticed.
+// resume restores the subscriptions in a new session, after the server has forgotten
+// the previous one. Changes in between went unnoticed, so the cache is cleared.
 func (c *Client) resume(ctx context.Context, l *live) {
 	c.cache.forgetAll()
 	c.subs.mu.Lock()
@@ -57,8 +57,8 @@ func (c *Client) watchAgain(ctx context.Context, l *live, uri string) error {
 	return err
 }
 
-// resumed tells of the gap. A subscription to what the server does not let
-// itself be subscribed to any more is over.
+// resumed reports the gap to the subscription. It ends a subscription to a resource
+// that the server no longer lets the client subscribe to.
 func (s *Subscription) resumed(failed map[string]error) {
 	for _, uri := range s.Honoured().ResourceSubscriptions {
 		if err := failed[uri]; err != nil {
@@ -69,9 +69,8 @@ func (s *Subscription) resumed(failed map[string]error) {
 	s.tell(Event{Gap: true})
 }
 
-// outlive waits for the end of a subscription in a session. When the server
-// forgets the session, it sees to it that there is a new one, even if nobody
-// makes a call.
+// outlive waits until a subscription in a session ends. When the server forgets the
+// session, outlive has a new one opened, even if nobody makes a call.
 func (s *Subscription) outlive(l *live) {
 	for {
 		select {
@@ -92,7 +91,7 @@ func (s *Subscription) outlive(l *live) {
 	}
 }
 
-// reconnected returns the connection after the one that was lost.
+// reconnected returns the connection that replaces a lost one.
 func (s *Subscription) reconnected() (*live, error) {
 	for attempt := 1; ; attempt++ {
 		l, err := s.c.connected(s.ctx)

@@ -22,7 +22,7 @@ type forgetful struct {
 	*mcptest.Transport
 	mu      sync.Mutex
 	conns   []*session
-	refuses string // a method, in connections made from now on
+	refuses string // the method that connections made from now on refuse
 }
 
 func (f *forgetful) Connect(ctx context.Context, r mcp.Receiver) (mcp.Conn, error) {
@@ -37,15 +37,15 @@ func (f *forgetful) Connect(ctx context.Context, r mcp.Receiver) (mcp.Conn, erro
 	return s, nil
 }
 
-// last returns the connection made last, and how many there were.
+// last returns the latest connection, and how many there have been.
 func (f *forgetful) last() (*session, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.conns[len(f.conns)-1], len(f.conns)
 }
 
-// session is a connection that ends as one over HTTP does: with the refusal
-// of a request, or of the standing stream.
+// session is a connection that ends as one over HTTP does: when a request, or the
+// standing stream, is refused.
 type session struct {
 	mcp.Conn
 	refuses string
@@ -56,7 +56,7 @@ type session struct {
 	sent   []string
 }
 
-// forget makes the server refuse what comes next.
+// forget makes the server refuse the next message.
 func (s *session) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ func counting() *server.Server {
 	return s
 }
 
-// forgetting connects to a server in a session, in a bubble.
+// forgetting connects to a server with sessions, in a bubble.
 func forgetting(t *testing.T, o *client.Options, body func(t *testing.T, f *forgetful, s *server.Server, c *client.Client),
 ) {
 	t.Helper()
@@ -133,8 +133,8 @@ func forgetting(t *testing.T, o *client.Options, body func(t *testing.T, f *forg
 	})
 }
 
-// A server that has forgotten the session has refused the call unprocessed:
-// it is made again, once, in a new session of the same kind.
+// A server that has forgotten the session refuses a call without processing it: the
+// call is repeated, once, in a new session of the same kind.
 func TestForgottenSession(t *testing.T) {
 	o := &client.Options{LogLevel: mcp.LevelWarning, Log: func(context.Context, *mcp.LogParams) {}}
 	forgetting(t, o, func(t *testing.T, f *forgetful, _ *server.Server, c *client.Client) {
@@ -158,7 +158,7 @@ func TestForgottenSession(t *testing.T) {
 	})
 }
 
-// Calls that come at a time find one new session, not one each.
+// Concurrent calls share one new session, instead of opening one each.
 func TestForgottenSessionIsReplacedOnce(t *testing.T) {
 	forgetting(t, &client.Options{}, func(t *testing.T, f *forgetful, _ *server.Server, c *client.Client) {
 		conn, _ := f.last()
@@ -178,7 +178,7 @@ func TestForgottenSessionIsReplacedOnce(t *testing.T) {
 	})
 }
 
-// A server that forgets every session at once is not asked for ever.
+// A server that forgets every session immediately is not retried forever.
 func TestSessionsForgottenForEver(t *testing.T) {
 	forgetting(t, &client.Options{MaxRestarts: 2}, func(t *testing.T, f *forgetful, _ *server.Server, c *client.Client) {
 		for i := range 3 {
@@ -192,8 +192,8 @@ func TestSessionsForgottenForEver(t *testing.T) {
 	})
 }
 
-// Subscriptions go on in the new session, and tell of the gap, even if
-// nobody makes a call.
+// Subscriptions continue in the new session, and report the gap, even if nobody
+// makes a call.
 func TestSubscriptionsOutliveTheSession(t *testing.T) {
 	forgetting(t, &client.Options{}, func(t *testing.T, f *forgetful, s *server.Server, c *client.Client) {
 		events := make(chan client.Event, 10)
@@ -235,7 +235,7 @@ func TestSubscriptionsOutliveTheSession(t *testing.T) {
 	})
 }
 
-// A subscription that the new session does not allow is over.
+// A subscription that the new session does not allow ends.
 func TestSubscriptionRefusedInTheNewSession(t *testing.T) {
 	forgetting(t, &client.Options{}, func(t *testing.T, f *forgetful, _ *server.Server, c *client.Client) {
 		sub, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"file:///a"}}, func(context.Context, client.Event) {})
@@ -258,7 +258,7 @@ func TestSubscriptionRefusedInTheNewSession(t *testing.T) {
 	})
 }
 
-// Other ends of a session still end the client.
+// A session that ends in another way still ends the client.
 func TestLostSessionEndsTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, tr, stop := dial(t, counting(), &client.Options{Revisions: []mcp.Revision{mcp.Revision20251125}})

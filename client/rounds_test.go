@@ -34,9 +34,9 @@ func booking() *server.Server {
 	return s
 }
 
-// A caller can take what the server wants to know itself, and go on whenever it
-// knows the answers, on another client and in another process: all that it has
-// to keep are the answers and the state.
+// A caller can take the server's questions itself, and continue when it has the
+// answers, on another client and in another process: it has to keep only the answers
+// and the state.
 func TestCallsThatAreGoneOnWithLater(t *testing.T) {
 	for _, h := range hops {
 		if !h.stateless() {
@@ -80,14 +80,13 @@ func TestCallsThatAreGoneOnWithLater(t *testing.T) {
 	}
 }
 
-// nobody answers questions that should have come another way.
+// nobody answers questions that must not reach it.
 func nobody(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, errors.New("nobody is there")
 }
 
-// In a session there are no rounds: the questions come while the call is open,
-// and whoever wants to take them itself finds in their context what they are
-// about. The same code serves both eras.
+// In a session there are no rounds: the questions come while the call is open, and
+// their context says which call they belong to. The same code serves both eras.
 func TestSessionsAskWhileTheCallIsOpen(t *testing.T) {
 	for _, h := range hops {
 		if h.stateless() {
@@ -112,8 +111,8 @@ func TestSessionsAskWhileTheCallIsOpen(t *testing.T) {
 	}
 }
 
-// What is not the state of a call, and answers to what asks nothing, are refused
-// before anything is sent.
+// Anything but the state of a call, and answers for a method that allows no
+// questions, are refused before anything is sent.
 func TestAnswersToNothing(t *testing.T) {
 	c := connect(t, booking(), hop{mcp.Revision20260728, false}, nil)
 	for _, tt := range []struct {
@@ -132,8 +131,7 @@ func TestAnswersToNothing(t *testing.T) {
 	}
 }
 
-// A question that is not among those which were declared is refused without
-// being put to anybody.
+// A question of a kind that was not declared is refused without asking anybody.
 func TestAnswerIsAskedWhatWasDeclared(t *testing.T) {
 	overHops(t, func(t *testing.T, h hop) {
 		s := serving(func(ctx context.Context, x *mcp.Exchange) (any, error) {
@@ -172,7 +170,7 @@ func TestOptionsThatContradictEachOther(t *testing.T) {
 	}
 }
 
-// The roots that a function says cannot be set, and must be roots.
+// Roots that ListRoots returns cannot be set by SetRoots, and must be valid.
 func TestRootsOfAFunction(t *testing.T) {
 	overHops(t, func(t *testing.T, h hop) {
 		c := connect(t, asker(), h, &client.Options{ListRoots: func(context.Context) ([]*mcp.Root, error) {

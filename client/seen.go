@@ -8,8 +8,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// seenConn tells of answers that are no longer waited for, and shows the
-// messages where the transport does not.
+// seenConn records answers that nobody waits for any more as dropped, and shows the
+// messages to the tap if the transport does not.
 type seenConn struct {
 	mcp.Conn
 	seen *tap.Conn
@@ -37,7 +37,7 @@ func (c *seenConn) Send(ctx context.Context, notification *jsonrpc.Message) erro
 	return err
 }
 
-// show shows a message of a connection whose transport shows nothing.
+// show shows a message to the tap, unless the transport does.
 func show(seen *tap.Conn, d mcp.Direction, m *jsonrpc.Message) {
 	if !seen.Watched() || seen.Taken() {
 		return
@@ -47,8 +47,8 @@ func show(seen *tap.Conn, d mcp.Direction, m *jsonrpc.Message) {
 	}
 }
 
-// showAnswer is show for what answers a request of the server; both nil is
-// nothing.
+// showAnswer is show for the answer to a request of the server. If result and failed
+// are both nil, there is no answer.
 func showAnswer(seen *tap.Conn, id jsonrpc.ID, result any, failed *jsonrpc.Error) {
 	if !seen.Watched() || seen.Taken() || result == nil && failed == nil {
 		return

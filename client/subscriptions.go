@@ -15,24 +15,24 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Event is what a subscription tells.
+// Event is what a subscription reports.
 type Event struct {
 	// Change is what happened; zero when Gap is set.
 	Change mcp.Change
-	// Gap says that the subscription was interrupted and goes on: anything
-	// may have changed meanwhile.
+	// Gap says that the subscription was interrupted and has been resumed:
+	// anything may have changed in between.
 	Gap bool
 }
 
-// Subscription tells of changes until it is closed or its server refuses to
-// go on. In the stateless era it survives its connection, and in a session
-// that the server forgets it goes on in the next one: it listens again, and
-// says so by an Event with Gap.
+// Subscription reports changes until it is closed or the server refuses to continue.
+// In the stateless era it survives the loss of its connection, and if the server
+// forgets a session, it continues in the next one: it subscribes again, and reports
+// an Event with Gap set.
 type Subscription struct {
 	c       *Client
 	filter  mcp.SubscriptionFilter
 	handler func(context.Context, Event)
-	ctx     context.Context //nolint:containedctx // the subscription's life: ended by Close
+	ctx     context.Context //nolint:containedctx // the subscription's lifetime: ended by Close
 	end     context.CancelCauseFunc
 	queue   serial.Queue
 	done    chan struct{}
@@ -43,9 +43,10 @@ type Subscription struct {
 	acked    chan struct{} // of the listen request in flight
 }
 
-// Listen asks to be told of changes. It returns when the server has agreed;
-// Honoured says to what. handler is called for one event at a time, in order;
-// equal events that wait are told once. It may use the client.
+// Listen subscribes to changes. It returns when the server has agreed; Honoured says
+// to what. ctx bounds only this, not the subscription. handler is called for one
+// event at a time, in order; equal events that are queued are reported once. handler
+// may use the client.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#opening-a-stream.
 // Spec: 2025-11-25 server/resources#subscriptions.
@@ -55,7 +56,7 @@ func (c *Client) Listen(ctx context.Context, filter mcp.SubscriptionFilter, hand
 		return nil, err
 	}
 	s := &Subscription{c: c, filter: filter, handler: handler, done: make(chan struct{}), pending: map[Event]bool{}}
-	s.queue.Limit = 1 << 20 // pending bounds it: one entry for each thing asked for
+	s.queue.Limit = 1 << 20 // never reached: pending bounds the queue to distinct events
 	s.ctx, s.end = context.WithCancelCause(c.ctx)
 	if l.session != nil {
 		err = s.openSession(ctx, l)
@@ -78,10 +79,11 @@ func (s *Subscription) Honoured() mcp.SubscriptionFilter {
 	return s.honoured
 }
 
-// Done is closed when nothing will be told any more.
+// Done returns a channel that is closed when the subscription has ended.
 func (s *Subscription) Done() <-chan struct{} { return s.done }
 
-// Err says why the subscription ended by itself; nil before, and after Close.
+// Err returns why the subscription ended by itself, or nil if it is open or was ended
+// by Close.
 func (s *Subscription) Err() error {
 	if err := context.Cause(s.ctx); s.ctx.Err() != nil && !errors.Is(err, ErrClosed) {
 		return err
@@ -89,8 +91,8 @@ func (s *Subscription) Err() error {
 	return nil
 }
 
-// Close ends the subscription. The handler has returned when Close does; so
-// it must not be called from the handler.
+// Close ends the subscription and waits until the handler has returned. It must not
+// be called from the handler.
 func (s *Subscription) Close() error {
 	s.end(ErrClosed)
 	<-s.done
@@ -98,7 +100,7 @@ func (s *Subscription) Close() error {
 	return nil
 }
 
-// tell returns why an event is not told, or 0.
+// tell queues an event for the handler. It returns the reason if it is dropped, or 0.
 func (s *Subscription) tell(e Event) mcp.DropReason {
 	s.mu.Lock()
 	known := s.pending[e]
@@ -128,7 +130,7 @@ type subscriptions struct {
 	mu       sync.Mutex
 	byID     map[jsonrpc.ID]*Subscription // stateless: by the listen request
 	sessions map[*Subscription]bool
-	uris     map[string]int // session: how many subscriptions watch a resource
+	uris     map[string]int // session: number of subscriptions by resource URI
 }
 
 func (r *subscriptions) route(id jsonrpc.ID, s *Subscription) {
@@ -178,9 +180,9 @@ func (r *subscriptions) acknowledged(m *jsonrpc.Message) mcp.DropReason {
 	return 0
 }
 
-// changed invalidates the cache and tells the subscriptions: the one that the
-// notification is tagged with, or all of a session whose filter matches.
-// It returns why no subscription is told, or 0.
+// changed invalidates the cache and reports a change to the subscription that the
+// notification is tagged with, or, in a session, to all whose filter matches. It
+// returns the reason if no subscription gets the change, or 0.
 func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) mcp.DropReason {
 	c.cache.changed(change)
 	if s := c.subs.owner(m); s != nil {
@@ -206,8 +208,8 @@ func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) mcp.DropReason {
 	return reason
 }
 
-// wants reports whether a change is one that the subscription asked for. What
-// is told of a resource may be of a part of it, which has a URI of its own.
+// wants reports whether the subscription asked for a change. The URI of a changed
+// resource need not be in the filter: it may be that of a sub-resource.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
 func (s *Subscription) wants(change mcp.Change) bool {
@@ -217,8 +219,8 @@ func (s *Subscription) wants(change mcp.Change) bool {
 	return s.filter.Matches(change)
 }
 
-// openSession subscribes in a session: lists are announced there anyway, and
-// resources are watched one by one.
+// openSession subscribes in a session: changes of lists are announced there anyway,
+// and resources are subscribed to one by one.
 func (s *Subscription) openSession(ctx context.Context, l *live) error {
 	s.honoured = era.Honoured(s.filter, &l.caps)
 	c := s.c
@@ -267,13 +269,13 @@ func (c *Client) watchResource(ctx context.Context, uri string) error {
 	}
 	_, err := c.Do(ctx, mcp.MethodSubscribe, mcp.SubscribeParams{URI: uri})
 	if err != nil {
-		c.subs.release(uri) // the next one asks the server again
+		c.subs.release(uri) // the next subscription asks the server again
 	}
 	return err
 }
 
-// release counts out one subscription to a resource, and reports whether it
-// was the last.
+// release removes one subscription to a resource from the count, and reports whether
+// it was the last.
 func (r *subscriptions) release(uri string) (last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -303,7 +305,7 @@ func (s *Subscription) openStateless(ctx context.Context) error {
 	case <-acked:
 		return s.agreed(failed) //nolint:contextcheck // as above
 	case err := <-failed:
-		if isClosed(acked) { // it began, and has ended already
+		if isClosed(acked) { // acknowledged, and already over
 			return s.agreed(again(err)) //nolint:contextcheck // as above
 		}
 		close(s.done)
@@ -318,7 +320,7 @@ func (s *Subscription) openStateless(ctx context.Context) error {
 	}
 }
 
-// agreed goes on with a stream that the server has acknowledged.
+// agreed keeps a stream open that the server has acknowledged.
 func (s *Subscription) agreed(ended <-chan error) error {
 	if !s.c.spawn(func() { s.keepListening(ended) }) { // ends with the subscription
 		close(s.done)
@@ -336,7 +338,7 @@ func isClosed(ch <-chan struct{}) bool {
 	}
 }
 
-// again returns a channel that gives a value which was taken from another.
+// again returns a channel that holds err, which was received from another.
 func again(err error) <-chan error {
 	ch := make(chan error, 1)
 	ch <- err
@@ -363,8 +365,8 @@ func (s *Subscription) request() (acked <-chan struct{}, ended <-chan error) {
 	return ack, end
 }
 
-// stream is one listen request. It fails when the server does not acknowledge
-// it in time.
+// stream sends one listen request and waits until it is over. It fails if the server
+// does not acknowledge the request in time.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#timeouts.
 func (s *Subscription) stream(acked <-chan struct{}) error {
@@ -399,8 +401,8 @@ func (s *Subscription) stream(acked <-chan struct{}) error {
 	return err
 }
 
-// keepListening listens again whenever the stream ends, until the
-// subscription is closed or the server says that it does not serve it.
+// keepListening opens a new stream whenever one ends, until the subscription is
+// closed or the server refuses it.
 func (s *Subscription) keepListening(ended <-chan error) {
 	defer close(s.done)
 	began := time.Now()
@@ -409,7 +411,7 @@ func (s *Subscription) keepListening(ended <-chan error) {
 		if s.ctx.Err() != nil {
 			return
 		}
-		// A server that agrees and ends at once must not be asked for ever.
+		// A server that agrees and then ends the stream must not be asked forever.
 		if time.Since(began) >= maxBackOff {
 			attempt = 0
 		}
@@ -434,18 +436,18 @@ func (s *Subscription) keepListening(ended <-chan error) {
 }
 
 const (
-	// maxAttempts is how often in a row listening again may fail, or end soon.
+	// maxAttempts is how often in a row a new stream may fail, or end early.
 	maxAttempts = 10
-	// maxBackOff is the longest wait between two attempts. A stream that lasts
-	// as long has not failed.
+	// maxBackOff is the longest wait between two attempts. A stream that lasts at
+	// least as long does not count as failed.
 	maxBackOff = 10 * time.Second
 )
 
-// backOff waits before the next attempt: longer each time, up to maxBackOff,
-// and not all clients at the same moment. It reports false when ctx ended.
+// backOff waits before the next attempt: longer each time, up to maxBackOff, with
+// jitter so that clients do not all return at once. It reports false when ctx ended.
 func backOff(ctx context.Context, attempt int) bool {
 	longest := min(maxBackOff, 50*time.Millisecond<<attempt)
-	timer := time.NewTimer(longest/2 + rand.N(longest/2)) //nolint:gosec // spreading load needs no secrecy
+	timer := time.NewTimer(longest/2 + rand.N(longest/2)) //nolint:gosec // jitter needs no secure randomness
 	defer timer.Stop()
 	select {
 	case <-timer.C:

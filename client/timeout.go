@@ -8,33 +8,33 @@ import (
 	"github.com/parley-mcp/parley/internal/waiting"
 )
 
-// watchdog ends a call that makes no progress, one that makes progress for
-// too long, and any call when its client ends. The limits do not count the
-// time in which this side's own user or model is thinking. As a context it is
-// the caller's, and knows what call it belongs to.
+// watchdog ends a call that makes no progress, or makes progress for too long, and
+// any call when its client ends. The limits do not count the time in which this
+// side's own user or model is thinking. As a context, it is the caller's context with
+// the watchdog as an additional value, from which OriginOf finds the call.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#timeouts.
 type watchdog struct {
 	context.Context //nolint:containedctx // it is one
 
 	c      *Client
-	req    *Request        // nil for what is not a call of the client's user
-	notes  *notes          // nil when nobody takes the call's notifications
-	run    context.Context //nolint:containedctx // the call's, with its end
-	limit  time.Duration   // without a sign of life; negative is for ever
+	req    *Request        // nil if this is not a call of the client's user
+	notes  *notes          // nil if nobody takes the call's notifications
+	run    context.Context //nolint:containedctx // the context to run the call with, ended by cancel
+	limit  time.Duration   // longest time without a sign of life; negative means no limit
 	cancel context.CancelCauseFunc
 
-	// These are guarded by Client.watchdogs.
+	// These are guarded by Client.watchdogs.mu.
 	alive time.Time   // the last sign of life
-	end   time.Time   // of all patience; zero is never
-	timer *time.Timer // ends the call when patience does; nil where that never ends
+	end   time.Time   // the deadline even with signs of life; zero means none
+	timer *time.Timer // fires at the earlier deadline; nil if there is none
 }
 
-// unlimited is for what takes as long as it takes.
+// unlimited are the options of something without a time limit.
 var unlimited = &callOptions{timeout: -1}
 
-// bound returns a context that ends with ctx, with the client, and when the
-// limits in o are over. The watchdog's stop ends it, too, and must be called.
+// bound returns a context that ends with ctx, with the client, and when a time limit
+// in o is exceeded. The caller must call stop on the watchdog, which ends it, too.
 func (c *Client) bound(ctx context.Context, o *callOptions) (context.Context, *watchdog) {
 	d := &watchdog{Context: ctx, c: c}
 	c.watch(d, o)
@@ -69,9 +69,8 @@ func (d *watchdog) Value(key any) any {
 	return d.Context.Value(key)
 }
 
-// until returns when patience ends, and whether it does.
-func (d *watchdog) until() (time.Time, bool) {
-	var until time.Time
+// until returns the earlier deadline; limited is false if there is none.
+func (d *watchdog) until() (until time.Time, limited bool) {
 	if d.limit >= 0 {
 		until = d.alive.Add(d.limit)
 	}
@@ -93,7 +92,7 @@ func (d *watchdog) progress() {
 	d.alive = time.Now()
 }
 
-// excuse takes the time off in which somebody on this side was thinking.
+// excuse does not count the time in which somebody on this side was thinking.
 func (d *watchdog) excuse(now time.Time) {
 	if d.c.asking.Load() > 0 {
 		d.forgive(now)
@@ -102,7 +101,7 @@ func (d *watchdog) excuse(now time.Time) {
 	}
 }
 
-// forgive starts over: somebody on this side is thinking.
+// forgive moves the deadlines, because somebody on this side is still thinking.
 func (d *watchdog) forgive(now time.Time) {
 	since := now.Sub(d.alive)
 	d.alive = now
@@ -111,8 +110,8 @@ func (d *watchdog) forgive(now time.Time) {
 	}
 }
 
-// stop ends what belongs to the call. Everything that the server said before
-// its answer has been told when it returns.
+// stop ends everything that belongs to the call. When it returns, all notifications
+// that came before the answer have been delivered.
 func (d *watchdog) stop() {
 	if d.notes != nil {
 		d.notes.finish()
@@ -121,7 +120,7 @@ func (d *watchdog) stop() {
 	d.cancel(nil)
 }
 
-// wait has the timer fire when patience ends. The caller holds Client.watchdogs.mu.
+// wait sets the timer to the earlier deadline. The caller holds Client.watchdogs.mu.
 func (d *watchdog) wait() {
 	until, limited := d.until()
 	switch {
@@ -133,13 +132,13 @@ func (d *watchdog) wait() {
 	}
 }
 
-// check ends the call, unless there was a sign of life: then it waits on.
+// check ends the call, unless a sign of life has moved the deadline: then it waits on.
 func (d *watchdog) check() {
 	w := &d.c.watchdogs
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, on := w.all[d]; !on {
-		return // it ended while the timer fired
+		return // the call ended while the timer fired
 	}
 	now := time.Now()
 	if d.expired(now) {
@@ -153,7 +152,7 @@ func (d *watchdog) check() {
 	d.wait()
 }
 
-// watchdogs are those of all calls of a client. The zero value is ready.
+// watchdogs holds the watchdogs of all calls of a client. The zero value is ready.
 type watchdogs struct {
 	mu   sync.Mutex
 	all  map[*watchdog]struct{}
@@ -183,8 +182,8 @@ func (w *watchdogs) remove(d *watchdog) {
 	}
 }
 
-// only returns the one call of the client's user in flight whose method fits,
-// or nil when there is none, or more than one.
+// only returns the only call in flight of the client's user whose method fits, or nil
+// if there is none or more than one.
 func (w *watchdogs) only(fits func(method string) bool) *watchdog {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -201,7 +200,7 @@ func (w *watchdogs) only(fits func(method string) bool) *watchdog {
 	return found
 }
 
-// end ends all calls, and those that are yet to begin.
+// end ends all calls, including those that begin later.
 func (w *watchdogs) end(why error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

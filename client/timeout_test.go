@@ -11,8 +11,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Calls that are in flight together each end when their own time is over,
-// whatever the others may do, and when the client ends.
+// Concurrent calls each end at their own time limit, whatever the limits of the
+// others, and when the client ends.
 func TestCallsEndEachInItsTime(t *testing.T) {
 	bothEras(t, func(t *testing.T, revisions []mcp.Revision) {
 		c, _, stop := dial(t, slow(), &client.Options{Revisions: revisions})
@@ -24,7 +24,8 @@ func TestCallsEndEachInItsTime(t *testing.T) {
 				if !errors.Is(err, want) {
 					t.Errorf("%d steps: error = %v, want %v", steps, err, want)
 				}
-				// A server may not know yet that the one before takes long.
+				// A request may start a little late, until the server has noticed that
+				// the one before it takes long.
 				if took := time.Since(start); took < after || took > after+10*time.Millisecond {
 					t.Errorf("%d steps: over after %v, want %v", steps, took, after)
 				}

@@ -11,9 +11,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// CallTool calls a tool. args must encode to a JSON object, or be nil. A
-// failure of the tool itself is a result with IsError set; an error means
-// that there is no result.
+// CallTool calls a tool. args must encode to a JSON object, or be nil. A failure of
+// the tool itself is a result with IsError set; an error means that there is no
+// result.
 //
 // Spec: 2026-07-28 server/tools#calling-tools.
 func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...CallOption) (*mcp.CallToolResult, error) {
@@ -24,7 +24,7 @@ func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...Ca
 	return get[mcp.CallToolResult](ctx, c, mcp.MethodCallTool, params, opts)
 }
 
-// typicalParams is room for the params of most calls, in bytes.
+// typicalParams is enough space for the params of most calls, in bytes.
 const typicalParams = 256
 
 // callParams encodes mcp.CallToolParams in one step.
@@ -49,11 +49,11 @@ func callParams(name string, args any) (encoded, error) {
 	return append(params, '}'), nil
 }
 
-// Call calls a tool and decodes its structured result into Out; for a tool
-// without one, its text: as it is for a string or a json.RawMessage, as JSON
-// for any other Out. A result that has neither is an error, unless Out is one
-// of these two; for a tool that returns nothing, or other content than text,
-// use Client.CallTool. A failure of the tool itself is a *ToolError.
+// Call calls a tool and decodes its structured result into Out. If the result is not
+// structured, Call uses its text: verbatim if Out is string or json.RawMessage, decoded
+// as JSON for any other Out. A result that has neither is an error, unless Out is one
+// of these two types. For a tool that returns nothing, or content other than text, use
+// Client.CallTool. A failure of the tool itself is a *ToolError.
 func Call[Out any](ctx context.Context, c *Client, name string, args any, opts ...CallOption) (Out, error) {
 	var out Out
 	result, err := c.CallTool(ctx, name, args, opts...)
@@ -81,8 +81,8 @@ func decodeResult(result *mcp.CallToolResult, out any) error {
 		*raw = json.RawMessage(textOf(result))
 		return nil
 	}
-	// Where there is no structured content, its text twin comes first, and
-	// other text may follow.
+	// In revisions without structured content, its text comes first, and other
+	// text may follow.
 	if len(result.Content) > 1 {
 		if t, ok := result.Content[0].(*mcp.TextContent); ok && wire.Unmarshal([]byte(t.Text), out) == nil {
 			return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/parley-mcp/parley/mcptest"
 )
 
-// gate is a transport whose user has to open it for each message.
+// gate is a transport that waits for its user before each message.
 type gate struct {
 	mcp.Transport
 	open func(ctx context.Context) error
@@ -35,7 +35,7 @@ func (g gateConn) RoundTrip(ctx context.Context, m *jsonrpc.Message) (*jsonrpc.M
 	return g.Conn.RoundTrip(ctx, m)
 }
 
-// takes waits until the user has opened, as long as that may take.
+// takes waits until the user has let the message through, however long that takes.
 func takes(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -47,8 +47,8 @@ func takes(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// The time in which the user of this side lets a transport through does not
-// count, neither for the probe, nor for the handshake, nor for a call.
+// The time in which a transport waits for the user of this side does not count
+// towards the limits of the probe, the handshake, or a call.
 func TestWaitingUserStopsTheClock(t *testing.T) {
 	for name, known := range map[string]bool{"said": true, "not said": false} {
 		t.Run(name, func(t *testing.T) {
@@ -83,8 +83,8 @@ func TestWaitingUserStopsTheClock(t *testing.T) {
 	}
 }
 
-// A transport that could not get credentials is not asked to try in other
-// ways: each of them would ask the user again.
+// After a transport has failed to get credentials, the client does not connect in
+// another way: each attempt would ask the user again.
 func TestUnauthorizedEndsConnecting(t *testing.T) {
 	asked := 0
 	tr := gate{&mcptest.Transport{Handler: newServer(nil), Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}, func(context.Context) error {

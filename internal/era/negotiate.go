@@ -67,7 +67,7 @@ func Propose(ours []mcp.Revision) Decision {
 func mutual(ours []mcp.Revision, theirs []string, d *mcp.DiscoverResult) Decision {
 	r := revision.Common(ours, theirs)
 	if r.IsZero() {
-		return Decision{Err: fmt.Errorf("no revision in common: the server speaks %s, this client %s", strings.Join(theirs, ", "), list(ours))}
+		return Decision{Err: fmt.Errorf("no revision in common: the server speaks %s, this client is limited to %s", strings.Join(theirs, ", "), list(ours))}
 	}
 	return Decision{Revision: r, Stateless: revision.Of(r).Stateless, Discover: d}
 }

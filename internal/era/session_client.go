@@ -37,7 +37,7 @@ func (c *SessionClient) Initialize(ctx context.Context, propose mcp.Revision, ou
 	}
 	agreed, ok := mcp.ParseRevision(result.ProtocolVersion)
 	if !ok || !contains(revision.Session(ours), agreed) {
-		return nil, fmt.Errorf("initialize: the server speaks revision %q, this client %s", result.ProtocolVersion, list(ours))
+		return nil, fmt.Errorf("initialize: the server speaks revision %q, this client is limited to %s", result.ProtocolVersion, list(ours))
 	}
 	c.facts.Store(revision.Of(agreed))
 	m, err := jsonrpc.NewNotification(mcp.NoteInitialized, nil)

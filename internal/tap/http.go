@@ -6,8 +6,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Request observes an HTTP request and its response. Methods do nothing on a nil
-// Request, except Conn.
+// Request observes an HTTP request and its response. A nil Request observes nothing;
+// all its methods but Conn may be called.
 type Request struct {
 	conn    *Conn
 	request mcp.TapHTTP
