@@ -20,22 +20,22 @@ func TestLeadIsTakenFromOneWhoIsAwayForLong(t *testing.T) {
 			turn, _ := l.begin()
 			<-time.NewTimer(70 * time.Microsecond).C
 			if !l.end(turn, false) {
-				t.Fatal("the lead was taken after 70 µs")
+				t.Fatal("the leader was replaced after 70 µs")
 			}
 		}
 		turn, _ := l.begin()
 		<-time.NewTimer(patience - time.Nanosecond).C
 		synctest.Wait()
 		if taken.Load() != 0 {
-			t.Error("the lead was taken too early")
+			t.Error("the leader was replaced too early")
 		}
 		<-time.NewTimer(time.Nanosecond).C
 		synctest.Wait()
 		if n := taken.Load(); n != 1 {
-			t.Errorf("the lead was taken %d times, want once", n)
+			t.Errorf("the leader was replaced %d times, want once", n)
 		}
 		if l.end(turn, false) {
-			t.Error("the one from whom the lead was taken still has it")
+			t.Error("the former leader still counts as the leader")
 		}
 	})
 }
@@ -57,7 +57,7 @@ func TestLeadIsTakenWhenAnswersWaitForLong(t *testing.T) {
 		<-time.NewTimer(patience - gathering - 1).C
 		synctest.Wait()
 		if n := taken.Load(); n != 1 {
-			t.Errorf("the lead was taken %d times, want once", n)
+			t.Errorf("the leader was replaced %d times, want once", n)
 		}
 	})
 }
@@ -68,7 +68,7 @@ func TestLeadOfAnIdleConnectionHasNoTimer(t *testing.T) {
 		for range 3 {
 			turn, _ := l.begin()
 			if !l.armed {
-				t.Error("a turn without a timer")
+				t.Error("a turn has no timer")
 			}
 			l.end(turn, false)
 			<-time.NewTimer(patience).C

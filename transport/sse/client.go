@@ -1,5 +1,5 @@
-// Package sse is HTTP+SSE, the transport of 2024-11-05 that Streamable HTTP
-// has replaced.
+// Package sse is HTTP+SSE, the transport of 2024-11-05, which Streamable HTTP has
+// replaced.
 //
 // Spec: 2024-11-05 basic/transports#http-with-sse.
 package sse
@@ -19,20 +19,20 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Client is the transport to a server that speaks HTTP+SSE, the transport of
-// 2024-11-05: one event stream brings everything, and messages are posted to
-// an endpoint that the stream names. Its fields must not change once it is in
+// Client is the transport to a server that speaks HTTP+SSE: everything from the
+// server arrives on one event stream, and messages to the server are posted to an
+// endpoint that the stream names. Its fields must not be changed while it is in
 // use; it is safe for concurrent use. For a server of unknown age use
 // streamable.Client, which falls back to this one.
 //
 // Spec: 2024-11-05 basic/transports#http-with-sse.
 type Client struct {
-	// URL is where the event stream is, for example "http://localhost:3001/sse".
+	// URL is that of the event stream, for example "http://localhost:3001/sse".
 	URL string
-	// HTTP makes the requests. nil means a client of its own, with the proxies
-	// of the environment. Its CheckRedirect is not used: redirects are followed
-	// within the origin of the URL only, and only those that keep the request
-	// as it is (307 and 308). A Timeout would end the event stream.
+	// HTTP makes the requests. nil means a new http.Client for each connection,
+	// with the proxies of the environment. Its CheckRedirect is not used: only
+	// redirects that preserve the request (307 and 308) are followed, and only
+	// within the origin of the URL. A Timeout would end the event stream.
 	HTTP *http.Client
 	// Header is added to every request.
 	Header http.Header
@@ -70,9 +70,9 @@ func (c *Client) withDefaults() Client {
 	return d
 }
 
-// Connect opens the event stream and waits for the endpoint. ctx bounds only
-// that. A refusal is an *HTTPError. The connection ends when the stream does:
-// this transport cannot resume one.
+// Connect implements mcp.Transport: it opens the event stream and waits for the
+// endpoint. ctx applies only to that. A refusal is an *HTTPError. The connection
+// ends with the stream, which this transport cannot resume.
 func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
 	base, err := httpcall.ParseURL(c.URL)
 	if err != nil {
@@ -81,14 +81,14 @@ func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, 
 	d := c.withDefaults()
 	f := newFrames(&d, tap.Take(ctx))
 	if err := f.open(ctx, base); err != nil {
-		_ = f.Close() // there is nothing to lose
+		_ = f.Close() // nothing was sent
 		return nil, err
 	}
 	explain := func(err error) error { return fmt.Errorf("the event stream of %q ended: %w", d.Name(), err) }
 	return &conn{Conn: stream.Dial(f, receiver, d.MaxMessageBytes, explain, f.seen), frames: f}, nil //nolint:contextcheck // the connection outlives this call
 }
 
-// conn is a link that knows the revision of its session.
+// conn is a stream.Conn that learns the revision of its session.
 type conn struct {
 	*stream.Conn
 	frames *frames
@@ -106,8 +106,8 @@ func (c *conn) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrp
 	return response, nil
 }
 
-// agreed remembers the revision of the session, which all requests that
-// follow say in a header.
+// agreed remembers the revision of the session, which all later requests name in
+// a header.
 //
 // Spec: 2025-06-18 basic/transports#protocol-version-header.
 func (c *conn) agreed(result []byte) {

@@ -24,20 +24,20 @@ const headerVersion = "MCP-Protocol-Version"
 
 var errNoEndpoint = errors.New("the server did not name its endpoint in time")
 
-// frames is the connection: what it reads comes as events, and what it writes
-// is posted.
+// frames is the stream.Frames of a connection: it reads the messages of events,
+// and posts the messages that are written to it.
 type frames struct {
 	client   *Client
 	http     *http.Client
-	own      bool            // the http.Client is this connection's own
-	ctx      context.Context //nolint:containedctx // the connection's life: ended by Close
+	own      bool            // http was made for this connection
+	ctx      context.Context //nolint:containedctx // the connection's lifetime: cancelled by Close
 	end      context.CancelCauseFunc
 	seen     *tap.Conn
-	stream   *tap.Request // that opened the event stream
+	stream   *tap.Request // the GET that opened the event stream
 	body     io.ReadCloser
 	events   *sse.Reader
 	endpoint *url.URL
-	version  atomic.Pointer[string] // of the session, once it is agreed on
+	version  atomic.Pointer[string] // of the session, once it has been negotiated
 }
 
 var _ stream.Unordered = (*frames)(nil)
@@ -81,7 +81,7 @@ func (f *frames) connect(base *url.URL) error {
 	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != sse.ContentType {
 		return fmt.Errorf("GET %q: the server sent %q, not an event stream", base.Redacted(), resp.Header.Get("Content-Type"))
 	}
-	f.events = sse.NewReader(resp.Body, f.client.MaxMessageBytes+1024) // for the names of the fields
+	f.events = sse.NewReader(resp.Body, f.client.MaxMessageBytes+1024) // for the field names of an event
 	first, err := f.events.Next()
 	if err != nil {
 		return fmt.Errorf("GET %q: the event stream ended before it named an endpoint: %w", base.Redacted(), err)
@@ -92,8 +92,9 @@ func (f *frames) connect(base *url.URL) error {
 	return f.use(resp.Request.URL, base, string(first.Data))
 }
 
-// use takes the endpoint that messages go to, as the stream at a URL names it.
-// One of another origin than base would get the credentials of this server.
+// use sets the endpoint that messages are posted to. The stream names it by a
+// reference relative to at. It must have the origin of base, whose credentials it
+// will get.
 func (f *frames) use(at, base *url.URL, endpoint string) error {
 	u, err := at.Parse(strings.TrimSpace(endpoint))
 	if err != nil {
@@ -121,7 +122,7 @@ func (f *frames) request(method string, to *url.URL, body []byte) (*http.Request
 	return req, nil
 }
 
-// Read implements stream.Frames.
+// Read implements stream.Frames: it returns the data of the next message event.
 func (f *frames) Read() ([]byte, error) {
 	for {
 		e, err := f.events.Next()
@@ -136,7 +137,7 @@ func (f *frames) Read() ([]byte, error) {
 			f.stream.Answer(e.Data, e.ID)
 			return e.Data, nil
 		case len(e.Data) > 0:
-			f.seen.DropFrame(mcp.Received, mcp.DropNoTaker, "", e.Data, fmt.Errorf("an event of the type %q is no message", e.Name))
+			f.seen.DropFrame(mcp.Received, mcp.DropNoTaker, "", e.Data, fmt.Errorf("an event of type %q is not a message", e.Name))
 		}
 	}
 }
@@ -164,22 +165,23 @@ func (f *frames) Write(frame []byte) error {
 		return err
 	}
 	seen.Responded(resp.StatusCode, resp.Header)
-	defer func() { _ = resp.Body.Close() }() // nothing in it matters
+	defer func() { _ = resp.Body.Close() }() // its content does not matter
 	if resp.StatusCode/100 != 2 {
 		return newHTTPError(resp)
 	}
-	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the connection can be used again
+	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // so that the HTTP connection can be reused
 	return nil
 }
 
-// WriteInAnyOrder implements stream.Poster: each message is a POST of its own.
+// WriteInAnyOrder implements stream.Unordered, as a marker: each message is sent by
+// a POST of its own.
 func (f *frames) WriteInAnyOrder() {}
 
 // Close implements stream.Frames.
 func (f *frames) Close() error {
 	f.end(jsonrpc.ErrClosed)
 	if f.body != nil {
-		_ = f.body.Close() // what is unread is not wanted
+		_ = f.body.Close() // what is unread does not matter
 	}
 	if f.own {
 		f.http.CloseIdleConnections()

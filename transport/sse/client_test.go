@@ -18,8 +18,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// peer is a scripted server: say makes the event stream say something; ""
-// ends it.
+// peer is a scripted server: what is sent to say goes out on the event stream, and
+// "" ends it.
 type peer struct {
 	*httptest.Server
 	say chan string
@@ -168,7 +168,7 @@ func TestRefusedMessage(t *testing.T) {
 	}
 }
 
-// A server that does not take a message does not hold its caller.
+// A server that does not accept a message does not hold up the caller.
 func TestHungPost(t *testing.T) {
 	p := newPeer(t, "/m", func(_ *peer, _ http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() })
 	conn := p.dial(t, Client{PostTimeout: time.Minute}, newEar())
@@ -183,8 +183,8 @@ func TestHungPost(t *testing.T) {
 	}
 }
 
-// An answer counts when it comes, also before its message was said to be
-// accepted; and a message that is stuck holds up no other one.
+// An answer counts even if it comes before the POST of its request was accepted,
+// and a POST that is stuck holds up no other message.
 func TestAnswerBeforeItsPostIsAccepted(t *testing.T) {
 	p := newPeer(t, "/m", func(p *peer, w http.ResponseWriter, r *http.Request, body string) {
 		switch {
@@ -246,8 +246,8 @@ func TestTooLongMessage(t *testing.T) {
 	}
 }
 
-// A server that does not name its endpoint is given up in time, or when the
-// caller has had enough.
+// Connect gives up a server that does not name its endpoint within the timeout, or
+// before ctx ends.
 func TestNoEndpoint(t *testing.T) {
 	p := newPeer(t, "", nil)
 	if _, err := (&Client{URL: p.URL, ConnectTimeout: 20 * time.Millisecond}).Connect(t.Context(), newEar()); !errors.Is(err, errNoEndpoint) {

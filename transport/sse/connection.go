@@ -18,21 +18,21 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// connection is one client, and the stream that carries what it is told.
+// connection is one client, and the event stream to it.
 type connection struct {
 	id           string
 	principal    string
 	seen         *tap.Conn
 	response     *httpserve.Response
 	conversation *era.Conversation
-	ctx          context.Context //nolint:containedctx // the stream's life: ended with it
+	ctx          context.Context //nolint:containedctx // the stream's lifetime: cancelled at its end
 	end          context.CancelCauseFunc
 
 	mu       sync.Mutex
 	ending   bool
 	requests sync.WaitGroup
-	until    time.Time   // when the newest authorization ends
-	expiry   *time.Timer // nil without an end
+	until    time.Time   // when the authorization that lasts longest expires
+	expiry   *time.Timer // nil if there is none that expires
 }
 
 var _ era.Out = (*connection)(nil)
@@ -47,7 +47,7 @@ func (c *connection) Answer(ctx context.Context, frame []byte, _ *era.Failure) e
 	return c.Message(ctx, frame)
 }
 
-// open serves a stream until its client leaves.
+// open serves a stream until its client disconnects or the stream is ended.
 func (h *Handler) open(w http.ResponseWriter, r *http.Request, sender era.Sender) {
 	c := h.begin(r, sender.Principal, httpserve.ConnOf(w, h.seen))
 	if c == nil {
@@ -67,8 +67,8 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, sender era.Sender
 	c.drain()
 }
 
-// endpoint is where the client of a stream posts to: the stream's own path,
-// written so that no client takes its beginning for a host.
+// endpoint returns where the client of a stream should POST: the stream's own path
+// with a query, in a form whose beginning no client takes for a host.
 func (c *connection) endpoint(stream *url.URL) string {
 	u := url.URL{Path: stream.Path, RawPath: stream.RawPath, RawQuery: "sessionId=" + c.id}
 	s := u.String()
@@ -94,7 +94,7 @@ func (h *Handler) begin(r *http.Request, principal string, seen *tap.Conn) *conn
 	return c
 }
 
-// publish makes a connection known to POST.
+// publish registers a connection, so that a POST can find it.
 func (h *Handler) publish(c *connection) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -112,7 +112,7 @@ func (h *Handler) finish(c *connection) {
 	h.busy.Done()
 }
 
-// drain ends what is being served and waits for it.
+// drain cancels the requests in flight and waits for them.
 func (c *connection) drain() {
 	c.mu.Lock()
 	c.ending = true
@@ -125,9 +125,9 @@ func (c *connection) drain() {
 	c.requests.Wait()
 }
 
-// renew lets the stream go on as long as an authorization of its client. The
-// client cannot open the stream anew without losing what is under way, but it
-// shows with each message that it has a token that is still good.
+// renew extends the life of the stream to the expiry of an authorization of its
+// client. The client cannot reopen the stream without losing the requests in
+// flight, but each of its messages shows that it has a valid token.
 func (c *connection) renew(a *mcp.Authorization) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

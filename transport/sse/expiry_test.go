@@ -15,7 +15,7 @@ import (
 	"github.com/parley-mcp/parley/transport/sse"
 )
 
-// recorder is a response that can be read while it is written.
+// recorder is a response that can be read while it is being written.
 type recorder struct {
 	*httptest.ResponseRecorder
 	mu sync.Mutex
@@ -34,8 +34,8 @@ func (r *recorder) text() string {
 	return r.Body.String()
 }
 
-// The stream is the session; it goes on as long as its client shows that it
-// has a token that is still good.
+// The stream is the session; it goes on as long as the client's messages carry a
+// valid token.
 func TestStreamEndsWithTheAuthorization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := server.New(mcp.Implementation{Name: "t", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})

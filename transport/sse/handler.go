@@ -2,6 +2,7 @@ package sse
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -30,8 +31,8 @@ type Options struct {
 	// WriteTimeout how long a client may take to accept one message. 0 means
 	// 30 seconds.
 	ReadTimeout, WriteTimeout time.Duration
-	// KeepAlive is the time between comments on a quiet stream. 0 means 15
-	// seconds; negative means none.
+	// KeepAlive is the time between the comments that keep a quiet stream open.
+	// 0 means 15 seconds; negative means none.
 	KeepAlive time.Duration
 }
 
@@ -58,10 +59,10 @@ func (o *Options) withDefaults() Options {
 	return d
 }
 
-// Handler serves an mcp.Handler over HTTP with SSE, for clients of 2024-11-05:
-// GET opens the stream, and tells the client where to POST its messages, which
-// is the same path with a query. Mount it at a path of its own, such as /sse.
-// It is safe for concurrent use.
+// Handler serves an mcp.Handler over HTTP+SSE, for clients of 2024-11-05. A GET
+// opens the stream, whose first event tells the client where to POST its messages:
+// the same path with a query. Mount it at a path of its own, such as /sse. It is
+// safe for concurrent use.
 //
 // Spec: 2024-11-05 basic/transports#http-with-sse.
 type Handler struct {
@@ -69,7 +70,7 @@ type Handler struct {
 	opts    Options
 	guard   *httpserve.Guard
 	limits  *httpserve.Limits
-	seen    *tap.Conn // of what is on no connection of its own
+	seen    *tap.Conn // for requests that belong to no stream
 
 	mu      sync.Mutex
 	closed  bool
@@ -79,8 +80,12 @@ type Handler struct {
 
 var _ http.Handler = (*Handler)(nil)
 
-// New returns a Handler. opts may be nil. It fails when an option is wrong.
+// New returns a Handler. opts may be nil. It fails if h is nil or an option is
+// invalid.
 func New(h mcp.Handler, opts *Options) (*Handler, error) {
+	if h == nil {
+		return nil, errors.New("sse.New: the mcp.Handler is nil; pass a server, such as that of server.New")
+	}
 	o := opts.withDefaults()
 	guard, err := httpserve.NewGuard(o.Hosts, o.Origins)
 	if err != nil {
@@ -93,8 +98,9 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	}, nil
 }
 
-// Close ends all streams and waits until their requests have ended, or ctx
-// has. Requests that come later are refused with 503.
+// Close ends all streams and waits until their requests have ended, or until ctx
+// ends and its cause is returned. Streams can no longer be opened afterwards: the
+// answer is 503.
 func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true
@@ -103,7 +109,7 @@ func (h *Handler) Close(ctx context.Context) error {
 	}
 	h.mu.Unlock()
 	done := make(chan struct{})
-	go func() { // ends with the last stream, all of which were just ended
+	go func() { // ends with the last stream; all of them were just cancelled
 		h.busy.Wait()
 		close(done)
 	}()

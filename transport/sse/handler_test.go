@@ -112,7 +112,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Two types of content are none: an intermediary may have read the other.
+// Two Content-Types are refused: an intermediary may have gone by the other one.
 func TestTwoContentTypes(t *testing.T) {
 	ts := start(t)
 	stream, err := ts.Client().Get(ts.URL + "/sse")
@@ -136,6 +136,13 @@ func TestTwoContentTypes(t *testing.T) {
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusUnsupportedMediaType {
 		t.Errorf("status %d", resp.StatusCode)
+	}
+}
+
+// A nil handler is refused before the first request could reach it.
+func TestNewRefusesNil(t *testing.T) {
+	if _, err := sse.New(nil, nil); err == nil || !strings.Contains(err.Error(), "mcp.Handler is nil") {
+		t.Errorf("error = %v, want one that names the handler", err)
 	}
 }
 
@@ -196,7 +203,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// The question fails that a malformed answer is for.
+// A malformed answer fails the question that it is for.
 func TestMalformedAnswerFailsItsQuestion(t *testing.T) {
 	ts := start(t)
 	events, endpoint := dial(t, ts, "/sse")
@@ -222,7 +229,7 @@ func TestMalformedAnswerFailsItsQuestion(t *testing.T) {
 	}
 }
 
-// An endpoint is on this server, whatever the path of the stream looks like.
+// The endpoint is on this server, whatever the path of the stream looks like.
 func TestEndpointOfAStrangePath(t *testing.T) {
 	ts := start(t)
 	for _, path := range []string{"//evil.example/sse", "/a%0d%0ab", "/%2f/x"} {

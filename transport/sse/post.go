@@ -14,7 +14,7 @@ import (
 
 var errEnded = errors.New("the stream has ended")
 
-// post takes what a client sends; the answers come on the stream.
+// post accepts the messages of a client; the answers go out on its stream.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender) {
 	c := h.find(r, sender.Principal)
 	if c == nil {
@@ -39,12 +39,13 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	default:
 		w.WriteHeader(http.StatusAccepted)
-		_, _ = io.WriteString(w, "Accepted") // a client that is gone does not matter
+		_, _ = io.WriteString(w, "Accepted") // it does not matter if the client is gone
 	}
 }
 
-// find returns the connection that a request names, if it may. Who names two
-// names none: an intermediary may have read the other.
+// find returns the connection that a request names, if its principal opened it, or
+// nil. A request that names two finds none: an intermediary may have gone by the
+// other one.
 func (h *Handler) find(r *http.Request, principal string) *connection {
 	ids := r.URL.Query()["sessionId"]
 	if len(ids) != 1 {
@@ -59,8 +60,8 @@ func (h *Handler) find(r *http.Request, principal string) *connection {
 	return c
 }
 
-// connOf returns the connection that a request is shown on: the one it names,
-// or one of its own, which the stream that it opens takes over.
+// connOf returns the tap's connection for a request: that of the stream it names,
+// or a new one, which the stream keeps if the request opens one.
 func (h *Handler) connOf(r *http.Request) *tap.Conn {
 	if c := h.find(r, httpserve.SenderOf(r, h.opts.Principal).Principal); c != nil {
 		return c.seen
@@ -68,7 +69,8 @@ func (h *Handler) connOf(r *http.Request) *tap.Conn {
 	return h.seen.Another()
 }
 
-// body reads the request's body, within its bounds of size and time.
+// body reads the request's body. It returns a status other than 0 when the body is
+// too long, or does not arrive in time.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
 	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
@@ -80,12 +82,12 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
 	return body, 0
 }
 
-// take serves what a body says. Its error says why the body is refused as a
-// whole. Requests run on a goroutine of their own, which ends with the stream
+// take serves the messages in a body. An error says why the body as a whole is
+// refused. Each request runs on a goroutine of its own, which ends with the stream
 // at the latest.
 func (c *connection) take(body []byte, sender era.Sender) error {
 	d := &era.Delivery{Out: c, Sender: sender, Start: func(r *era.Request) bool {
-		c.requests.Go(func() { r.Serve(sender) }) // drain cancels it and waits
+		c.requests.Go(func() { r.Serve(sender) }) // ends with the request, which drain cancels and waits for
 		return true
 	}}
 	if jsonrpc.IsBatch(body) {

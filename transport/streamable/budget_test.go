@@ -18,8 +18,8 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// What one validated typed call may cost a server over HTTP, net/http's own
-// share of it included. The race detector makes its own allocations.
+// What one validated typed call may cost a server over HTTP, including the share
+// of net/http. The race detector makes its own allocations.
 const (
 	maxAllocations = 60
 	maxBytes       = 6 << 10
@@ -86,7 +86,7 @@ func rawRequest(header, body string) []byte {
 	return fmt.Appendf(nil, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n%sContent-Length: %d\r\n\r\n%s", header, len(body), body)
 }
 
-// rawClient is a client that costs next to nothing.
+// rawClient is a client that hardly allocates.
 type rawClient struct {
 	b    *testing.B
 	conn net.Conn
@@ -120,7 +120,7 @@ func (c *rawClient) send(request []byte) (head, body string) {
 	return head, body
 }
 
-// exchange sends a request and reads past its answer, which must be a result.
+// exchange sends a request and skips its answer, which must be a result.
 func (c *rawClient) exchange(request []byte) {
 	c.write(request)
 	ok := false

@@ -13,47 +13,49 @@ import (
 	"github.com/parley-mcp/parley/transport/sse"
 )
 
-// Client is the transport to a server at a URL: Streamable HTTP of every
-// revision, and HTTP+SSE where a server has only that. Its fields must not
-// change once it is in use; it is safe for concurrent use.
+// Client is the transport to a server at a URL. It speaks the Streamable HTTP of
+// every revision, and HTTP+SSE if the server has only that. Its fields must not be
+// changed while it is in use; it is safe for concurrent use.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
 // Spec: 2025-11-25 basic/transports#streamable-http.
 type Client struct {
 	// URL is the MCP endpoint, for example "https://example.com/mcp".
 	URL string
-	// HTTP makes the requests. nil means a client of its own, with the proxies
-	// of the environment. Its CheckRedirect is not used: redirects are followed
-	// within the origin of the URL only, and only those that keep the request
-	// as it is (307 and 308), so that credentials never leave. A Timeout would
-	// end streams that are meant to stay open.
+	// HTTP makes the requests. nil means a new http.Client for each connection,
+	// with the proxies of the environment. Its CheckRedirect is not used: only
+	// redirects that preserve the request (307 and 308) are followed, and only
+	// within the origin of the URL, so that credentials never leave it. A Timeout
+	// would end streams that are meant to stay open.
 	HTTP *http.Client
-	// Header is added to every request. What the protocol itself sends wins.
+	// Header is added to every request. The protocol's own header fields take
+	// precedence.
 	Header http.Header
-	// Logger hears of what the server does wrong. nil means slog.Default().
+	// Logger records what the server does wrong. nil means slog.Default().
 	Logger *slog.Logger
 	// MaxMessageBytes bounds one message of the server. 0 means 64 MiB.
 	MaxMessageBytes int
-	// MaxReconnects is how often in a row a stream that broke off is asked
-	// for without anything coming of it. 0 means 5; negative means never.
+	// MaxReconnects is how many attempts in a row to resume a broken stream may
+	// bring no event before the client gives up. 0 means 5; negative means that it
+	// never tries.
 	MaxReconnects int
-	// ReconnectDelay is how long to wait before that when the server does not
-	// say; attempts that fail double it. 0 means 1 second.
+	// ReconnectDelay is the wait before the first attempt, unless the server asks
+	// for another one; each failed attempt doubles it. 0 means 1 second.
 	ReconnectDelay time.Duration
-	// NoSSEFallback does not try HTTP+SSE with a server that refuses
+	// NoSSEFallback disables the fallback to HTTP+SSE with a server that refuses
 	// initialize.
 	NoSSEFallback bool
-	// CloseTimeout is how long Close may take to tell the server that the
-	// session is over, and how long a cancellation may take to be delivered.
-	// 0 means 5 seconds.
+	// CloseTimeout bounds how long Close waits for the server to accept the end of
+	// the session, and how long a cancellation may take to be delivered. 0 means 5
+	// seconds.
 	CloseTimeout time.Duration
 }
 
 var _ mcp.Transport = (*Client)(nil)
 
-// HTTPError says that a server answered a request with a status that is no
-// success, and without a message of the protocol that would say more. A 401
-// and a 403 always are one; WWW-Authenticate is in its Header.
+// HTTPError says that a server answered an HTTP request with a status that is not
+// a success, and without an error of the protocol in the body. A 401 or 403 is
+// always returned as an HTTPError, whose Header has WWW-Authenticate.
 type HTTPError = sse.HTTPError
 
 // Name implements mcp.Transport: the URL, without a password.
@@ -84,23 +86,23 @@ func (c *Client) withDefaults() Client {
 	return d
 }
 
-// Connect returns a connection. There is no I/O yet: a server that cannot be
-// reached is an error of the first call. The connection opens a session when
-// it carries initialize, and ends with it; without one it does not end by
-// itself.
+// Connect implements mcp.Transport. It does no I/O: if the server cannot be
+// reached, the first call fails. The connection opens a session when it carries
+// initialize, and ends when the server ends that session; without a session only
+// Close ends it.
 func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, error) {
 	u, err := httpcall.ParseURL(c.URL)
 	if err != nil {
 		return nil, err
 	}
-	blank, err := http.NewRequest(http.MethodPost, u.String(), nil) //nolint:noctx // each that is made of it has one
+	blank, err := http.NewRequest(http.MethodPost, u.String(), nil) //nolint:noctx // each request that is copied from it has one
 	if err != nil {
 		return nil, err
 	}
-	l := &conn{opts: c.withDefaults(), seen: tap.Take(ctx), blank: blank, http: httpcall.Guarded(c.HTTP), own: c.HTTP == nil, done: make(chan struct{})}
-	l.header = baseHeader(c.Header)
-	l.postHeader = toPost(l.header)
-	l.ctx, l.end = context.WithCancelCause(context.Background())
-	l.inbound = l.inbox(receiver)
-	return l, nil
+	cn := &conn{opts: c.withDefaults(), seen: tap.Take(ctx), blank: blank, http: httpcall.Guarded(c.HTTP), own: c.HTTP == nil, done: make(chan struct{})}
+	cn.header = baseHeader(c.Header)
+	cn.postHeader = toPost(cn.header)
+	cn.ctx, cn.end = context.WithCancelCause(context.Background())
+	cn.inbound = cn.inbox(receiver)
+	return cn, nil
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// BenchmarkClient measures typed calls of a client over HTTP, one at a time
-// and many at a time, beside a floor that is bare net/http and encoding/json.
-// The server costs next to nothing.
+// BenchmarkClient measures typed calls of a client over HTTP, one at a time and
+// many at a time, and as the floor the same calls with bare net/http and
+// encoding/json. The server costs next to nothing.
 func BenchmarkClient(b *testing.B) {
 	for _, r := range []mcp.Revision{mcp.Revision20260728, mcp.Revision20251125} {
 		for _, events := range []bool{false, true} {
@@ -137,7 +137,7 @@ func bareCall(web *http.Client, url string) error {
 	if err == nil && answer.Result.Structured.Sum != 3 {
 		err = fmt.Errorf("got %+v", answer)
 	}
-	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection can be reused
 	return err
 }
 

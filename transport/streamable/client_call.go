@@ -15,38 +15,38 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// call is one message on its way, or what the stream that belongs to none is
-// read for: then m is nil.
+// call is a message that is being sent, and for a request what came of it. The
+// standing stream, which belongs to no message, is read for a call whose m is nil.
 type call struct {
 	m         *jsonrpc.Message
-	ctx       context.Context //nolint:containedctx // its caller's: the server's questions that belong to it have its values
+	ctx       context.Context //nolint:containedctx // the caller's; the server's questions during the call get its values
 	frame     []byte
 	stateless bool
-	version   string // stateless: its own
-	name      string // what Mcp-Name says
-	named     bool
+	version   string // of a stateless message
+	name      string // the value of Mcp-Name
+	named     bool   // whether there is one
 	meta      json.RawMessage
 	session   string // the session it was sent in
 
-	// What came of it, on which connection.
+	// The connection, and the answer or the reason why there is none.
 	conn   *conn
 	answer *jsonrpc.Message
 	failed error
 }
 
-// newCall reads out of a message what goes into headers. Whether it carries a
-// protocol version of its own decides its era.
+// newCall encodes a message and extracts what goes into headers. The message is of
+// the stateless era if it carries a protocol version of its own.
 func newCall(m *jsonrpc.Message) (*call, error) {
 	frame, err := jsonrpc.Append(nil, m)
 	if err != nil {
 		return nil, err
 	}
 	c := &call{m: m, frame: frame}
-	// Append has found the params valid.
+	// Append has checked that the params are valid JSON.
 	c.meta = wire.Find(m.Params, "_meta")
 	if version := wire.Find(c.meta, mcp.MetaProtocolVersion); version != nil {
 		c.stateless = true
-		c.version, _ = wire.Text(version) // what is no string is the server's to refuse
+		c.version, _ = wire.Text(version) // the server refuses a version that is not a string
 	}
 	if name := named(m); name != nil {
 		c.name, c.named = wire.Text(name)
@@ -54,8 +54,8 @@ func newCall(m *jsonrpc.Message) (*call, error) {
 	return c, nil
 }
 
-// headerOf returns the header of a call's POST. It remembers in the call what
-// session it is part of.
+// headerOf returns the header of a call's POST, and sets the session of a call
+// that is part of one.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#request-metadata.
 // Spec: 2025-11-25 basic/transports#protocol-version-header.
@@ -66,9 +66,10 @@ func (c *conn) headerOf(call *call) http.Header {
 	case call.stateless:
 		c.standardHeader(h, call, call.version)
 	case call.m.Method == mcp.MethodInitialize:
-		// It opens the session that the others are part of.
+		// It opens the session, so it names none.
 	case version == "" && session == "" && stateless != "":
-		// A notification of the stateless era, which defines none.
+		// A notification without a version of its own, on a connection that has
+		// carried only stateless requests.
 		c.standardHeader(h, call, stateless)
 	default:
 		call.session = session
@@ -77,9 +78,8 @@ func (c *conn) headerOf(call *call) http.Header {
 	return h
 }
 
-// place returns where the connection is when a call is made, and notes what
-// the call changes of it: the session, its version, and the version of the
-// last stateless request.
+// place returns the state of the connection for a call: the session, its version,
+// and the version of the last stateless request. The call updates the latter.
 func (c *conn) place(call *call) (session, version, stateless string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,7 @@ func (c *conn) place(call *call) (session, version, stateless string) {
 	return c.session, c.version, c.stateless
 }
 
-// standardHeader says in headers what a message of the stateless era says.
+// standardHeader sets the headers that mirror a message of the stateless era.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#standard-request-headers.
 func (c *conn) standardHeader(h http.Header, call *call, version string) {
@@ -106,8 +106,8 @@ func (c *conn) standardHeader(h http.Header, call *call, version string) {
 	}
 }
 
-// sessionHeader says what session a request is part of, and its version; ""
-// is none.
+// sessionHeader sets the headers that name the session and its version, except
+// those that are "".
 //
 // Spec: 2025-11-25 basic/transports#session-management (2).
 func sessionHeader(h http.Header, session, version string) {
@@ -135,14 +135,14 @@ func (c *conn) roundTrip(ctx context.Context, call *call) (*jsonrpc.Message, err
 	if call.m.Method == mcp.MethodInitialize {
 		if err := c.assigned(fieldSession.get(resp.Header)); err != nil {
 			defer f.over()
-			_ = resp.Body.Close() // what is in it is not wanted
+			_ = resp.Body.Close() // its content does not matter
 			return nil, err
 		}
 	}
 	return c.answer(f, call, resp) //nolint:contextcheck // the server's questions outlive the call
 }
 
-// answer reads the answer out of a successful response.
+// answer reads the answer from a successful response.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (6).
 func (c *conn) answer(f *flight, call *call, resp *http.Response) (*jsonrpc.Message, error) {
@@ -163,7 +163,7 @@ func (c *conn) answer(f *flight, call *call, resp *http.Response) (*jsonrpc.Mess
 	f.arrived(resp.Body)
 	m, err := c.take(call, body)
 	if m == nil && err == nil {
-		err = fmt.Errorf("the server sent something that is no answer to request %s", call.m.ID)
+		err = fmt.Errorf("the server sent something that is not an answer to request %s", call.m.ID)
 	}
 	return m, err
 }
@@ -174,13 +174,13 @@ func (c *conn) noAnswer(resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("the server answered %d %s, which carries no answer", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
-	head, _ := readBody(resp.Body, 64, 64) // for the message; what is missing does not matter
+	head, _ := readBody(resp.Body, 64, 64) // only to quote it; a part is enough
 	return fmt.Errorf("the server sent %q, neither JSON nor an event stream; is %q an MCP endpoint? It begins %q",
 		resp.Header.Get("Content-Type"), c.opts.Name(), head[:min(len(head), 64)])
 }
 
-// refused makes the answer out of a response that is no success: the error
-// in its body, or an error of this side's.
+// refused handles a response whose status is not a success. It returns the error
+// response in the body as the answer, or otherwise an error of the client's own.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#backward-compatibility.
 // Spec: 2025-11-25 basic/transports#session-management (3).
@@ -201,25 +201,25 @@ func (c *conn) refused(f *flight, call *call, resp *http.Response) (*jsonrpc.Mes
 	return m, nil
 }
 
-// forgets reports whether a refusal of a request means that the server does
-// not know the session that the request named. refusal is its body, nil if
-// that is no message.
+// forgets reports whether a refusal means that the server does not know the session
+// that the request named. refusal is the error response in the body, or nil;
+// request is nil for a GET.
 //
 // Spec: 2025-11-25 basic/transports#session-management (3).
 func forgets(status int, request *call, refusal *jsonrpc.Message) bool {
 	switch {
 	case status == http.StatusNotFound:
-		// Only the request itself can have an unknown method.
+		// Unless it is the method of the request that is not found.
 		return refusal == nil || request == nil || request.m.Kind == jsonrpc.Response || refusal.ID != request.m.ID || refusal.Error.Code != jsonrpc.CodeMethodNotFound
 	case status != http.StatusBadRequest || refusal == nil || !refusal.ID.IsZero() || refusal.Error.Code != codeTypeScript:
 		return false
 	}
-	// Servers made after the examples of the TypeScript SDK say it like this.
+	// This is the wording of servers modelled on the TypeScript SDK's examples.
 	words := strings.ToLower(refusal.Error.Message)
 	return strings.Contains(words, "session") || strings.Contains(words, "not initialized")
 }
 
-// codeTypeScript is what the TypeScript SDK says when nothing else fits.
+// codeTypeScript is the code that the TypeScript SDK uses when no other fits.
 const codeTypeScript = -32000
 
 // rpcError returns the error response in a body, or nil.
@@ -231,7 +231,7 @@ func (c *conn) rpcError(body []byte) *jsonrpc.Message {
 	return m
 }
 
-// deliver posts a message that has no answer.
+// deliver posts a message that gets no answer.
 func (c *conn) deliver(ctx context.Context, call *call) error {
 	f := c.begin(ctx)
 	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.headerOf(call)) //nolint:bodyclose,contextcheck // landed closes it; the flight ends with ctx
@@ -250,8 +250,8 @@ func (c *conn) deliver(ctx context.Context, call *call) error {
 	return m.Error
 }
 
-// callStateless makes a call of the stateless era. Closing its stream is what
-// cancels it.
+// callStateless makes a call of the stateless era, which is cancelled by closing
+// its stream.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#cancellation.
 func (c *conn) callStateless(ctx context.Context, call *call) (*jsonrpc.Message, error) {
@@ -274,16 +274,15 @@ func (c *conn) callSession(ctx context.Context, call *call) (*jsonrpc.Message, e
 	if call.m.Method == mcp.MethodInitialize {
 		return c.initialized(ctx, call, m, err)
 	}
-	// A disconnection does not cancel here.
+	// In a session a disconnection does not cancel a request.
 	// Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 	if err != nil && ctx.Err() != nil {
-		c.withdraw(call, err) //nolint:contextcheck // the call's own has ended
+		c.withdraw(call, err) //nolint:contextcheck // the call's context has ended
 	}
 	return m, err
 }
 
-// withdraw tells the server that an answer is no longer wanted. It does not
-// hold up the caller.
+// withdraw tells the server that an answer is no longer wanted. It does not block.
 func (c *conn) withdraw(request *call, why error) {
 	m, err := jsonrpc.NewNotification(mcp.NoteCancelled, &mcp.CancelledParams{RequestID: request.m.ID, Reason: why.Error()})
 	if err != nil {
@@ -294,7 +293,7 @@ func (c *conn) withdraw(request *call, why error) {
 		return
 	}
 	c.spawnFarewell(func() { // ends with the POST, after CloseTimeout at the latest, or with the connection
-		ctx, cancel := context.WithTimeoutCause(c.ctx, c.opts.CloseTimeout, errors.New("the server did not take it in time"))
+		ctx, cancel := context.WithTimeoutCause(c.ctx, c.opts.CloseTimeout, errors.New("the server did not accept the cancellation in time"))
 		defer cancel()
 		if err := c.deliver(ctx, note); err != nil {
 			c.opts.Logger.Debug("cancellation not delivered", "server", c.opts.Name(), "error", err)

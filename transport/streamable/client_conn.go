@@ -15,26 +15,26 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// conn is a client's connection to a server: nothing but what is known of the
-// server, until there is a session.
+// conn is a client's connection to a server. Until there is a session it is no more
+// than what the client has learned about the server.
 type conn struct {
 	opts       Client // with its defaults
 	seen       *tap.Conn
-	blank      *http.Request // what the others are made of
-	header     http.Header   // what the user adds to every request
-	postHeader http.Header   // and what every POST has
+	blank      *http.Request // the template of every request
+	header     http.Header   // of every request: Client.Header
+	postHeader http.Header   // of every POST
 	http       *http.Client
-	own        bool // http is this connection's own
+	own        bool // http was made for this connection
 	inbound    era.Inbound
-	refusals   serial.Queue // of requests of the server
+	refusals   serial.Queue // of the server's requests
 	tools      toolHeaders
 	lastID     atomic.Int64
 
-	ctx       context.Context //nolint:containedctx // the connection's life: ended by its end
+	ctx       context.Context //nolint:containedctx // the connection's lifetime: cancelled when it ends
 	end       context.CancelCauseFunc
 	done      chan struct{}
 	work      sync.WaitGroup
-	farewells sync.WaitGroup // cancellations on their way
+	farewells sync.WaitGroup // cancellations that are being delivered
 
 	mu        sync.Mutex
 	closing   bool
@@ -43,8 +43,8 @@ type conn struct {
 	session   string   // its identifier, if the server gave it one
 	version   string   // of the session; "" while there is none
 	stateless string   // the version of the last stateless request
-	listening bool     // the standing stream was begun
-	old       mcp.Conn // what carries everything once the server turned out to speak HTTP+SSE
+	listening bool     // the standing stream has been requested
+	old       mcp.Conn // carries everything if the server turned out to speak HTTP+SSE
 }
 
 var _ mcp.Conn = (*conn)(nil)
@@ -92,8 +92,8 @@ func (c *conn) Send(ctx context.Context, notification *jsonrpc.Message) error {
 	return nil
 }
 
-// ready returns the connection that has taken over, if one has, or why nothing
-// can be sent any more.
+// ready returns the HTTP+SSE connection if it has replaced this one. An error says
+// why nothing can be sent any more.
 func (c *conn) ready(ctx context.Context) (mcp.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +120,7 @@ func (c *conn) spawn(f func()) bool {
 	return true
 }
 
-// spawnFarewell is spawn for what Close waits for before it ends the
+// spawnFarewell is spawn for functions that Close lets finish before it ends the
 // connection.
 func (c *conn) spawnFarewell(f func()) {
 	c.mu.Lock()
@@ -135,9 +135,9 @@ func (c *conn) spawnFarewell(f func()) {
 	})
 }
 
-// lose ends the connection: the server has forgotten its session. Calls in
-// flight may have been processed, so they are not told that they were
-// refused.
+// lose ends the connection because the server no longer knows its session. It
+// returns the error for the call that was refused. Calls in flight fail with
+// another one, since they may have been processed.
 //
 // Spec: 2025-11-25 basic/transports#session-management (3).
 func (c *conn) lose() error {
@@ -146,7 +146,8 @@ func (c *conn) lose() error {
 	return err
 }
 
-// finish ends the connection for a reason, which calls in flight fail with.
+// finish ends the connection. err becomes what Err returns, and calls in flight
+// fail with inFlight.
 func (c *conn) finish(err, inFlight error) {
 	c.mu.Lock()
 	if !c.ended {
@@ -170,8 +171,8 @@ func (c *conn) Err() error {
 	return c.err
 }
 
-// Close implements mcp.Conn. It tells the server that the session is over; a
-// server that does not hear it has to find out by itself.
+// Close implements mcp.Conn. It ends the session at the server, within
+// CloseTimeout; a server that this does not reach has to let the session expire.
 //
 // Spec: 2025-11-25 basic/transports#session-management (5).
 func (c *conn) Close() error {
@@ -179,7 +180,7 @@ func (c *conn) Close() error {
 	c.closing = true
 	alive, session, version, old := !c.ended, c.session, c.version, c.old
 	c.mu.Unlock()
-	// A server that hears of cancellations stops work that nobody wants.
+	// So that the server can stop work that nobody wants.
 	serial.WaitFor(&c.farewells, c.opts.CloseTimeout)
 	c.finish(nil, jsonrpc.ErrClosed)
 	var err error
@@ -197,7 +198,7 @@ func (c *conn) Close() error {
 	return err
 }
 
-// delete ends the session.
+// delete tells the server that the session is over.
 func (c *conn) delete(session, version string) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), c.opts.CloseTimeout, errors.New("the server did not answer in time"))
 	defer cancel()
@@ -209,7 +210,7 @@ func (c *conn) delete(session, version string) {
 		return
 	}
 	drain(resp.Body)
-	// A 405 says that sessions end when the server wants.
+	// A 405 says that only the server ends sessions.
 	if resp.StatusCode/100 != 2 && resp.StatusCode != http.StatusMethodNotAllowed {
 		c.opts.Logger.Debug("session not ended", "server", c.opts.Name(), "status", resp.StatusCode)
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/parley-mcp/parley/transport/sse"
 )
 
-// fallBack tries HTTP+SSE with a server that has refused initialize, and goes
-// on with it for good if it answers.
+// fallBack tries HTTP+SSE with a server that has refused initialize, and uses it
+// from then on if the server answers.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#http-sse-transport-2024-11-05.
 func (c *conn) fallBack(ctx context.Context, initialize *call, refused error) (*jsonrpc.Message, error) {
 	older := &sse.Client{URL: c.opts.URL, HTTP: c.http, Header: c.opts.Header, MaxMessageBytes: c.opts.MaxMessageBytes}
 	old, err := older.Connect(tap.With(ctx, c.seen), c.inbound.Receiver)
 	if err != nil {
-		return nil, fmt.Errorf("%w (and it does not speak HTTP+SSE either: %v)", refused, err) //nolint:errorlint // the first reason is the one to act on
+		return nil, fmt.Errorf("%w (and it does not speak HTTP+SSE either: %v)", refused, err) //nolint:errorlint // refused is the one to act on
 	}
 	if !c.replace(old) {
 		_ = old.Close() // nothing was sent
@@ -28,8 +28,8 @@ func (c *conn) fallBack(ctx context.Context, initialize *call, refused error) (*
 	return old.RoundTrip(ctx, initialize.m)
 }
 
-// replace lets another connection carry everything from now on. This one ends
-// when that does. It reports false when this one has ended already.
+// replace lets old carry everything from now on. This connection ends when old
+// does. It reports false if this connection has ended already.
 func (c *conn) replace(old mcp.Conn) bool {
 	c.mu.Lock()
 	ended := c.ended

@@ -14,8 +14,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// older serves HTTP+SSE at the URL that refuses to be posted to, and messages
-// at /messages.
+// older serves HTTP+SSE at a URL that refuses POST, and accepts messages at
+// /messages.
 type older struct {
 	status   int
 	endpoint string
@@ -56,7 +56,7 @@ func newOlder(t *testing.T, status int) (*older, *httptest.Server) {
 	return o, scripted(t, o.serve)
 }
 
-// A server that knows only HTTP+SSE is spoken to by HTTP+SSE, for good.
+// With a server that has only HTTP+SSE, the client switches to it for good.
 func TestFallback(t *testing.T) {
 	for _, status := range []int{400, 404, 405} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -119,8 +119,8 @@ func TestFallbackIsNotTried(t *testing.T) {
 	}
 }
 
-// What is not HTTP+SSE either is an error that names the first refusal, and
-// leaves nothing behind.
+// A server that does not speak HTTP+SSE either is an error that names the first
+// refusal, and leaves nothing behind.
 func TestFallbackFails(t *testing.T) {
 	tests := map[string]struct {
 		get  func(p *posted)

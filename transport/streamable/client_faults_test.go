@@ -28,8 +28,8 @@ func TestUnauthorized(t *testing.T) {
 	}
 }
 
-// A server that says nothing holds a call up for as long as its context
-// allows, wherever it stops; and it sees that the call was given up.
+// Wherever a server stops responding, a call ends with its context, and the server
+// sees that it was given up.
 func TestHungServer(t *testing.T) {
 	gone := make(chan struct{}, 10)
 	hang := func(p *posted) {
@@ -159,8 +159,8 @@ func (t traced) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), t.trace)))
 }
 
-// The connection of an answered call is used again, even when its context
-// ended with the answer.
+// The HTTP connection of an answered call is reused, even if the call's context ended
+// with the answer.
 func TestConnectionsAreReused(t *testing.T) {
 	s := scripted(t, func(p *posted) { p.events(p.answer(`{}`)) })
 	kept := make(chan error, 1)

@@ -12,8 +12,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// A 404 means that the session is over: the call was refused, calls in flight
-// may not have been, and nothing more can be sent.
+// A 404 means that the session is over: this call was refused, calls in flight may
+// have been processed, and nothing more can be sent.
 func TestSessionGone(t *testing.T) {
 	began := make(chan struct{})
 	deleted := false
@@ -56,7 +56,7 @@ func TestSessionGone(t *testing.T) {
 	}
 }
 
-// What other servers say instead of 404, and what only sounds like it.
+// What other servers answer instead of 404, and answers that only look like it.
 func TestSessionGoneInOtherWords(t *testing.T) {
 	tests := map[string]struct {
 		status int
@@ -135,7 +135,7 @@ func TestUnknownMethodInSession(t *testing.T) {
 	}
 }
 
-// Close waits for a server that does not answer no longer than it is told to.
+// Close waits for a server that does not answer, but no longer than CloseTimeout.
 func TestCloseIsBounded(t *testing.T) {
 	s := scripted(t, sessionScript(func(p *posted) { <-p.Context().Done() }, nil))
 	conn := dial(t, s, Client{CloseTimeout: 20 * time.Millisecond}, newEar())

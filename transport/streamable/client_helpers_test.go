@@ -40,7 +40,7 @@ func (p *posted) object(status int, member string) {
 	fmt.Fprintf(p.w, `{"jsonrpc":"2.0","id":%s,%s}`, p.ID, member)
 }
 
-// events writes pieces of an event stream, as they are.
+// events writes pieces of an event stream verbatim.
 func (p *posted) events(pieces ...string) {
 	p.w.Header().Set("Content-Type", "text/event-stream")
 	for _, s := range pieces {
@@ -90,7 +90,7 @@ func scripted(t *testing.T, script func(p *posted)) *httptest.Server {
 	return s
 }
 
-// ear is a receiver that remembers.
+// ear is a receiver that remembers what it receives.
 type ear struct {
 	notes   chan *jsonrpc.Message
 	request func(ctx context.Context, m *jsonrpc.Message) (any, *jsonrpc.Error)
@@ -142,7 +142,7 @@ func modern(id int64, method, members string) *jsonrpc.Message {
 	return request(id, method, "{"+members+versionMeta+"}")
 }
 
-// within fails the test when nothing comes of a channel.
+// within fails the test if a channel yields nothing in time.
 func within[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
 	timer := time.NewTimer(10 * time.Second)

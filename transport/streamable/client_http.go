@@ -14,17 +14,17 @@ import (
 	"github.com/parley-mcp/parley/internal/tap"
 )
 
-// maxErrorBody is how much of the body of a refusal is read to find out
-// whether it is a message.
+// maxErrorBody is how many bytes of a refusal's body are read to find out whether
+// it is a message.
 const maxErrorBody = 1 << 20
 
-// flight is an HTTP request and its response. It may outlive the context of
-// its caller by as long as it takes to make the connection usable again.
+// flight is an HTTP request and its response. It may outlive its caller's context
+// while the rest of the body is read so that the HTTP connection can be reused.
 type flight struct {
 	conn   *conn
 	ctx    context.Context //nolint:containedctx // the request's own
 	cancel context.CancelCauseFunc
-	detach func() bool // from the caller
+	detach func() bool // from the caller's context
 }
 
 // begin returns a flight that ends with ctx, and with the connection.
@@ -38,11 +38,11 @@ func (c *conn) begin(ctx context.Context) *flight {
 // flightContext ends with the connection and has the values of the caller.
 type flightContext struct {
 	context.Context                 //nolint:containedctx // the connection's
-	caller          context.Context //nolint:containedctx // its values are what counts
+	caller          context.Context //nolint:containedctx // only its values are used
 }
 
-// Value asks the connection first: package context looks there for whose end
-// is the flight's, too.
+// Value asks the connection first: package context uses Value to find the
+// cancelCtx to attach a child to, which has to be the connection's.
 func (c flightContext) Value(key any) any {
 	if v := c.Context.Value(key); v != nil {
 		return v
@@ -50,13 +50,14 @@ func (c flightContext) Value(key any) any {
 	return c.caller.Value(key)
 }
 
-// over ends the flight, and with it the response that is still coming.
+// over ends the flight, and with it any response that is still arriving.
 func (f *flight) over() {
 	f.detach()
 	f.cancel(nil)
 }
 
-// reason prefers why the flight was ended to what that did to it.
+// reason replaces an error that ending the flight has caused by the cause of the
+// ending.
 func (f *flight) reason(err error) error {
 	if err != nil && f.ctx.Err() != nil {
 		return context.Cause(f.ctx)
@@ -64,24 +65,25 @@ func (f *flight) reason(err error) error {
 	return err
 }
 
-// drainTime is how long a server may take to end a stream on which it has
-// said everything, for its connection to be used again.
+// drainTime is how long a server may take to end the stream after the answer for
+// the HTTP connection to be reused.
 const drainTime = 250 * time.Millisecond
 
-// arrived ends a flight whose body was read to its end: its connection can be
-// used again already.
+// arrived ends a flight whose body was read to its end, so that the HTTP connection
+// can be reused already.
 func (f *flight) arrived(body io.Closer) {
 	f.over()
 	_ = body.Close() // nothing is left in it
 }
 
-// landed ends a flight whose answer has come, after the rest of its body.
+// landed ends a flight whose answer has arrived, once the rest of its body has been
+// read in the background.
 func (f *flight) landed(body io.ReadCloser) {
 	if body == http.NoBody {
 		f.arrived(body)
 		return
 	}
-	f.detach()                       // callers end their context as soon as they have the answer
+	f.detach()                       // the caller may cancel its context as soon as it has the answer
 	started := f.conn.spawn(func() { // ends with the body, after drainTime, or with the connection
 		defer f.over()
 		timer := time.AfterFunc(drainTime, func() { f.cancel(nil) })
@@ -90,18 +92,18 @@ func (f *flight) landed(body io.ReadCloser) {
 	})
 	if !started {
 		f.over()
-		_ = body.Close() // what is unread is not wanted
+		_ = body.Close() // what is unread does not matter
 	}
 }
 
-// drain reads what little may be left of a body, so that its connection can
-// be used again, and closes it.
+// drain reads the rest of a body, if it is short, so that the HTTP connection can
+// be reused, and closes it.
 func drain(body io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, body, 64<<10)
-	_ = body.Close() // what is unread is not wanted
+	_ = body.Close() // what is unread does not matter
 }
 
-// do sends a request with a header of its own.
+// do sends a request. It takes over the header.
 func (c *conn) do(ctx context.Context, method string, body []byte, header http.Header) (*http.Response, error) {
 	req := c.blank.WithContext(ctx)
 	to := *c.blank.URL // a RoundTripper may change it, though it should not
@@ -121,33 +123,32 @@ func (c *conn) do(ctx context.Context, method string, body []byte, header http.H
 		return resp, err
 	}
 	seen.Responded(resp.StatusCode, resp.Header)
-	if resp.Body != http.NoBody { // which is told by its value
+	if resp.Body != http.NoBody { // landed recognizes it by its value
 		resp.Body = seen.Carry(resp.Body)
 	}
 	return resp, nil
 }
 
-// show shows the frame that a response is, as far as it was read.
+// show shows the body of a JSON response to the tap, if there is one.
 func show(resp *http.Response, frame []byte) {
 	if seen := tap.Of(resp.Body); seen != nil && mediaType(resp) == "application/json" {
 		seen.Answer(frame, "")
 	}
 }
 
-// baseHeader returns what the user adds to every request.
+// baseHeader returns a copy of Client.Header without the protocol's own fields.
 func baseHeader(added http.Header) http.Header {
 	h := make(http.Header, len(added))
 	for name, values := range added {
 		h[http.CanonicalHeaderKey(name)] = append([]string(nil), values...)
 	}
-	// What the protocol says must not be said by anybody else.
 	for _, f := range []field{fieldVersion, fieldSession, fieldMethod, fieldName, fieldLast} {
 		f.del(h)
 	}
 	return h
 }
 
-// toPost adds to a header what every POST has.
+// toPost returns a copy of a header with the fields that every POST has.
 func toPost(base http.Header) http.Header {
 	h := base.Clone()
 	h.Set("Content-Type", "application/json")
@@ -159,7 +160,7 @@ func toPost(base http.Header) http.Header {
 func mediaType(resp *http.Response) string {
 	header := resp.Header.Get("Content-Type")
 	if header == "application/json" || header == sse.ContentType {
-		return header // nearly all are
+		return header // the usual case, without parsing
 	}
 	kind, _, err := mime.ParseMediaType(header)
 	if err != nil {
@@ -168,7 +169,7 @@ func mediaType(resp *http.Response) string {
 	return kind
 }
 
-// httpError makes an error of a response whose body was read.
+// httpError returns the error for a response whose body was read.
 func httpError(resp *http.Response, body []byte) *HTTPError {
 	return &HTTPError{
 		Method: resp.Request.Method, URL: resp.Request.URL.Redacted(),
@@ -176,23 +177,22 @@ func httpError(resp *http.Response, body []byte) *HTTPError {
 	}
 }
 
-// A body whose length is not known gets typicalBody bytes of room before any of
-// it is there. One that says how long it is gets at most maxAhead: that may be
-// a lie.
+// A body of unknown length gets a buffer of typicalBody bytes at first. One of an
+// announced length gets that, but at most maxAhead: the length may be a lie.
 const (
 	typicalBody = 512
 	maxAhead    = 1 << 20
 )
 
-// readBody reads a body of at most limit bytes to its end. length is how long
-// it says it is; negative is unknown.
+// readBody reads a body to its end, and fails if it is longer than limit bytes.
+// length is the announced length, negative if it is unknown.
 func readBody(body io.Reader, length int64, limit int) ([]byte, error) {
 	if length < 0 {
 		length = typicalBody
 	}
 	b, err := readTo(make([]byte, 0, min(length, maxAhead)+1), io.LimitReader(body, int64(limit)+1))
 	if err != nil {
-		return nil, fmt.Errorf("the answer did not arrive whole: %w", err)
+		return nil, fmt.Errorf("the answer did not arrive completely: %w", err)
 	}
 	if len(b) > limit {
 		return nil, fmt.Errorf("the answer is over the limit of %d bytes; see Client.MaxMessageBytes", limit)
@@ -200,7 +200,7 @@ func readBody(body io.Reader, length int64, limit int) ([]byte, error) {
 	return b, nil
 }
 
-// readTo is io.ReadAll into room that is there already.
+// readTo is io.ReadAll that appends to b.
 func readTo(b []byte, r io.Reader) ([]byte, error) {
 	for {
 		n, err := r.Read(b[len(b):cap(b)])
@@ -217,8 +217,8 @@ func readTo(b []byte, r io.Reader) ([]byte, error) {
 	}
 }
 
-// newReader reads the events of a stream; the limit is on messages, to which
-// the names of the fields come.
+// newReader returns a reader of the events of a stream. MaxMessageBytes bounds the
+// message; an event also has field names.
 func (c *conn) newReader(body io.Reader) *sse.Reader {
 	return sse.NewReader(body, c.opts.MaxMessageBytes+1024)
 }

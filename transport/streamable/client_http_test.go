@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// As many connections as there were calls at a time are kept for those that
-// follow.
+// As many idle connections are kept as there were concurrent calls, for the calls
+// that follow.
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	const atATime = 128
 	var opened, waiting atomic.Int64
@@ -21,7 +21,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		if waiting.Add(1) == atATime {
 			close(all)
 		}
-		<-all // so that the calls are at one time, at first
+		<-all // so that the first calls are concurrent
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{}}`, strings.TrimPrefix(r.Header.Get("Mcp-Method"), "x/"))
 	}))

@@ -47,8 +47,8 @@ func handshake(t *testing.T, conn mcp.Conn) {
 	}
 }
 
-// Each request says what session and what revision it belongs to, but for
-// initialize, which opens the one and proposes the other; Close ends it.
+// Every request names its session and revision, except initialize, which opens the
+// former and proposes the latter. Close ends the session.
 func TestSessionHeaders(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]http.Header{}
@@ -154,7 +154,7 @@ func TestQuestionWithdrawn(t *testing.T) {
 	within(t, "the end of the question", ended)
 }
 
-// A call that is given up is cancelled by a notification; initialize never.
+// A call that is given up is cancelled by a notification, except initialize.
 func TestCancellation(t *testing.T) {
 	cancelled, began := make(chan *posted, 2), make(chan struct{}, 2)
 	s := scripted(t, func(p *posted) {
@@ -199,8 +199,8 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-// Servers of 2025-03-26 may send arrays, on streams as well. What answers the
-// requests in one is an array, too.
+// Servers of 2025-03-26 may send arrays, on streams as well. The requests in an array
+// are answered by an array.
 func TestBatchesOnStreams(t *testing.T) {
 	answered := make(chan *posted, 2)
 	s := scripted(t, sessionScript(func(p *posted) {
@@ -247,7 +247,7 @@ func TestMalformedQuestion(t *testing.T) {
 	}
 }
 
-// Many calls, questions and cancellations at a time, for the race detector.
+// Many concurrent calls, questions and cancellations, for the race detector.
 func TestManyAtOnce(t *testing.T) {
 	s := scripted(t, sessionScript(func(p *posted) {
 		switch p.Method {

@@ -16,19 +16,19 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// cursor is where a client is in a stream of events.
+// cursor is the position of a client in an event stream.
 type cursor struct {
-	last  string        // the ID of the last event; "" when the stream has none
-	retry time.Duration // what the server wants clients to wait; 0 says nothing
+	last  string        // the ID of the last event; "" if none had one
+	retry time.Duration // the wait that the server asks for; 0 if it asks for none
 }
 
-// maxBackOff is the longest wait between two attempts that is not the
-// server's own wish. A stream that lasts as long has not failed.
+// maxBackOff is the longest wait between two attempts, unless the server asks for
+// more. A standing stream that lasted that long does not count as a failure.
 const maxBackOff = 30 * time.Second
 
-// stream reads the events of a POST up to the answer. A stream of a session
-// that ends before it is asked for again: a server may let its clients come
-// back for the answer instead of holding a connection.
+// stream reads the event stream of a POST up to the answer. In a session, a stream
+// that ends before the answer is resumed: a server may let its clients poll for
+// the answer instead of holding the connection open.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#receiving-messages.
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
@@ -40,7 +40,7 @@ func (c *conn) stream(f *flight, call *call, body io.ReadCloser) (*jsonrpc.Messa
 			f.landed(body)
 			return m, nil
 		}
-		_ = body.Close() // it has ended, or is not wanted
+		_ = body.Close() // it has ended, or is given up
 		if !errors.Is(err, errStreamEnded) || f.ctx.Err() != nil || call.stateless || at.last == "" {
 			defer f.over()
 			return nil, f.reason(err)
@@ -55,11 +55,11 @@ func (c *conn) stream(f *flight, call *call, body io.ReadCloser) (*jsonrpc.Messa
 	}
 }
 
-// errStreamEnded marks the end of a stream on which the answer was to come.
+// errStreamEnded marks the end of a stream that was to bring the answer.
 var errStreamEnded = errors.New("the server ended the stream without an answer")
 
-// events reads events up to the answer to call, or to the end. moved says
-// that there were any.
+// events reads events up to the answer to call, or to the end of the stream. moved
+// says whether there were any events.
 func (c *conn) events(call *call, body io.Reader, at *cursor) (answer *jsonrpc.Message, moved bool, err error) {
 	r, seen := c.newReader(body), tap.Of(body)
 	defer r.Release()
@@ -83,10 +83,10 @@ func (c *conn) events(call *call, body io.Reader, at *cursor) (answer *jsonrpc.M
 			at.retry = e.Retry
 		}
 		if len(e.Data) == 0 {
-			continue // it only says where the stream is
+			continue // it only updates the cursor
 		}
 		if e.Name != "" && e.Name != "message" {
-			c.seen.DropFrame(mcp.Received, mcp.DropNoTaker, "", e.Data, fmt.Errorf("an event of the type %q is no message", e.Name))
+			c.seen.DropFrame(mcp.Received, mcp.DropNoTaker, "", e.Data, fmt.Errorf("an event of type %q is not a message", e.Name))
 			continue
 		}
 		seen.Answer(e.Data, e.ID)
@@ -96,14 +96,14 @@ func (c *conn) events(call *call, body io.Reader, at *cursor) (answer *jsonrpc.M
 	}
 }
 
-// resume asks for the rest of a stream, as often as there is hope. failures
-// counts the attempts since there was an event.
+// resume requests the rest of a stream, repeatedly if the failures are temporary.
+// failures counts the attempts since the last event.
 //
 // Spec: 2025-11-25 basic/transports#resumability-and-redelivery (2).
 func (c *conn) resume(f *flight, at *cursor, failures *int, why error) (io.ReadCloser, error) {
 	for {
 		if *failures >= c.opts.MaxReconnects {
-			return nil, fmt.Errorf("the stream broke off, and %d attempts to resume it came to nothing: %w", *failures, why)
+			return nil, fmt.Errorf("the stream broke off, and %d attempts to resume it failed: %w", *failures, why)
 		}
 		if !pause(f.ctx, c.delay(at, *failures)) {
 			return nil, f.reason(why)
@@ -116,7 +116,7 @@ func (c *conn) resume(f *flight, at *cursor, failures *int, why error) (io.ReadC
 		case f.ctx.Err() != nil:
 			return nil, f.reason(err)
 		case c.forgotten(err):
-			_ = c.lose() // that the server refused it would not be true of this call
+			_ = c.lose() // its error says that the call was refused, which is not true of this one
 			return nil, errSessionOver
 		case final(err):
 			return nil, fmt.Errorf("the stream broke off and cannot be resumed: %w", err)
@@ -125,9 +125,9 @@ func (c *conn) resume(f *flight, at *cursor, failures *int, why error) (io.ReadC
 	}
 }
 
-// delay returns how long to wait before an attempt: never less than the
-// server wants; longer each time there was no use in it, and not all clients
-// at the same moment.
+// delay returns how long to wait before an attempt: never less than the server
+// asks for, longer after each failure, and with jitter, so that clients do not come
+// back at the same moment.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (c *conn) delay(at *cursor, failures int) time.Duration {
@@ -154,8 +154,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// get opens a stream with GET: the rest of the one that the cursor is in, or
-// the standing one.
+// get opens a stream with GET: the rest of the stream that the cursor points into,
+// or the standing stream.
 //
 // Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
 func (c *conn) get(ctx context.Context, at *cursor) (io.ReadCloser, error) {
@@ -176,12 +176,12 @@ func (c *conn) get(ctx context.Context, at *cursor) (io.ReadCloser, error) {
 		return resp.Body, nil
 	}
 	defer drain(resp.Body)
-	body, _ := readBody(resp.Body, resp.ContentLength, 512) // for the message; what is missing does not matter
+	body, _ := readBody(resp.Body, resp.ContentLength, 512) // only to quote it; a part is enough
 	show(resp, body)
 	return nil, httpError(resp, body)
 }
 
-// forgotten reports whether the server answered that it does not know the
+// forgotten reports whether err is the server's answer that it does not know the
 // session.
 func (c *conn) forgotten(err error) bool {
 	var refused *HTTPError
@@ -193,7 +193,7 @@ func (c *conn) forgotten(err error) bool {
 	return c.session != ""
 }
 
-// final reports whether there is no use in asking for a stream again.
+// final reports whether err is a refusal that another attempt would meet, too.
 func final(err error) bool {
 	var refused *HTTPError
 	if !errors.As(err, &refused) {
@@ -206,13 +206,13 @@ func final(err error) bool {
 	return refused.Status < http.StatusInternalServerError
 }
 
-// openTimeout bounds the wait for the standing stream. There are servers that
-// send no header before they have something to say.
+// openTimeout bounds the wait for the standing stream. Some servers send no header
+// before the first event.
 const openTimeout = 500 * time.Millisecond
 
-// startListening opens the standing stream, once. It returns when the server
-// has answered: what it has to say on that stream before the stream is there
-// would be lost, for example a question about the first call.
+// startListening opens the standing stream, once, and waits for the server's
+// response, up to openTimeout: messages that the server sends before the stream is
+// open would be lost, for example a question about the first call.
 func (c *conn) startListening(ctx context.Context) {
 	c.mu.Lock()
 	first := !c.listening
@@ -231,8 +231,8 @@ func (c *conn) startListening(ctx context.Context) {
 	}
 }
 
-// listen reads what the server has to say beside answers. A server may have
-// no stream for that; one that had it is asked again when it ends.
+// listen reads the standing stream, which carries what belongs to no request, and
+// reopens it when it ends. A server need not have one.
 //
 // Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
 func (c *conn) listen(answered func()) {
@@ -252,17 +252,17 @@ func (c *conn) listen(answered func()) {
 				failures = 0
 			}
 		case opened && c.forgotten(err):
-			_ = c.lose() // Err says it
+			_ = c.lose() // there is no call to return it to; Err does
 			return
 		case final(err) && at.last != "":
-			at.last = "" // what was missed is gone
+			at.last = "" // what was missed is lost; start afresh
 			c.seen.Drop(mcp.Received, mcp.DropForgotten, "", err)
 		case final(err):
-			c.opts.Logger.Debug("the server has no stream for what it says by itself", "server", c.opts.Name(), "reason", err)
+			c.opts.Logger.Debug("the server has no standing stream", "server", c.opts.Name(), "reason", err)
 			return
 		}
 		if failures >= c.opts.MaxReconnects {
-			c.opts.Logger.Warn("given up listening to what the server says by itself", "server", c.opts.Name(), "attempts", failures, "error", err)
+			c.opts.Logger.Warn("standing stream given up", "server", c.opts.Name(), "attempts", failures, "error", err)
 			return
 		}
 		if !pause(c.ctx, c.delay(at, failures)) {
@@ -272,15 +272,15 @@ func (c *conn) listen(answered func()) {
 	}
 }
 
-// standing reads the standing stream to its end, and reports whether it was
-// good for something.
+// standing reads the standing stream to its end, and reports whether it brought an
+// event or lasted for long.
 func (c *conn) standing(body io.ReadCloser, at *cursor) bool {
-	defer func() { _ = body.Close() }() // it has ended, or is not wanted
+	defer func() { _ = body.Close() }() // it has ended, or is given up
 	began := time.Now()
 	_, moved, err := c.events(&call{conn: c}, body, at)
 	if !errors.Is(err, errStreamEnded) {
-		c.opts.Logger.Warn("what the server says by itself cannot be read", "server", c.opts.Name(), "error", err)
-		at.last = "" // it would come again
+		c.opts.Logger.Warn("the standing stream cannot be read", "server", c.opts.Name(), "error", err)
+		at.last = "" // resuming would bring the same event again
 	}
 	return moved || time.Since(began) >= maxBackOff
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// The standing stream: what the server says by itself arrives, and a stream
-// that ends is taken up where it ended, not before the server wants.
+// What the server sends on the standing stream arrives, and a stream that ends is
+// resumed where it ended, not earlier than the server asks for.
 func TestStandingStream(t *testing.T) {
 	var times []time.Time
 	var last []string
@@ -24,7 +24,7 @@ func TestStandingStream(t *testing.T) {
 		case 1:
 			p.events("id: a-1\nretry: 60\ndata:\n\n", "id: a-2\n", note(1))
 		case 2:
-			p.w.WriteHeader(503) // for a moment
+			p.w.WriteHeader(503) // temporarily
 		case 3:
 			p.events(": nothing new\n\n")
 		default:
@@ -80,7 +80,7 @@ func TestStandingStreamGivenUp(t *testing.T) {
 	}))
 	conn := dial(t, s, Client{ReconnectDelay: time.Millisecond, MaxReconnects: 3, Logger: slog.New(slog.NewTextHandler(given, nil))}, newEar())
 	handshake(t, conn)
-	if w := within(t, "the warning", given.say); !strings.Contains(w, "given up listening") {
+	if w := within(t, "the warning", given.say); !strings.Contains(w, "standing stream given up") {
 		t.Errorf("logged %q", w)
 	}
 	if len(asked) != 4 {
@@ -91,7 +91,7 @@ func TestStandingStreamGivenUp(t *testing.T) {
 	}
 }
 
-// words hands over what is logged.
+// words passes on what is logged.
 type words struct{ say chan string }
 
 func (w *words) Write(p []byte) (int, error) { w.say <- string(p); return len(p), nil }
@@ -108,7 +108,7 @@ func TestClientPolls(t *testing.T) {
 			p.events("id: call-1\nretry: 50\ndata:\n\n")
 		case p.Request.Method == http.MethodGet:
 			times, polls = append(times, time.Now()), append(polls, p.Header.Get("Last-Event-ID")+" "+p.Header.Get("Accept")+" "+p.Header.Get("Mcp-Session-Id"))
-			if len(polls) < 8 { // more often than MaxReconnects: each moves on
+			if len(polls) < 8 { // more often than MaxReconnects, but each brings an event
 				p.events(fmt.Sprintf("id: call-%d\n", len(polls)+1), note(len(polls)))
 				return
 			}

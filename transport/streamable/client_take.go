@@ -13,9 +13,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// take takes what the server sent on the stream of a call: a message, or an
-// array of them, which servers of 2025-03-26 may send. It returns the answer to
-// the call if that was in it, or why there will be none.
+// take processes what the server sent in response to a call: a message, or an array
+// of messages, which servers of 2025-03-26 may send. It returns the answer to the
+// call if that was among them, or why there will be none.
 //
 // Spec: 2025-03-26 basic/transports#sending-messages-to-the-server (6).
 func (c *conn) take(call *call, data []byte) (*jsonrpc.Message, error) {
@@ -29,8 +29,8 @@ func (c *conn) take(call *call, data []byte) (*jsonrpc.Message, error) {
 
 var _ era.Pending = (*call)(nil)
 
-// Resolve implements era.Pending. An error without an ID is about what was
-// posted, and that was the call alone.
+// Resolve implements era.Pending. An error without an ID answers the call, too: the
+// POST contained nothing else.
 func (call *call) Resolve(m *jsonrpc.Message) bool {
 	if call.m == nil || m.ID != call.m.ID && !(m.ID.IsZero() && m.Error != nil) {
 		return false
@@ -40,8 +40,8 @@ func (call *call) Resolve(m *jsonrpc.Message) bool {
 	return true
 }
 
-// Fail implements era.Pending. What cannot be read at all may have been the
-// answer.
+// Fail implements era.Pending. A message whose ID cannot be read may have been the
+// answer, so it fails the call.
 func (call *call) Fail(id jsonrpc.ID, err error) bool {
 	if call.m == nil || !id.IsZero() && id != call.m.ID {
 		return false
@@ -74,7 +74,7 @@ func (call *call) Context() context.Context {
 	return flightContext{Context: call.conn.ctx, caller: call.ctx}
 }
 
-// inbox returns what takes the messages of the server.
+// inbox returns the era.Inbound for the server's messages.
 func (c *conn) inbox(receiver mcp.Receiver) era.Inbound {
 	return era.Inbound{
 		Receiver: receiver, Decoder: jsonrpc.Decoder{MaxBytes: c.opts.MaxMessageBytes},
@@ -88,15 +88,15 @@ func (c *conn) inbox(receiver mcp.Receiver) era.Inbound {
 	}
 }
 
-// refuse runs f, which posts a refusal, after those before it. It reports false
-// when too many wait, or the connection has ended.
+// refuse queues f, which posts a refusal. It reports false when the queue is full
+// or the connection has ended.
 func (c *conn) refuse(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.ended && c.refusals.TryAdd(f)
 }
 
-// reply posts what answers the server's requests.
+// reply posts the answers to the server's requests.
 func (c *conn) reply(frame []byte) error {
 	err := c.deliver(c.ctx, &call{m: &jsonrpc.Message{Kind: jsonrpc.Response}, frame: frame})
 	if err != nil && c.ctx.Err() == nil {
@@ -105,8 +105,9 @@ func (c *conn) reply(frame []byte) error {
 	return err
 }
 
-// assigned takes the identifier of the session that a server has opened. What
-// it sends before its answer is part of the session already.
+// assigned stores the identifier of the session that the server has opened. That
+// happens before the answer is read, since messages that precede it are part of
+// the session already.
 //
 // Spec: 2025-11-25 basic/transports#session-management (1).
 func (c *conn) assigned(session string) error {
@@ -122,8 +123,9 @@ func (c *conn) assigned(session string) error {
 	return nil
 }
 
-// initialized takes what came of initialize: the session's revision, a
-// refusal, or the news that this is a server of HTTP+SSE.
+// initialized processes the outcome of initialize: it stores the session's revision
+// or discards the session, and falls back to HTTP+SSE if the refusal looks like
+// that of such a server.
 //
 // Spec: 2025-11-25 basic/transports#protocol-version-header.
 func (c *conn) initialized(ctx context.Context, call *call, m *jsonrpc.Message, err error) (*jsonrpc.Message, error) {

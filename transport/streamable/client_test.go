@@ -80,7 +80,7 @@ func TestAnswers(t *testing.T) {
 		"nothing":        {func(p *posted) {}, `neither JSON nor`, 0},
 		"accepted":       {func(p *posted) { p.w.WriteHeader(202) }, `202 Accepted, which carries no answer`, 0},
 		"not JSON":       {func(p *posted) { p.w.Header().Set("Content-Type", "application/json"); io.WriteString(p.w, "{") }, `malformed answer`, 0},
-		"other id":       {func(p *posted) { p.ID = json.RawMessage("99"); p.result(`{}`) }, `no answer to request 1`, 0},
+		"other id":       {func(p *posted) { p.ID = json.RawMessage("99"); p.result(`{}`) }, `not an answer to request 1`, 0},
 		"both":           {func(p *posted) { p.object(200, `"result":{},"error":{"code":1,"message":""}`) }, `malformed answer`, 0},
 		"stream ends":    {func(p *posted) { p.events(note(1)) }, `ended the stream without an answer`, 1},
 		"stream cut":     {func(p *posted) { p.events("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n") }, `without an answer`, 0},
@@ -146,8 +146,8 @@ func TestStatelessQuestionIsIgnored(t *testing.T) {
 	}
 }
 
-// A subscription that the server tears down by a notification is answered,
-// even if the server does not.
+// A subscription that the server ends by a notification counts as answered, even if
+// the server sends no response.
 func TestListenTornDown(t *testing.T) {
 	s := scripted(t, func(p *posted) {
 		p.events(note(1), `data: {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`+"\n\n")

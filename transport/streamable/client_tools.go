@@ -17,8 +17,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// toolHeaders knows which parameters of which tools go into headers. The zero
-// value is ready.
+// toolHeaders remembers which parameters of which tools go into headers. The zero
+// value is ready for use.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters.
 type toolHeaders struct {
@@ -26,11 +26,11 @@ type toolHeaders struct {
 	bindings map[string][]schema.HeaderBinding
 }
 
-// maxBound bounds what a server can make the client remember.
+// maxBound is the number of tools for which a client remembers that.
 const maxBound = 10_000
 
-// learn reads a page of tools and returns it without the tools whose
-// annotations break the rules, so that they do not spoil the others.
+// learn reads a page of tools and returns it without those whose header annotations
+// are invalid, so that one of them does not make the whole list fail.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#schema-extension.
 func (t *toolHeaders) learn(page json.RawMessage, log *slog.Logger) json.RawMessage {
@@ -38,7 +38,7 @@ func (t *toolHeaders) learn(page json.RawMessage, log *slog.Logger) json.RawMess
 		Tools []json.RawMessage `json:"tools"`
 	}
 	if wire.Unmarshal(page, &list) != nil {
-		return page // refused by whoever reads it
+		return page // whoever decodes it will report that
 	}
 	kept := make([]json.RawMessage, 0, len(list.Tools))
 	for _, tool := range list.Tools {
@@ -89,8 +89,8 @@ func (t *toolHeaders) set(tool string, bindings []schema.HeaderBinding) {
 	t.bindings[tool] = bindings
 }
 
-// mirror adds the headers of a tools/call. A tool that was never listed has
-// none that are known.
+// mirror adds the headers of a tools/call. For a tool that was never listed none
+// are known.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
 func (t *toolHeaders) mirror(h http.Header, call *call) {
@@ -126,8 +126,8 @@ func headerValue(raw json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// decimal writes an integer without fraction and exponent. What is no integer
-// stays as it is: the server says what it thinks of it.
+// decimal returns an integer without fraction and exponent. A number that is not an
+// integer is returned verbatim, for the server to refuse.
 func decimal(number string) string {
 	if _, exponent, ok := strings.Cut(strings.ToLower(number), "e"); ok {
 		if n, err := strconv.Atoi(exponent); err != nil || n > 400 || n < -400 {
@@ -141,9 +141,9 @@ func decimal(number string) string {
 	return r.Num().String()
 }
 
-// callAgain makes a call again that the server refused for its headers: its
-// tools may have changed since they were listed. refusal is the answer if
-// that cannot be found out.
+// callAgain repeats a call that the server refused because of its headers: the tools
+// may have changed since they were listed. It returns refusal if they cannot be
+// listed again.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
 func (c *conn) callAgain(ctx context.Context, first *call, refusal *jsonrpc.Message) (*jsonrpc.Message, error) {
@@ -170,10 +170,10 @@ func (c *conn) ownID() jsonrpc.ID {
 	return jsonrpc.StringID("parley-retry-" + strconv.FormatInt(c.lastID.Add(1), 10))
 }
 
-// maxPages bounds a list that never ends.
+// maxPages guards against a list that never ends.
 const maxPages = 1000
 
-// relist reads the list of tools anew, on behalf of a call.
+// relist reads the whole list of tools again, with the _meta of a call.
 func (c *conn) relist(ctx context.Context, of *call) error {
 	meta, err := wire.Without(of.meta, mcp.MetaProgressToken)
 	if err != nil {

@@ -77,8 +77,8 @@ func TestMirroredParameters(t *testing.T) {
 	}
 }
 
-// A tool that breaks the rules is left out, with a warning that says which
-// and why; the others stay as they were.
+// A tool whose annotations are invalid is left out, with a warning that says which
+// and why; the others stay unchanged.
 func TestInvalidToolsAreLeftOut(t *testing.T) {
 	tool := func(name, property string) string {
 		return `{"name":"` + name + `","inputSchema":{"type":"object","properties":{` + property + `}},"x":1e400}`
@@ -100,7 +100,7 @@ func TestInvalidToolsAreLeftOut(t *testing.T) {
 			t.Errorf("the log does not say %q: %s", want, l.String())
 		}
 	}
-	// In a session there are no headers, and no rules about them.
+	// In a session there are no such headers, and no rules for them.
 	m, err := conn.RoundTrip(t.Context(), request(2, mcp.MethodListTools, ""))
 	if got := outcome(m, err); strings.Count(got, `"name"`) != 3 {
 		t.Errorf("in a session: %s", got)
@@ -109,8 +109,8 @@ func TestInvalidToolsAreLeftOut(t *testing.T) {
 
 const refusedHeaders = `"error":{"code":-32020,"message":"Header mismatch"}`
 
-// A call that is refused for its headers is made again, once, with the
-// headers that the tools of now want.
+// A call that is refused because of its headers is repeated once, with the headers
+// that the current tools require.
 func TestHeaderMismatch(t *testing.T) {
 	var seen []string
 	s := scripted(t, func(p *posted) {
@@ -150,7 +150,7 @@ func TestHeaderMismatch(t *testing.T) {
 	}
 }
 
-// A second refusal is the answer, and so is the first when there is no list.
+// A second refusal is the answer, and so is the first if the tools cannot be listed.
 func TestHeaderMismatchForGood(t *testing.T) {
 	for name, list := range map[string]func(p *posted){
 		"no use":  func(p *posted) { p.result(`{"tools":[` + boundTool + `]}`) },

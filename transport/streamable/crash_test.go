@@ -12,11 +12,11 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
-// crashing is set in a process that is to end with a panic.
+// crashing is set in a process that should end with a panic.
 const crashing = "PARLEY_TEST_CRASH"
 
-// A server that wants to crash on panics does, although net/http recovers from
-// them, in both eras.
+// A server that is configured to crash on panics does so in both eras, although
+// net/http recovers from them.
 func TestCrashOnPanic(t *testing.T) {
 	if era := os.Getenv(crashing); era != "" {
 		crash(t, era)

@@ -5,33 +5,33 @@ import (
 	"sync"
 )
 
-// EventStore keeps the messages of streams for clients that come back for
-// them. Implementations are safe for concurrent use, and bounded: they may
-// forget what is old.
+// EventStore keeps the messages of streams for clients that come back for them.
+// Implementations must be safe for concurrent use, and should be bounded: they may
+// forget old events.
 //
 // Spec: 2025-11-25 basic/transports#resumability-and-redelivery.
 type EventStore interface {
-	// Append keeps event number seq of a stream; numbers count up from 1. The
-	// data must be copied.
+	// Append stores event number seq of a stream; numbers count up from 1. It must
+	// copy the data.
 	Append(session, stream string, seq uint64, data []byte) error
-	// After returns the events of a stream after number seq, in order. It
-	// fails with ErrForgotten when one of them is not kept any more.
+	// After returns the events of a stream after number seq, in order. It fails
+	// with ErrForgotten if one of them is no longer kept.
 	After(session, stream string, seq uint64) ([][]byte, error)
-	// DropStream forgets a stream for which nobody can come back any more.
+	// DropStream forgets a stream that can no longer be resumed.
 	DropStream(session, stream string)
-	// Drop forgets a session.
+	// Drop forgets all streams of a session.
 	Drop(session string)
 }
 
-// ErrForgotten says that events were forgotten, so that a stream cannot go on
+// ErrForgotten says that events were forgotten, so that a stream cannot be resumed
 // without a gap.
 var ErrForgotten = errors.New("the events are no longer kept")
 
 // MemoryOptions bound NewMemoryEvents.
 type MemoryOptions struct {
-	// MaxStream and MaxTotal are bytes of one stream and of all. 0 means 1 MiB
-	// and 256 MiB. The oldest events of a stream go first; past MaxTotal,
-	// those of the stream that is being added to.
+	// MaxStream bounds the events of one stream in bytes, and MaxTotal those of
+	// all streams. 0 means 1 MiB and 256 MiB. Beyond either, the oldest events of
+	// the stream that is being appended to are forgotten.
 	MaxStream, MaxTotal int
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// What a client only listens to ends with the token that it came with, in good
-// order; sessions and what is called go on.
+// A stream that a client only listens to ends cleanly when the token that opened it
+// expires; sessions and calls go on.
 func TestStreamsEndWithTheAuthorization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})

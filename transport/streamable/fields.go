@@ -7,9 +7,8 @@ import (
 	"github.com/parley-mcp/parley/internal/sse"
 )
 
-// field is a field of an HTTP header: its name as the specification writes it,
-// and the key under which net/http keeps it, which is not worked out again for
-// each request.
+// field is a field of an HTTP header: its name as the specification spells it, and
+// the canonical key in an http.Header, computed once.
 type field struct{ name, key string }
 
 // The fields of the transport.
@@ -21,7 +20,7 @@ var (
 	fieldLast    = newField("Last-Event-ID")
 )
 
-// fieldParam begins the names of fields that mirror parameters.
+// fieldParam is the prefix of the fields that mirror parameters.
 const fieldParam = "Mcp-Param-"
 
 func newField(name string) field { return field{name, http.CanonicalHeaderKey(name)} }
@@ -42,7 +41,7 @@ func (f field) set(h http.Header, value string) { h[f.key] = []string{value} }
 
 func (f field) del(h http.Header) { delete(h, f.key) }
 
-// accepted returns which types of a response a client takes.
+// accepted returns which types of response a client accepts, by its Accept header.
 func accepted(h http.Header) (object, events bool) {
 	values := h["Accept"]
 	if len(values) == 0 {

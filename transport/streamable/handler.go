@@ -1,6 +1,6 @@
 // Package streamable is the Streamable HTTP transport: a server as an
 // http.Handler, and a client. One URL serves every revision that has the
-// transport at once; which one a request speaks is decided request by request.
+// transport; the revision is determined for each request.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http.
 // Spec: 2025-11-25 basic/transports#streamable-http.
@@ -32,19 +32,23 @@ type Handler struct {
 	guard     *httpserve.Guard
 	limits    *httpserve.Limits
 	sessions  *sessions
-	seen      *tap.Conn // of what is on no connection of its own
+	seen      *tap.Conn // for requests that belong to no session
 
-	ctx      context.Context //nolint:containedctx // the handler's life: ended by Close
+	ctx      context.Context //nolint:containedctx // the handler's lifetime: cancelled by Close
 	down     context.CancelCauseFunc
 	mu       sync.Mutex // guards adding to busy against Close, and requests
 	busy     sync.WaitGroup
-	requests map[*era.Context]struct{} // stateless ones that are being served
+	requests map[*era.Context]struct{} // stateless ones in flight
 }
 
 var _ http.Handler = (*Handler)(nil)
 
-// New returns a Handler. opts may be nil. It fails when an option is wrong.
+// New returns a Handler. opts may be nil. It fails if h is nil or an option is
+// invalid.
 func New(h mcp.Handler, opts *Options) (*Handler, error) {
+	if h == nil {
+		return nil, errors.New("streamable.New: the mcp.Handler is nil; pass a server, such as that of server.New")
+	}
 	o := opts.withDefaults()
 	stateless, err := era.NewStateless(h, o.ServeOptions)
 	if err != nil {
@@ -61,10 +65,11 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	return s, nil
 }
 
-// Close ends every stream and session in good order and waits until all
-// requests are answered, or ctx ends. Requests that come later are refused
-// with 503. It does not close network listeners: call it before, or from,
-// http.Server.RegisterOnShutdown.
+// Close shuts down gracefully: it cancels all requests, ends every stream and
+// session, and waits until all requests are answered, or until ctx ends and its
+// cause is returned. Requests that come later are refused with 503. It does not
+// close network listeners: call it before http.Server.Shutdown, or register it with
+// RegisterOnShutdown.
 func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.down(era.ErrShutdown)
@@ -73,7 +78,7 @@ func (h *Handler) Close(ctx context.Context) error {
 	}
 	h.mu.Unlock()
 	done := make(chan struct{})
-	go func() { // ends with the last request, all of which are cancelled
+	go func() { // ends with the last request; all of them are cancelled
 		h.sessions.close()
 		h.busy.Wait()
 		close(done)
@@ -86,7 +91,7 @@ func (h *Handler) Close(ctx context.Context) error {
 	}
 }
 
-// Sessions returns how many sessions there are.
+// Sessions returns the number of open sessions.
 func (h *Handler) Sessions() int { return h.sessions.len() }
 
 func (h *Handler) response(w http.ResponseWriter, broken func(error)) *httpserve.Response {
@@ -120,14 +125,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer h.limits.Leave(client)
 	if r.Method == http.MethodPost {
-		h.post(w, r, sender) //nolint:contextcheck // what a session serves outlives the request that brings it
+		h.post(w, r, sender) //nolint:contextcheck // what a session serves outlives the HTTP request
 		return
 	}
 	h.visit(w, r, sender)
 }
 
-// admit says who sends a request, and counts it in. It returns nil, and has
-// answered the request, if that may not be.
+// admit checks who sends a request, and counts it as in flight. If the request is
+// refused, admit answers it and returns a nil Client.
 func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (era.Sender, *httpserve.Client) {
 	if err := h.guard.Check(r); err != nil {
 		h.opts.Logger.WarnContext(r.Context(), "request refused", "reason", err, "remote", r.RemoteAddr)
@@ -143,7 +148,7 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (era.Sender, *ht
 	return sender, client
 }
 
-// visit serves what brings no message: it is about a session.
+// visit serves a request that carries no message, and so concerns a session.
 func (h *Handler) visit(w http.ResponseWriter, r *http.Request, sender era.Sender) {
 	hasSessions := len(revision.Session(h.handler.Describe(r.Context(), nil).Revisions)) > 0
 	switch {
@@ -190,8 +195,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 	h.sessions.post(w, r, m, sender)
 }
 
-// answerable returns the ID under which a message that could not be read may be
-// answered. That of a response is the server's own.
+// answerable returns the ID with which a malformed message may be answered. The ID
+// of a response was assigned by the server, so a client could not match it.
 func answerable(m *jsonrpc.Message) jsonrpc.ID {
 	if m.Kind == jsonrpc.Response {
 		return jsonrpc.ID{}
@@ -199,9 +204,9 @@ func answerable(m *jsonrpc.Message) jsonrpc.ID {
 	return m.ID
 }
 
-// ofNoSession reports whether a header names no session revision. It is a second
-// witness: such a request is refused in the words of its era even when its body
-// lacks what it needs.
+// ofNoSession reports whether the version header names a revision without sessions,
+// or an unknown one. A request whose body lacks its version is thus still refused
+// by the rules of its era.
 func ofNoSession(r *http.Request) bool {
 	version := fieldVersion.get(r.Header)
 	return version != "" && !isSession(version) && fieldSession.get(r.Header) == ""
@@ -212,7 +217,7 @@ func isSession(version string) bool {
 	return ok && !era.StatelessRevision(r)
 }
 
-// acceptable checks what the client sends and takes.
+// acceptable checks the Content-Type and the Accept header of a POST.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (2).
 func acceptable(r *http.Request) (int, error) {
@@ -225,33 +230,33 @@ func acceptable(r *http.Request) (int, error) {
 	return 0, nil
 }
 
-// body reads the request's body, within its bounds of size and time.
+// body reads the request's body. An error comes with the status to refuse it by.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, error) {
 	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
 	case errors.Is(err, httpserve.ErrLong):
 		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the body is over the limit of %d bytes", h.opts.MaxMessageBytes)
 	case err != nil:
-		return nil, http.StatusBadRequest, errors.New("the body did not arrive whole")
+		return nil, http.StatusBadRequest, errors.New("the body did not arrive completely")
 	}
 	return body, 0, nil
 }
 
-// dropped says of a message whose request is refused that it is not served.
-// One that waits for an answer has that in the refusal.
+// dropped counts the message of a refused POST as dropped, unless it is a request,
+// which the refusal answers.
 func (h *Handler) dropped(w http.ResponseWriter, m *jsonrpc.Message, err error) {
 	if m.Kind != jsonrpc.Request {
 		httpserve.ConnOf(w, h.seen).Drop(mcp.Received, mcp.DropRefused, m.Method, err)
 	}
 }
 
-// refuse answers a request whose message is not known.
+// refuse answers an HTTP request with an error that has no ID.
 func (h *Handler) refuse(w http.ResponseWriter, status int, code int64, reason string) {
 	h.refuseMessage(w, status, jsonrpc.ID{}, jsonrpc.Errorf(code, "%s", reason))
 }
 
-// refuseMessage answers with an error, which has no id member where there is
-// no ID.
+// refuseMessage answers an HTTP request with an error, which has no id member if id
+// is zero.
 func (h *Handler) refuseMessage(w http.ResponseWriter, status int, id jsonrpc.ID, err error) {
 	var rpc *jsonrpc.Error
 	if !errors.As(err, &rpc) {
@@ -269,5 +274,5 @@ func (h *Handler) refuseMessage(w http.ResponseWriter, status int, id jsonrpc.ID
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(frame) // a client that is gone does not matter
+	_, _ = w.Write(frame) // it does not matter if the client is gone
 }

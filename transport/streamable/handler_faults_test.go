@@ -20,8 +20,7 @@ import (
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// stubborn has a tool that does not care whether it is cancelled, and one that
-// does.
+// stubborn has a tool that ignores its cancellation, and one that does not.
 func stubborn(started chan<- struct{}, gate <-chan struct{}) *server.Server {
 	s := server.New(mcp.Implementation{Name: "t", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
 	server.AddTool(s, mcp.Tool{Name: "ignore"}, func(context.Context, *server.Call, struct{}) (string, error) {
@@ -60,7 +59,7 @@ func TestCloseEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A cancelled request has no answer, and its response is still of a type that
+// A cancelled request gets no answer, but its HTTP response still has a type that
 // clients know.
 func TestCancelledRequestEndsAsAStream(t *testing.T) {
 	started := make(chan struct{})
@@ -78,8 +77,8 @@ func TestCancelledRequestEndsAsAStream(t *testing.T) {
 	}
 }
 
-// Nobody may answer a notification, not even a malformed one in a batch: it
-// must not take the place of an answer that is waited for.
+// A notification must not be answered, not even a malformed one in a batch: the error
+// could be mistaken for the answer to a request.
 func TestBatchWithMalformedParts(t *testing.T) {
 	ts, _ := start(t, testServer(nil), nil)
 	id := open(t, ts, "2025-03-26")
@@ -210,8 +209,7 @@ func TestQuietStreamOverHTTP2(t *testing.T) {
 	}
 }
 
-// Two types are refused: an intermediary may have read the message as the
-// other one.
+// Two Content-Types are refused: an intermediary may have gone by the other one.
 func TestTwoContentTypes(t *testing.T) {
 	ts, _ := start(t, testServer(nil), nil)
 	r, err := http.NewRequestWithContext(t.Context(), "POST", ts.URL, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
@@ -229,8 +227,8 @@ func TestTwoContentTypes(t *testing.T) {
 	}
 }
 
-// The question fails that a malformed answer is for, and the refusal does not
-// name its ID, which is the server's own.
+// A malformed answer fails the question that it is for, and the refusal does not
+// repeat its ID, which the server assigned.
 func TestMalformedAnswerFailsItsQuestion(t *testing.T) {
 	s := server.New(mcp.Implementation{Name: "t", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
 	server.AddTool(s, mcp.Tool{Name: "ask"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {

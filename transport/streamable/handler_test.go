@@ -493,8 +493,7 @@ func TestPolling(t *testing.T) {
 	}
 }
 
-// Whoever goes on with a stream takes it away from the response that carried
-// it, which ends.
+// Resuming a stream takes it away from the response that carried it, which ends.
 func TestTakeOver(t *testing.T) {
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(proto, func(t *testing.T) {
@@ -516,7 +515,7 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// startProto starts a server that speaks a version of HTTP.
+// startProto starts a server that speaks the given version of HTTP.
 func startProto(t *testing.T, s mcp.Handler, proto string) *httptest.Server {
 	t.Helper()
 	h, err := streamable.New(s, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}, KeepAlive: -1})

@@ -12,9 +12,9 @@ import (
 	"github.com/parley-mcp/parley/internal/era"
 )
 
-// checkHeaders compares what a request's headers say with what its body says.
-// version is the one of the body, as it is there. A version that is not spoken here is left to be refused as such: what its
-// headers are to be is not known.
+// checkHeaders compares a request's headers with its body. version is the one in
+// the body, verbatim. A version that is not supported passes, to be refused as
+// such: the rules for its headers are unknown.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#server-validation.
 func checkHeaders(r *http.Request, m *jsonrpc.Message, version json.RawMessage) error {
@@ -22,7 +22,7 @@ func checkHeaders(r *http.Request, m *jsonrpc.Message, version json.RawMessage) 
 		return nil
 	}
 	if !names(version) {
-		return nil // refused for that by the front
+		return nil // era.Stateless refuses it for that
 	}
 	if err := checkHeader(r, fieldVersion, version); err != nil {
 		return err
@@ -44,19 +44,19 @@ func checkMethod(r *http.Request, m *jsonrpc.Message) error {
 	return err
 }
 
-// checkName checks the header that says what a request is about.
+// checkName checks the header that names the subject of a request.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#standard-request-headers.
 func checkName(r *http.Request, m *jsonrpc.Message) error {
 	name := named(m)
 	if !names(name) {
-		return nil // refused for that by the handler
+		return nil // the handler refuses it for that
 	}
 	return checkHeader(r, fieldName, name)
 }
 
-// named returns the member of a request's params that says in a header, too, what
-// the request is about, if there is one.
+// named returns the member of a request's params that names its subject and is
+// mirrored in a header, or nil.
 func named(m *jsonrpc.Message) json.RawMessage {
 	if d := mcp.MethodNamed(m.Method); d != nil && d.Mirrored {
 		return wire.Find(m.Params, d.Subject)
@@ -64,12 +64,12 @@ func named(m *jsonrpc.Message) json.RawMessage {
 	return nil
 }
 
-// names reports whether a member is a string that says something.
+// names reports whether a member is a string that is not empty.
 func names(raw json.RawMessage) bool {
 	return raw != nil && raw[0] == '"' && !wire.Is(raw, "")
 }
 
-// checkHeader compares one header with a string of the body.
+// checkHeader compares one header with a string in the body.
 func checkHeader(r *http.Request, f field, want json.RawMessage) error {
 	got, err := only(r, f)
 	if err != nil {
@@ -87,7 +87,7 @@ func checkHeader(r *http.Request, f field, want json.RawMessage) error {
 	return nil
 }
 
-// only returns the value of a field, which must be there exactly once.
+// only returns the value of a field, which must occur exactly once.
 func only(r *http.Request, f field) (string, error) {
 	values := f.values(r.Header)
 	if len(values) != 1 {
@@ -105,7 +105,7 @@ func refused(format string, args ...any) error {
 	return jsonrpc.Errorf(mcp.CodeHeaderMismatch, "%s", e.Error())
 }
 
-// mirrored gives an exchange the headers that mirror parameters.
+// mirrored returns a lookup of the headers that mirror parameters.
 func mirrored(r *http.Request) func(string) (string, bool, error) {
 	return func(name string) (string, bool, error) {
 		values := r.Header.Values(fieldParam + name)

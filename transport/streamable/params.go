@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The marks around a header value that is Base64.
+// The marks around a Base64 header value.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#value-encoding.
 const (
@@ -16,9 +16,9 @@ const (
 	sentinelEnd   = "?="
 )
 
-// encodeHeader returns a value as it goes into Mcp-Name or Mcp-Param-NAME: as
-// it is where every server and every intermediary reads the same value, and
-// as Base64 otherwise. The value must be valid UTF-8, which all JSON is.
+// encodeHeader returns a value as it goes into Mcp-Name or Mcp-Param-NAME: verbatim
+// if every server and intermediary is sure to read the same value, and as Base64
+// otherwise. The value must be valid UTF-8, as all JSON is.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#value-encoding.
 func encodeHeader(value string) string {
@@ -28,8 +28,9 @@ func encodeHeader(value string) string {
 	return sentinelStart + base64.StdEncoding.EncodeToString([]byte(value)) + sentinelEnd
 }
 
-// isPlain leaves out tabs, which a header may have: some intermediaries make
-// spaces of them.
+// isPlain reports whether a value can go into a header verbatim. A value with tabs
+// cannot, although headers may contain them: some intermediaries replace them by
+// spaces.
 func isPlain(value string) bool {
 	if strings.HasPrefix(value, " ") || strings.HasSuffix(value, " ") {
 		return false
@@ -42,8 +43,8 @@ func isPlain(value string) bool {
 	return !strings.HasPrefix(value, sentinelStart) || !strings.HasSuffix(value, sentinelEnd)
 }
 
-// decodeHeader returns the value that a header carries. Base64 has to be
-// exact: with its padding, in its alphabet, and UTF-8 inside.
+// decodeHeader returns the value that a header carries. Base64 must use the standard
+// alphabet with padding, and decode to UTF-8.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#server-behavior-for-custom-headers.
 func decodeHeader(value string) (string, error) {

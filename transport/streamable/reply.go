@@ -16,10 +16,11 @@ type reply struct{ *httpserve.Response }
 
 var _ era.Out = reply{}
 
-// Message makes the response an event stream.
+// Message implements era.Out: it makes the response an event stream.
 func (r reply) Message(_ context.Context, frame []byte) error { return r.Event(sse.Event{Data: frame}) }
 
-// Answer ends the response: JSON when nothing preceded it.
+// Answer implements era.Out: it writes a JSON object, or the last event if messages
+// preceded it.
 func (r reply) Answer(_ context.Context, frame []byte, failed *era.Failure) error {
 	if failed != nil {
 		r.Challenge(failed.Challenge)
@@ -30,7 +31,7 @@ func (r reply) Answer(_ context.Context, frame []byte, failed *era.Failure) erro
 	return r.Event(sse.Event{Data: frame})
 }
 
-// statusOf returns the status that goes with an error.
+// statusOf returns the HTTP status for an answer.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#protocol-version-header.
 func statusOf(failed *era.Failure) int {

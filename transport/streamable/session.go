@@ -27,28 +27,28 @@ type session struct {
 	conversation *era.Conversation
 	standing     *stream
 	work         sync.WaitGroup  // requests being served
-	ctx          context.Context //nolint:containedctx // the session's life: ended by close
+	ctx          context.Context //nolint:containedctx // the session's lifetime: cancelled by close
 	end          context.CancelCauseFunc
 
 	mu      sync.Mutex
 	closed  bool
-	last    int                // number of the last stream with a name
-	streams map[string]*stream // that have one
-	order   []string           // of streams, oldest first
-	using   []context.Context  // of HTTP requests under way
-	freed   time.Time          // when the last of them ended
+	last    int                // the name that was given out last
+	streams map[string]*stream // by name
+	order   []string           // the names, oldest first
+	using   []context.Context  // of the HTTP requests in flight
+	freed   time.Time          // when the last of those ended
 	idle    *time.Timer
-	timed   bool // whether idle runs
-	// deserted says that the clients of all requests under way were gone when
-	// that was last looked at.
+	timed   bool // whether idle is running
+	// deserted says that the clients of all requests in flight were gone when the
+	// idle timer last fired.
 	deserted bool
 }
 
 // maxStreams bounds the finished streams that a session remembers.
 const maxStreams = 64
 
-// use counts an HTTP request in, by its context; a session in use does not
-// expire. It reports false when the session has ended.
+// use registers an HTTP request, by its context, until release; a session in use
+// does not expire. It reports false if the session has ended.
 func (s *session) use(request context.Context) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,8 +59,8 @@ func (s *session) use(request context.Context) bool {
 	return true
 }
 
-// release counts a request out. The timer is left alone if it runs: it looks
-// for itself whether the session was used meanwhile.
+// release ends what use began. A timer that is running is not reset: when it fires
+// it checks whether the session was used meanwhile.
 func (s *session) release(request context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *session) timeLocked(after time.Duration) {
 	s.idle.Reset(after)
 }
 
-// expire ends a session that was not used for long.
+// expire ends the session if it has been idle for too long.
 func (s *session) expire() {
 	if !s.owner.h.enter() {
 		return // Close ends the session
@@ -96,8 +96,8 @@ func (s *session) expire() {
 	}
 }
 
-// stale shuts a session that was not used for long. The timer of another one
-// goes on.
+// stale closes a session that has been idle for too long, and reports whether it
+// did. Otherwise it restarts the timer, unless the session is closed already.
 func (s *session) stale() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *session) stale() bool {
 		s.deserted = false
 		s.timeLocked(after)
 		return false
-	case len(s.using) > 0 && !s.deserted: // nobody knows for how long
+	case len(s.using) > 0 && !s.deserted: // there is no telling since when
 		s.deserted = true
 		s.timeLocked(after)
 		return false
@@ -121,11 +121,11 @@ func (s *session) stale() bool {
 	return s.shutLocked()
 }
 
-// alive reports whether the client of a request is still there. A request goes
-// on without, and does not keep its session in use then.
+// alive reports whether the client of a request is still connected. The request
+// goes on without its client, but no longer keeps the session in use.
 func alive(request context.Context) bool { return request.Err() == nil }
 
-// close ends what the session serves and waits for it.
+// close ends the session: it cancels its requests and waits for them.
 func (s *session) close(cause error) {
 	s.mu.Lock()
 	first := s.shutLocked()
@@ -135,8 +135,8 @@ func (s *session) close(cause error) {
 	}
 }
 
-// shutLocked lets nothing more in. It reports false when that was done
-// before.
+// shutLocked marks the session as closed, so that it accepts nothing more. It
+// reports false if it was closed before.
 func (s *session) shutLocked() bool {
 	if s.closed {
 		return false
@@ -158,7 +158,7 @@ func (s *session) finish(cause error) {
 	s.owner.h.opts.Events.Drop(s.id)
 }
 
-// begin makes the stream of a request, and counts the request in.
+// begin returns a new stream for a request, which close waits for until settle.
 func (s *session) begin() (*stream, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,14 +169,13 @@ func (s *session) begin() (*stream, bool) {
 	return &stream{session: s}, true
 }
 
-// settle counts a request out.
+// settle ends what begin began.
 func (s *session) settle(st *stream) {
 	st.drop()
 	s.work.Done()
 }
 
-// remember gives a stream its name, under which its client can come back for
-// it.
+// remember gives a stream a name, by which its client can resume it.
 func (s *session) remember(st *stream) (id string) {
 	s.mu.Lock()
 	s.last++
@@ -194,8 +193,8 @@ func (s *session) remember(st *stream) (id string) {
 
 var errNotFetched = errors.New("the client did not come back for the rest of its stream")
 
-// tellUntold says how many messages were kept for a client that did not come
-// for them while there was a session.
+// tellUntold counts as dropped the messages that were kept for the client, which did
+// not come back for them before the session ended.
 func (s *session) tellUntold() {
 	s.mu.Lock()
 	untold := s.standing.untold.Load()
@@ -206,9 +205,9 @@ func (s *session) tellUntold() {
 	s.seen.DropMany(mcp.Sent, mcp.DropClosed, untold, errNotFetched)
 }
 
-// forgetFinished forgets the oldest streams that have ended, when there are
-// too many, and returns them. untold is how many messages of them never went
-// out.
+// forgetFinished forgets the oldest streams that have ended, if there are more than
+// maxStreams, and returns their names. untold is how many of their messages never
+// went out.
 func (s *session) forgetFinished() (forgotten []string, untold uint64) {
 	if len(s.order) <= maxStreams {
 		return nil, 0
@@ -240,9 +239,9 @@ func (s *session) polling() bool {
 	return f != nil && f.Polling
 }
 
-// serve serves a request, which goes on when the client loses the response, or
-// the handler ends it early. It returns when the response is over, or with the
-// request where the response can be cut off.
+// serve serves a request, which goes on if the client loses the response or the
+// handler ends the response early. If the response can be cut, serve returns when
+// the request has ended; otherwise when the response has.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, sender era.Sender) {
@@ -257,32 +256,32 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 		s.owner.h.refuseMessage(w, http.StatusOK, m.ID, err)
 		return
 	}
-	p := s.owner.h.response(w, func(error) {})
-	defer p.Close()
+	resp := s.owner.h.response(w, func(error) {})
+	defer resp.Close()
 	if s.polling() {
 		sender.Detach = st.detach
 	}
 	if httpserve.Cuttable(w, r) {
 		defer s.settle(st)
-		st.hold(p)
+		st.hold(resp)
 		req.Serve(sender)
 		return
 	}
-	left := st.attach(p)
+	left := st.attach(resp)
 	go func() { // ends with the request, which close cancels and waits for
 		defer s.settle(st)
 		req.Serve(sender)
 	}()
-	s.carry(r, st, p, left)
+	s.carry(r, st, resp, left)
 }
 
-// carry returns when p carries the stream no longer.
-func (s *session) carry(r *http.Request, st *stream, p *httpserve.Response, left <-chan struct{}) {
+// carry returns when resp no longer carries the stream.
+func (s *session) carry(r *http.Request, st *stream, resp *httpserve.Response, left <-chan struct{}) {
 	select {
 	case <-left:
 	case <-r.Context().Done():
-		st.leave(p)
+		st.leave(resp)
 	case <-s.ctx.Done():
-		st.leave(p)
+		st.leave(resp)
 	}
 }

@@ -35,8 +35,8 @@ func (ss *sessions) len() int {
 	return len(ss.byID)
 }
 
-// connOf returns the connection that a request is shown on: its session's, or
-// one of its own, which the session that it opens takes over.
+// connOf returns the tap's connection for a request: that of its session, or a new
+// one, which the session keeps if the request opens one.
 func (ss *sessions) connOf(r *http.Request) *tap.Conn {
 	sender := httpserve.SenderOf(r, ss.h.opts.Principal)
 	if s := ss.lookup(fieldSession.get(r.Header), sender.Principal); s != nil {
@@ -45,7 +45,7 @@ func (ss *sessions) connOf(r *http.Request) *tap.Conn {
 	return ss.h.seen.Another()
 }
 
-// open makes a session. It returns nil when there are too many.
+// open opens a session. It returns nil if there are too many.
 //
 // Spec: 2025-11-25 basic/transports#session-management (1).
 func (ss *sessions) open(principal string, seen *tap.Conn) *session {
@@ -90,8 +90,9 @@ func (ss *sessions) close() {
 	wg.Wait()
 }
 
-// find returns the session a request belongs to, in use, or answers the
-// request: a session is known only to the principal that opened it.
+// find returns the session of a request, marked as in use, or answers the request
+// with an error and returns nil. To any other principal than the one that opened
+// it, a session does not exist.
 //
 // Spec: 2025-11-25 basic/transports#session-management (2), (3).
 func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, sender era.Sender) *session {
@@ -109,7 +110,8 @@ func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, 
 	return s
 }
 
-// lookup returns the session with an identifier, if it is the principal's.
+// lookup returns the session with an identifier, or nil if there is none or it
+// belongs to another principal.
 func (ss *sessions) lookup(id, principal string) *session {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -145,15 +147,15 @@ func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Mess
 		return
 	}
 	if m.Kind == jsonrpc.Request {
-		s.serve(w, r, m, sender) //nolint:contextcheck // what a session serves outlives the request that brings it
+		s.serve(w, r, m, sender) //nolint:contextcheck // what a session serves outlives the HTTP request
 		return
 	}
 	s.conversation.Receive(s.ctx, m, nil, &era.Delivery{Sender: sender}) //nolint:contextcheck // as above
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// malformed deals with a message that could not be read: the question that it
-// answers, if it does, fails.
+// malformed processes a message that could not be read: if it answers a question of
+// the server, the question fails.
 func (ss *sessions) malformed(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, bad error, sender era.Sender) {
 	if m.Kind == jsonrpc.Request {
 		return
@@ -165,8 +167,8 @@ func (ss *sessions) malformed(w http.ResponseWriter, r *http.Request, m *jsonrpc
 	httpserve.ConnOf(w, ss.h.seen).Drop(mcp.Received, mcp.DropMalformed, m.Method, bad)
 }
 
-// versionOK refuses a header that names no revision of a session. A missing
-// one is an older client's.
+// versionOK checks that the version header names a revision with sessions, and
+// answers the request if not. Older clients send no such header.
 //
 // Spec: 2025-11-25 basic/transports#protocol-version-header.
 func (ss *sessions) versionOK(w http.ResponseWriter, r *http.Request, id jsonrpc.ID) bool {
@@ -183,8 +185,8 @@ func (ss *sessions) offers(ctx context.Context, version string) bool {
 	return ok && !era.StatelessRevision(v) && revision.Permits(ss.h.handler.Describe(ctx, nil).Revisions, v)
 }
 
-// checkMirrors checks the headers that drafts of the next revision put beside
-// a session's identifier.
+// checkMirrors checks the mirror headers that drafts of the stateless revision sent
+// within a session.
 func checkMirrors(r *http.Request, m *jsonrpc.Message) error {
 	if m.Kind != jsonrpc.Request {
 		return nil
@@ -202,7 +204,7 @@ func checkMirrors(r *http.Request, m *jsonrpc.Message) error {
 	return jsonrpc.Errorf(codeDraftMismatch, "%v", err)
 }
 
-// codeDraftMismatch is what drafts had before -32020.
+// codeDraftMismatch is the code that the drafts used before -32020.
 const codeDraftMismatch = -32001
 
 func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, sender era.Sender) {
@@ -223,8 +225,8 @@ func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrp
 	}
 }
 
-// opening is the Out of initialize: a session that is refused has no
-// identifier.
+// opening is the Out of initialize. If initialize fails, it removes the session's
+// identifier from the response.
 type opening struct {
 	w        http.ResponseWriter
 	session  *session
@@ -243,8 +245,8 @@ func (o *opening) Answer(_ context.Context, frame []byte, failed *era.Failure) e
 	return err
 }
 
-// sessionStatus: in a session an error is an answer like any other, unless
-// the message could not be read as one.
+// sessionStatus returns the HTTP status for an answer within a session. An error is
+// an answer like any other there, unless the request was forbidden or invalid.
 func sessionStatus(failed *era.Failure) int {
 	if failed != nil && failed.Forbidden {
 		return http.StatusForbidden
@@ -255,8 +257,8 @@ func sessionStatus(failed *era.Failure) int {
 	return http.StatusOK
 }
 
-// get opens a stream for what belongs to no request, or goes on with one that
-// was lost.
+// get serves a GET, which opens the standing stream or resumes one that the client
+// lost.
 //
 // Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
 func (ss *sessions) get(w http.ResponseWriter, r *http.Request, sender era.Sender) {
@@ -272,9 +274,9 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, sender era.Sende
 		return
 	}
 	defer s.release(r.Context())
-	p := ss.h.response(w, func(error) {})
-	defer p.Close()
-	st, left, err := s.resume(r, p)
+	resp := ss.h.response(w, func(error) {})
+	defer resp.Close()
+	st, left, err := s.resume(r, resp)
 	switch {
 	case errors.Is(err, errUnreadable):
 		ss.h.refuse(w, http.StatusInternalServerError, jsonrpc.CodeInternalError, err.Error())
@@ -283,15 +285,15 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, sender era.Sende
 	default:
 		ctx, stop := era.UntilExpiry(r.Context(), sender.Authorization)
 		defer stop()
-		s.carry(r.WithContext(ctx), st, p, left)
+		s.carry(r.WithContext(ctx), st, resp, left)
 	}
 }
 
-// resume lets p carry the stream that a GET is for.
-func (s *session) resume(r *http.Request, p *httpserve.Response) (*stream, <-chan struct{}, error) {
+// resume lets resp carry the stream that a GET asks for.
+func (s *session) resume(r *http.Request, resp *httpserve.Response) (*stream, <-chan struct{}, error) {
 	last := fieldLast.get(r.Header)
 	if last == "" {
-		left, err := s.standing.listen(p)
+		left, err := s.standing.listen(resp)
 		return s.standing, left, err
 	}
 	id, seq, err := parseEventID(last)
@@ -302,11 +304,11 @@ func (s *session) resume(r *http.Request, p *httpserve.Response) (*stream, <-cha
 	if st == nil {
 		return nil, nil, ErrForgotten
 	}
-	left, err := st.resume(p, seq)
+	left, err := st.resume(resp, seq)
 	return st, left, err
 }
 
-// delete ends a session at its client's wish.
+// delete ends a session at its client's request.
 //
 // Spec: 2025-11-25 basic/transports#session-management (5).
 func (ss *sessions) delete(w http.ResponseWriter, r *http.Request, sender era.Sender) {
@@ -319,8 +321,8 @@ func (ss *sessions) delete(w http.ResponseWriter, r *http.Request, sender era.Se
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// batch serves an array of messages: 202 when nothing in it waits for an
-// answer, one array of answers otherwise.
+// batch serves an array of messages. The response is an array of answers, or 202 if
+// the batch has no requests.
 //
 // Spec: 2025-03-26 basic/transports#sending-messages-to-the-server (4).
 func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, sender era.Sender) {
@@ -352,15 +354,15 @@ func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batc
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	p := s.owner.h.response(w, func(error) {})
-	defer p.Close()
-	left := st.attach(p)
+	resp := s.owner.h.response(w, func(error) {})
+	defer resp.Close()
+	left := st.attach(resp)
 	go s.runBatch(b, st, sender) // ends with the batch, which close cancels and waits for
-	s.carry(r, st, p, left)
+	s.carry(r, st, resp, left)
 }
 
-// runBatch serves the messages of a batch, its requests side by side, and
-// returns when all are served.
+// runBatch serves the messages of a batch, its requests concurrently, and returns
+// when all are served.
 func (s *session) runBatch(b *era.Batch, st *stream, sender era.Sender) {
 	defer s.settle(st)
 	var wg sync.WaitGroup

@@ -11,9 +11,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// serveStateless serves one request that stands alone, on the goroutine of
-// its HTTP request: nothing of it is left when it returns. version is the one
-// that the message names, if it does.
+// serveStateless serves one message of the stateless era on the goroutine of its
+// HTTP request, and leaves no state behind. version is the one that the message
+// names, or nil.
 func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, version json.RawMessage, sender era.Sender) {
 	if m.Kind == jsonrpc.Response {
 		httpserve.ConnOf(w, h.seen).Drop(mcp.Received, mcp.DropUnasked, "", nil)
@@ -40,12 +40,12 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		ctx, stop = era.UntilExpiry(ctx, sender.Authorization)
 		defer stop()
 	}
-	p := h.response(w, own.End)
-	defer p.Close()
-	h.stateless.Receive(ctx, m, reply{p}, sender)
+	resp := h.response(w, own.End)
+	defer resp.Close()
+	h.stateless.Receive(ctx, m, reply{resp}, sender)
 }
 
-// begin makes the context of a request, which ends with the handler, too.
+// begin returns the context of a request, which Close cancels, too.
 func (h *Handler) begin(r *http.Request) *era.Context {
 	c := era.NewContext(r.Context())
 	h.mu.Lock()

@@ -18,24 +18,25 @@ import (
 )
 
 // stream is a sequence of messages to the client of a session: those of one
-// request, or those that belong to none. It outlives the HTTP response that
-// carries it: a client that lost one comes back for the rest.
+// request, or, on the standing stream, those that belong to no request. It outlives
+// the HTTP response that carries it, so that a client that lost the response can
+// come back for the rest.
 //
 // Spec: 2025-11-25 basic/transports#resumability-and-redelivery.
 type stream struct {
 	session *session
 
 	mu       sync.Mutex
-	id       string              // its name, or "" while there is no event to come back for
-	primed   bool                // whether it begins with an event that says how to come back
-	seq      uint64              // of the last event
-	told     uint64              // of the last event that went out
+	id       string              // its name, or "" before the first event
+	primed   bool                // whether the event that lets the client come back was written
+	seq      uint64              // number of the last event
+	told     uint64              // number of the last event that went out
 	response *httpserve.Response // nil while nobody listens
-	left     chan struct{}       // closed when response carries the stream no longer
-	held     bool                // response is of the goroutine that serves the request
+	left     chan struct{}       // closed when response no longer carries the stream
+	held     bool                // response belongs to the goroutine that serves the request
 	done     bool                // the answer was sent: nothing follows
 
-	// For those who cannot wait for mu.
+	// Readable without mu.
 	ended  atomic.Bool   // done
 	untold atomic.Uint64 // how many events never went out
 }
@@ -49,49 +50,48 @@ func parseEventID(id string) (stream string, seq uint64, err error) {
 		seq, err = strconv.ParseUint(number, 10, 64)
 	}
 	if !ok || err != nil || stream == "" {
-		return "", 0, fmt.Errorf("%q is no event of this server", id)
+		return "", 0, fmt.Errorf("%q is not an event of this server", id)
 	}
 	return stream, seq, nil
 }
 
-// attach lets p carry the stream. It returns a channel that is closed when p
-// does so no longer.
-func (st *stream) attach(p *httpserve.Response) <-chan struct{} {
+// attach lets resp carry the stream. It returns a channel that is closed when resp
+// no longer carries it.
+func (st *stream) attach(resp *httpserve.Response) <-chan struct{} {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.attachLocked(p)
+	return st.attachLocked(resp)
 }
 
-func (st *stream) attachLocked(p *httpserve.Response) <-chan struct{} {
-	_ = st.endLocked() // whoever lost the old response does not miss it
-	st.response, st.left = p, make(chan struct{})
+func (st *stream) attachLocked(resp *httpserve.Response) <-chan struct{} {
+	_ = st.endLocked() // the client has given up the old response
+	st.response, st.left = resp, make(chan struct{})
 	return st.left
 }
 
-// hold lets p carry the stream, which is of the response of the goroutine that
-// serves the request: it ends with the request, and has to be cut off before.
-func (st *stream) hold(p *httpserve.Response) {
+// hold lets resp carry the stream. resp belongs to the goroutine that serves the
+// request, so it ends with the request; to end earlier it must be cut.
+func (st *stream) hold(resp *httpserve.Response) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.response, st.held = p, true
+	st.response, st.held = resp, true
 }
 
-// endLocked ends the response that carries the stream, while the stream goes
-// on.
+// endLocked ends the response that carries the stream, but not the stream.
 func (st *stream) endLocked() error {
-	p, held := st.response, st.held
+	resp, held := st.response, st.held
 	st.leaveLocked()
 	if held {
-		return p.Cut()
+		return resp.Cut()
 	}
 	return nil
 }
 
-// leave takes the stream away from p, if p still carries it.
-func (st *stream) leave(p *httpserve.Response) {
+// leave takes the stream away from resp, if resp still carries it.
+func (st *stream) leave(resp *httpserve.Response) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.response == p {
+	if st.response == resp {
 		st.leaveLocked()
 	}
 }
@@ -103,39 +103,40 @@ func (st *stream) leaveLocked() {
 	st.response, st.left, st.held = nil, nil, false
 }
 
-// resume lets p carry the stream from after event seq on: first what it
-// missed, then what comes.
-func (st *stream) resume(p *httpserve.Response, seq uint64) (<-chan struct{}, error) {
+// resume lets resp carry the stream from after event seq: first the events that
+// were missed, then new ones.
+func (st *stream) resume(resp *httpserve.Response, seq uint64) (<-chan struct{}, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	left, err := st.resumeLocked(p, seq)
-	if errors.Is(err, ErrForgotten) && seq < st.told { // what went out on a response that broke
+	left, err := st.resumeLocked(resp, seq)
+	if errors.Is(err, ErrForgotten) && seq < st.told { // they went out on a response that broke
 		st.session.seen.DropMany(mcp.Sent, mcp.DropForgotten, st.told-seq, err)
 	}
 	return left, err
 }
 
-// listen lets p carry the stream from the first event on that never went out.
-// What is not kept until then is lost: nobody came for it.
-func (st *stream) listen(p *httpserve.Response) (<-chan struct{}, error) {
+// listen lets resp carry the stream from the first event that never went out. If
+// some of those are no longer kept, they are counted as dropped, and resp carries
+// new events only.
+func (st *stream) listen(resp *httpserve.Response) (<-chan struct{}, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	left, err := st.resumeLocked(p, st.told)
+	left, err := st.resumeLocked(resp, st.told)
 	if errors.Is(err, ErrForgotten) {
 		st.session.seen.DropMany(mcp.Sent, mcp.DropForgotten, st.untold.Load(), err)
-		return st.resumeLocked(p, st.seq)
+		return st.resumeLocked(resp, st.seq)
 	}
 	return left, err
 }
 
-func (st *stream) resumeLocked(p *httpserve.Response, seq uint64) (<-chan struct{}, error) {
+func (st *stream) resumeLocked(resp *httpserve.Response, seq uint64) (<-chan struct{}, error) {
 	missed, err := st.missedLocked(seq)
 	if err != nil {
 		return nil, err
 	}
-	left := st.attachLocked(p)
+	left := st.attachLocked(resp)
 	st.tellLocked(seq)
-	if p.Start() != nil {
+	if resp.Start() != nil {
 		st.leaveLocked()
 	}
 	for _, data := range missed {
@@ -150,14 +151,14 @@ func (st *stream) resumeLocked(p *httpserve.Response, seq uint64) (<-chan struct
 	return left, nil
 }
 
-// errUnreadable says that the EventStore failed.
+// errUnreadable says that EventStore.After failed.
 var errUnreadable = errors.New("the events cannot be read")
 
-// missedLocked returns all events after number seq.
+// missedLocked returns all events after number seq. It fails if one is missing.
 func (st *stream) missedLocked(seq uint64) ([][]byte, error) {
 	switch {
 	case seq > st.seq:
-		return nil, fmt.Errorf("%q is no event of this server", st.eventID(seq))
+		return nil, fmt.Errorf("%q is not an event of this server", st.eventID(seq))
 	case seq == st.seq:
 		return nil, nil
 	}
@@ -169,7 +170,7 @@ func (st *stream) missedLocked(seq uint64) ([][]byte, error) {
 	case err != nil:
 		opts.Logger.Error("events not read", "stream", st.id, "error", err)
 		return nil, errUnreadable
-	case uint64(len(missed)) != st.seq-seq: // one was not kept, or the stream was dropped meanwhile
+	case uint64(len(missed)) != st.seq-seq: // one could not be kept, or the stream was dropped meanwhile
 		return nil, ErrForgotten
 	}
 	return missed, nil
@@ -177,7 +178,7 @@ func (st *stream) missedLocked(seq uint64) ([][]byte, error) {
 
 var errEnded = tap.Because(mcp.DropClosed, errors.New("the stream has ended"))
 
-// send keeps an event and writes it to whoever listens.
+// send stores an event, and writes it if there is a response.
 func (st *stream) send(data []byte) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -187,7 +188,7 @@ func (st *stream) send(data []byte) error {
 	return st.sendLocked(data)
 }
 
-// sendLocked fails when nobody gets the event, now or later.
+// sendLocked fails if the event was neither written nor stored.
 func (st *stream) sendLocked(data []byte) error {
 	st.nameLocked()
 	st.seq++
@@ -207,8 +208,7 @@ func (st *stream) sendLocked(data []byte) error {
 	return err
 }
 
-// tellLocked notes that all events up to a number have gone out, or are given
-// up.
+// tellLocked notes that all events up to a number have gone out or been given up.
 func (st *stream) tellLocked(seq uint64) {
 	if seq > st.told {
 		st.told = seq
@@ -216,15 +216,15 @@ func (st *stream) tellLocked(seq uint64) {
 	}
 }
 
-// nameLocked has the session remember a stream from its first event on: most
-// have none.
+// nameLocked gives the stream a name if it has none, upon its first event: most
+// streams have no events.
 func (st *stream) nameLocked() {
 	if st.id == "" {
 		st.id = st.session.remember(st)
 	}
 }
 
-// writeLocked writes an event to whoever listens, and reports whether it went
+// writeLocked writes an event if there is a response, and reports whether it went
 // out.
 func (st *stream) writeLocked(seq uint64, data []byte) bool {
 	if st.response == nil {
@@ -238,8 +238,8 @@ func (st *stream) writeLocked(seq uint64, data []byte) bool {
 	return true
 }
 
-// primeLocked writes the event that lets a client come back before there was
-// a message.
+// primeLocked writes an event without data, whose ID lets a client come back that
+// loses the response before the first message.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (st *stream) primeLocked() {
@@ -252,8 +252,8 @@ func (st *stream) primeLocked() {
 	}
 }
 
-// answer ends the stream: as a JSON object when nothing preceded it and
-// somebody listens, as its last event otherwise.
+// answer writes the answer, which ends the stream: as a JSON object if nothing
+// preceded it and there is a response, or else as the last event.
 func (st *stream) answer(frame []byte, failed *era.Failure) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -276,8 +276,8 @@ func (st *stream) answer(frame []byte, failed *era.Failure) error {
 	return err
 }
 
-// drop ends the stream without an answer. A response that has nothing yet
-// becomes an event stream without events: it has to be of some type.
+// drop ends the stream without an answer. A response that has not begun becomes an
+// empty event stream, since it needs some Content-Type.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (5).
 func (st *stream) drop() {
@@ -288,12 +288,13 @@ func (st *stream) drop() {
 		st.ended.Store(true)
 	}
 	if st.response != nil {
-		_ = st.response.Start() // a client that is gone does not matter
+		_ = st.response.Start() // it does not matter if the client is gone
 	}
 	st.leaveLocked()
 }
 
-// detach ends the response that carries the stream, while the stream goes on.
+// detach ends the response that carries the stream, but not the stream, and asks
+// the client to come back after retry.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (st *stream) detach(retry time.Duration) error {
@@ -325,10 +326,10 @@ func (o requestOut) Answer(_ context.Context, frame []byte, failed *era.Failure)
 	return o.answer(frame, failed)
 }
 
-// Dropped ends the stream of a request that was cancelled.
+// Dropped implements era.Dropper: a cancelled request gets no answer.
 func (o requestOut) Dropped() { o.drop() }
 
-// standingOut is the Out of what belongs to no request.
+// standingOut is the Out of messages that belong to no request.
 type standingOut struct{ *stream }
 
 func (o standingOut) Message(_ context.Context, frame []byte) error { return o.send(frame) }

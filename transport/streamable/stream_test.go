@@ -16,6 +16,13 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
+// A nil handler is refused before the first request could reach it.
+func TestNewRefusesNil(t *testing.T) {
+	if _, err := New(nil, nil); err == nil || !strings.Contains(err.Error(), "mcp.Handler is nil") {
+		t.Errorf("error = %v, want one that names the handler", err)
+	}
+}
+
 // newSession returns a session of a handler without tools.
 func newSession(t *testing.T, o Options) *session {
 	t.Helper()
@@ -32,7 +39,7 @@ func newSession(t *testing.T, o Options) *session {
 	return h.sessions.open("", nil)
 }
 
-// dying is a response to a client that is gone after some writes.
+// dying is a response to a client that is gone after a number of writes.
 type dying struct {
 	*httptest.ResponseRecorder
 	left int
@@ -45,7 +52,7 @@ func (d *dying) Write(b []byte) (int, error) {
 	return d.ResponseRecorder.Write(b)
 }
 
-func penOf(w http.ResponseWriter) *httpserve.Response {
+func responseOf(w http.ResponseWriter) *httpserve.Response {
 	return httpserve.NewResponse(w, time.Second, -1, func(error) {})
 }
 
@@ -58,16 +65,16 @@ func sent(t *testing.T, st *stream, messages ...string) {
 	}
 }
 
-// What went out before a connection was lost does not come again.
+// What went out before a connection was lost is not sent again.
 func TestListenGoesOnWhereItBroke(t *testing.T) {
 	st := newSession(t, Options{}).standing
 	sent(t, st, "a", "b", "c")
 	first := &dying{httptest.NewRecorder(), 3} // the comment, a and b
-	if _, err := st.listen(penOf(first)); err != nil {
+	if _, err := st.listen(responseOf(first)); err != nil {
 		t.Fatal(err)
 	}
 	second := httptest.NewRecorder()
-	if _, err := st.listen(penOf(second)); err != nil {
+	if _, err := st.listen(responseOf(second)); err != nil {
 		t.Fatal(err)
 	}
 	sent(t, st, "d")
@@ -84,12 +91,12 @@ func TestListenGoesOnWhereItBroke(t *testing.T) {
 func TestTwoListeners(t *testing.T) {
 	st := newSession(t, Options{}).standing
 	first, second := httptest.NewRecorder(), httptest.NewRecorder()
-	left, err := st.listen(penOf(first))
+	left, err := st.listen(responseOf(first))
 	if err != nil {
 		t.Fatal(err)
 	}
 	sent(t, st, "a")
-	if _, err := st.listen(penOf(second)); err != nil {
+	if _, err := st.listen(responseOf(second)); err != nil {
 		t.Fatal(err)
 	}
 	<-left
@@ -102,27 +109,27 @@ func TestTwoListeners(t *testing.T) {
 	}
 }
 
-// A client that listens for the first time when events were forgotten misses
-// those, and no others.
+// A client that listens for the first time after events were forgotten misses only
+// those.
 func TestListenAfterEventsWereForgotten(t *testing.T) {
 	st := newSession(t, Options{Events: NewMemoryEvents(&MemoryOptions{MaxStream: 4})}).standing
 	sent(t, st, "aaaa", "bbbb")
 	w := httptest.NewRecorder()
-	if _, err := st.listen(penOf(w)); err != nil {
+	if _, err := st.listen(responseOf(w)); err != nil {
 		t.Fatal(err)
 	}
 	sent(t, st, "cccc")
 	if got := w.Body.String(); strings.Count(got, "data: ") != 1 || !strings.Contains(got, "data: cccc") {
 		t.Errorf("got %q", got)
 	}
-	if _, err := st.resume(penOf(httptest.NewRecorder()), 1); !errors.Is(err, ErrForgotten) {
+	if _, err := st.resume(responseOf(httptest.NewRecorder()), 1); !errors.Is(err, ErrForgotten) {
 		t.Errorf("resuming with a gap: %v, want ErrForgotten", err)
 	}
 }
 
 func TestResumeAfterAnEventThatNeverWas(t *testing.T) {
 	st := newSession(t, Options{}).standing
-	if _, err := st.resume(penOf(httptest.NewRecorder()), 7); err == nil {
+	if _, err := st.resume(responseOf(httptest.NewRecorder()), 7); err == nil {
 		t.Error("no error")
 	}
 }
@@ -185,8 +192,7 @@ func TestForgottenStreamsLeaveTheStore(t *testing.T) {
 	}
 }
 
-// Answers that were plain objects do not push out one that waits for its
-// client.
+// Answers that were sent as JSON objects do not evict one that waits for its client.
 func TestPlainAnswersAreNotRemembered(t *testing.T) {
 	s := newSession(t, Options{})
 	waiting, _ := s.begin()
@@ -196,7 +202,7 @@ func TestPlainAnswersAreNotRemembered(t *testing.T) {
 	s.settle(waiting)
 	for range 3 * maxStreams {
 		st, _ := s.begin()
-		st.attach(penOf(httptest.NewRecorder()))
+		st.attach(responseOf(httptest.NewRecorder()))
 		if err := st.answer([]byte("{}"), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +213,7 @@ func TestPlainAnswersAreNotRemembered(t *testing.T) {
 	if st == nil {
 		t.Fatal("the stream was forgotten")
 	}
-	if _, err := st.resume(penOf(w), 0); err != nil || !strings.Contains(w.Body.String(), "kept") {
+	if _, err := st.resume(responseOf(w), 0); err != nil || !strings.Contains(w.Body.String(), "kept") {
 		t.Errorf("got %q, %v", w.Body, err)
 	}
 	if n := len(s.streams); n != 1 {
@@ -215,7 +221,7 @@ func TestPlainAnswersAreNotRemembered(t *testing.T) {
 	}
 }
 
-// failing is a store that is out of order.
+// failing is an EventStore that fails.
 type failing struct{ EventStore }
 
 func (failing) Append(string, string, uint64, []byte) error { return errors.New("secret address") }
@@ -227,8 +233,8 @@ func TestStoreFails(t *testing.T) {
 	s := newSession(t, Options{Events: failing{NewMemoryEvents(nil)}})
 	st, _ := s.begin()
 	w := httptest.NewRecorder()
-	st.attach(penOf(w))
-	sent(t, st, "note") // who listens gets it all the same
+	st.attach(responseOf(w))
+	sent(t, st, "note") // whoever listens gets it all the same
 	if err := st.answer([]byte("answer"), nil); err != nil {
 		t.Error(err)
 	}
