@@ -245,13 +245,13 @@ func (o *callOptions) rounds() *era.Rounds {
 	return &era.Rounds{HandOver: o.handOver, Answers: o.answers, State: o.state}
 }
 
-// exchange makes one call under its time limits.
+// exchange makes one call under its time watchdog.
 func (c *Client) exchange(ctx context.Context, l *live, req *Request, rounds *era.Rounds) (json.RawMessage, bool, error) {
-	ctx, limits := c.boundCall(ctx, req)
-	defer limits.stop()
+	ctx, watchdog := c.boundCall(ctx, req)
+	defer watchdog.stop()
 	o := &era.Outgoing{Method: req.Method, Params: req.Params, Meta: req.Meta, LogLevel: req.opts.logLevel, Rounds: rounds}
-	if limits.notes != nil {
-		o.ProgressToken = limits.notes.token
+	if watchdog.notes != nil {
+		o.ProgressToken = watchdog.notes.token
 	}
 	result, reusable, err := l.call(ctx, o)
 	if err != nil && !isAnswer(err) {

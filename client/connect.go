@@ -100,8 +100,8 @@ func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
 		}
 		_ = old.conn.Close() // it is gone already
 	}
-	ctx, limits := c.bound(ctx, unlimited)
-	defer limits.stop()
+	ctx, watchdog := c.bound(ctx, unlimited)
+	defer watchdog.stop()
 	l, err := c.dial(ctx)
 	if err != nil {
 		return nil, err
@@ -219,8 +219,8 @@ func (c *Client) probe(ctx context.Context, l *live) era.Decision {
 		return era.Propose(c.opts.Revisions)
 	}
 	l.probed = true
-	ctx, limits := c.bound(ctx, &callOptions{timeout: c.opts.ProbeTimeout})
-	defer limits.stop()
+	ctx, watchdog := c.bound(ctx, &callOptions{timeout: c.opts.ProbeTimeout})
+	defer watchdog.stop()
 	result, err := c.statelessFront(l, in).Raw(ctx, &era.Outgoing{Method: mcp.MethodDiscover})
 	if errors.Is(err, mcp.ErrUnauthorized) {
 		return era.Decision{Err: err}
@@ -235,8 +235,8 @@ func (c *Client) statelessFront(l *live, r mcp.Revision) *era.StatelessClient {
 }
 
 func (c *Client) begin(ctx context.Context, l *live, d era.Decision) error {
-	ctx, limits := c.bound(ctx, &callOptions{timeout: c.opts.Timeout})
-	defer limits.stop()
+	ctx, watchdog := c.bound(ctx, &callOptions{timeout: c.opts.Timeout})
+	defer watchdog.stop()
 	if d.Stateless {
 		return c.beginStateless(ctx, l, d)
 	}

@@ -298,8 +298,8 @@ func (c *Client) unwatchResource(uri string) {
 // openStateless sends the first listen request and waits for its
 // acknowledgement.
 func (s *Subscription) openStateless(ctx context.Context) error {
-	ctx, limits := s.c.bound(ctx, unlimited)
-	defer limits.stop()
+	ctx, watchdog := s.c.bound(ctx, unlimited)
+	defer watchdog.stop()
 	acked, failed := s.request() //nolint:contextcheck // the subscription outlives this call
 	select {
 	case <-acked:

@@ -31,9 +31,12 @@ type Stateless struct {
 	capabilities recent[mcp.ClientCapabilities]
 }
 
-// NewStateless returns the stateless front for a handler. It fails when a state
-// key has the wrong size.
+// NewStateless returns the stateless front for a handler. It fails when h is nil,
+// or a state key has the wrong size.
 func NewStateless(h mcp.Handler, opts mcp.ServeOptions) (*Stateless, error) {
+	if h == nil {
+		return nil, errors.New("the mcp.Handler is nil; pass a server, such as that of server.New")
+	}
 	opts = WithDefaults(&opts)
 	seal, err := newSealer(opts.StateKeys)
 	if err != nil {

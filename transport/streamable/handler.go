@@ -46,9 +46,6 @@ var _ http.Handler = (*Handler)(nil)
 // New returns a Handler. opts may be nil. It fails if h is nil or an option is
 // invalid.
 func New(h mcp.Handler, opts *Options) (*Handler, error) {
-	if h == nil {
-		return nil, errors.New("streamable.New: the mcp.Handler is nil; pass a server, such as that of server.New")
-	}
 	o := opts.withDefaults()
 	stateless, err := era.NewStateless(h, o.ServeOptions)
 	if err != nil {
