@@ -3,6 +3,7 @@ package model_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -111,10 +112,16 @@ func newLines(h mcp.Handler) *lines {
 		_ = in.Close()
 	})
 	p.running.Go(func() { // ends with the server, or when r is closed
-		scanner := bufio.NewScanner(r)
-		scanner.Buffer(nil, 1<<20)
-		for scanner.Scan() {
-			p.hear("", strings.TrimSuffix(scanner.Text(), "\r"))
+		for reader := bufio.NewReader(r); ; {
+			line, err := reader.ReadString('\n')
+			// A client that crashes has read a part of a line; only the end of
+			// the server makes that part something the server wrote.
+			if err == nil || errors.Is(err, io.EOF) && line != "" {
+				p.hear("", strings.TrimRight(line, "\r\n"))
+			}
+			if err != nil {
+				return
+			}
 		}
 	})
 	return p
