@@ -66,12 +66,13 @@ type Options struct {
 	// VisitURL sends the user to a URL, after asking for consent. Setting it
 	// declares URL elicitation.
 	VisitURL ElicitFunc
-	// Sample runs a model. Setting it declares sampling.
+	// Sample runs a model. Setting it declares sampling, which revision 2026-07-28
+	// deprecates.
 	Sample SampleFunc
 	// SampleTools declares that Sample understands tools.
 	SampleTools bool
 	// Roots are the folders that servers may work in. Any value but nil declares
-	// roots; see Client.SetRoots.
+	// roots, which revision 2026-07-28 deprecates; see Client.SetRoots.
 	Roots []*mcp.Root
 	// ListRoots is called each time a server asks for the roots. It replaces
 	// Roots, which must be nil. Setting it declares roots. When its answer
@@ -88,7 +89,7 @@ type Options struct {
 
 	// LogLevel is the lowest level of log messages to ask servers for, and Log
 	// is called with them. Both have to be set; see Notification for log messages
-	// in their raw form. Log is called in order, one message at a time, and not
+	// in their raw form. Revision 2026-07-28 deprecates them. Log is called in order, one message at a time, and not
 	// for messages that WithNotifications takes.
 	LogLevel mcp.LoggingLevel
 	Log      func(ctx context.Context, message *mcp.LogParams)

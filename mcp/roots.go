@@ -1,6 +1,7 @@
 package mcp
 
-// Root is a folder that a client lets a server work in.
+// Root is a folder that a client lets a server work in. Revision 2026-07-28
+// deprecates roots.
 //
 // Spec: 2026-07-28 client/roots#root.
 type Root struct {

@@ -13,7 +13,8 @@ type CreateMessageParams struct {
 	Messages         []*SamplingMessage `json:"messages"`
 	ModelPreferences *ModelPreferences  `json:"modelPreferences,omitzero"`
 	SystemPrompt     string             `json:"systemPrompt,omitzero"`
-	// IncludeContext is "none", or the deprecated "thisServer" or "allServers".
+	// IncludeContext is "none", which is what it means to leave it out, or the
+	// deprecated "thisServer" or "allServers".
 	IncludeContext string   `json:"includeContext,omitzero"`
 	Temperature    *float64 `json:"temperature,omitzero"`
 	// MaxTokens is the most the model may produce; it is required.

@@ -15,6 +15,9 @@ import (
 // secrets. A level that does not exist counts as mcp.LevelInfo. It may block
 // while the client reads slowly.
 //
+// Revision 2026-07-28 deprecates log messages to clients: a new server should
+// log to standard error, or use package otelmcp.
+//
 // Spec: 2026-07-28 server/utilities/logging#log-message-notifications.
 func (c *Call) Log(ctx context.Context, level mcp.LoggingLevel, data any) {
 	if level.Severity() < 0 {

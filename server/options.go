@@ -18,7 +18,8 @@ type Options struct {
 	// Call.Log is given. nil means slog.Default().
 	Logger *slog.Logger
 	// Logging declares that clients may ask for log messages. Without it
-	// Call.Log and Call.Logger write to Logger only.
+	// Call.Log and Call.Logger write to Logger only. Revision 2026-07-28
+	// deprecates the feature.
 	Logging bool
 	// Subscriptions declares that clients may watch resources; changes are
 	// published with Server.ResourceUpdated.

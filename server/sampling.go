@@ -14,6 +14,9 @@ import (
 // runs. Messages that break the rules of the protocol are refused before they
 // are sent.
 //
+// Revision 2026-07-28 deprecates sampling: a new server should call a model
+// provider's API instead. Clients of every revision that declare it still have it.
+//
 // Spec: 2026-07-28 client/sampling#creating-messages.
 func Sample(ctx context.Context, call *Call, key string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 	return askOne[*mcp.CreateMessageResult](ctx, call, SampleQuestion(key, p))
