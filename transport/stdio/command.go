@@ -26,6 +26,13 @@ type Command struct {
 	Args []string
 	// Env is added to the environment of this process, as KEY=VALUE.
 	Env []string
+	// CleanEnv gives the server only Env and what programs need to run at all,
+	// instead of the whole environment of this process with its secrets: PATH, HOME,
+	// USER, LOGNAME, SHELL, TERM, TMPDIR, TZ, LANG, LC_ALL and LC_CTYPE, or on
+	// Windows PATH, PATHEXT, SYSTEMROOT, USERPROFILE, TEMP and their like. A variable
+	// in Env replaces the one of the same name; a program is still looked up in the
+	// PATH of this process.
+	CleanEnv bool
 	// Dir is the working directory; "" means that of this process.
 	Dir string
 	// Stderr receives the server's standard error. nil discards it, except for
@@ -67,7 +74,7 @@ func (c *Command) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn,
 func (c *Command) start() (*process, error) {
 	// The process outlives the context of the call that started it.
 	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:gosec,noctx // starting the command the caller names is the purpose
-	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Env = c.environ()
 	cmd.Dir = c.Dir
 	ownGroup(cmd)
 	p := &process{cmd: cmd, name: c.Name(), grace: c.Grace, exited: make(chan struct{})}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -70,6 +71,9 @@ func serve() {
 	s := server.New(mcp.Implementation{Name: "child", Version: "1"}, nil)
 	server.AddTool(s, mcp.Tool{Name: "pid"}, func(context.Context, *server.Call, struct{}) (string, error) {
 		return strconv.Itoa(os.Getpid()), nil
+	})
+	server.AddTool(s, mcp.Tool{Name: "environ"}, func(context.Context, *server.Call, struct{}) ([]string, error) {
+		return os.Environ(), nil
 	})
 	server.AddTool(s, mcp.Tool{Name: "wait"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
 		call.Progress(ctx, 1, 0, strconv.Itoa(os.Getpid()))
@@ -224,4 +228,35 @@ func TestConnectToAServerThatAProbeBreaks(t *testing.T) {
 // A line that is not a message does not disturb those that are.
 func TestJunkOnStandardOutput(t *testing.T) {
 	pid(t, connect(t, "junk", mcp.Revision20260728))
+}
+
+// With CleanEnv a child gets what is named and what it needs to run, and none of
+// the secrets of its parent.
+func TestCleanEnv(t *testing.T) {
+	t.Setenv("DEPLOY_TOKEN", "secret")
+	t.Setenv("TERM", "() { :; }")
+	t.Setenv("LANG", "C.UTF-8")
+	for _, clean := range []bool{false, true} {
+		t.Run(fmt.Sprint(clean), func(t *testing.T) {
+			cmd := child("good")
+			cmd.CleanEnv, cmd.Env = clean, append(cmd.Env, "LANG=de_DE", "EXTRA=1")
+			c, err := client.Connect(t.Context(), cmd, &client.Options{Logger: mcptest.Quiet()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			env, err := client.Call[[]string](t.Context(), c, "environ", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for entry, want := range map[string]bool{
+				"DEPLOY_TOKEN=secret": !clean, "TERM=() { :; }": !clean, "EXTRA=1": true,
+				"LANG=de_DE": true, "LANG=C.UTF-8": false, "PATH=" + os.Getenv("PATH"): true,
+			} {
+				if slices.Contains(env, entry) != want {
+					t.Errorf("the child has %q: %v, want %v", entry, !want, want)
+				}
+			}
+		})
+	}
 }
