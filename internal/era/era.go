@@ -270,21 +270,3 @@ func withData(e *jsonrpc.Error, data any) *jsonrpc.Error {
 	}
 	return e
 }
-
-// unsupportedVersion is the error that lists the revisions the client may use.
-//
-// Spec: 2026-07-28 basic/versioning#protocol-version-negotiation.
-func unsupportedVersion(requested string, allowed []mcp.Revision) *jsonrpc.Error {
-	return withData(jsonrpc.Errorf(mcp.CodeUnsupportedVersion, "Unsupported protocol version"), map[string]any{
-		"supported": names(revision.Newest(allowed)),
-		"requested": requested,
-	})
-}
-
-func names(revisions []mcp.Revision) []string {
-	list := make([]string, len(revisions))
-	for i, r := range revisions {
-		list[i] = r.String()
-	}
-	return list
-}

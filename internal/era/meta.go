@@ -66,7 +66,7 @@ func (meta *requestMeta) facts(allowed []mcp.Revision) (*revision.Facts, error) 
 	if !ok {
 		return nil, mcp.InvalidParams("params._meta: %q must be a string", mcp.MetaProtocolVersion)
 	}
-	return nil, unsupportedVersion(named, allowed)
+	return nil, UnsupportedVersion(named, allowed)
 }
 
 // level returns the log level that the request asks for, or "" if it asks for none.

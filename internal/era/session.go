@@ -129,7 +129,7 @@ func (s *Session) descriptor(ctx context.Context, m *jsonrpc.Message, sender Sen
 	if m.Method == mcp.MethodInitialize || m.Method == mcp.MethodPing && len(revision.Session(offered)) > 0 {
 		return descriptorOf(m, revision.Default(nil, false))
 	}
-	return nil, s.unopened(m, offered)
+	return nil, Unopened(m, offered)
 }
 
 // configure serves a request that opens the session or changes its state.
@@ -159,37 +159,21 @@ func (s *Session) describe(ctx context.Context, sender Sender) *mcp.Description 
 	return s.handler.Describe(ctx, &mcp.Peer{Principal: sender.Principal, Authorization: sender.Authorization})
 }
 
-// unopened returns the error for a request that belongs to no session and is not
-// stateless either. If only a stateless client can have sent the request, the error
-// says what it lacks; otherwise, that there is no session yet.
-//
-// Spec: 2026-07-28 basic#meta.
-func (s *Session) unopened(m *jsonrpc.Message, allowed []mcp.Revision) error {
-	modern := !revision.Default(nil, false).Has(m.Method) && revision.Default(nil, true).Has(m.Method) || wire.Find(m.Meta, mcp.MetaClientCapabilities) != nil
-	switch {
-	case len(revision.Session(allowed)) == 0, modern && len(revision.Stateless(allowed)) > 0:
-		return missingMeta(mcp.MetaProtocolVersion)
-	case len(revision.Stateless(allowed)) == 0:
-		return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "Server not initialized: the first request must be initialize")
-	}
-	return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "Server not initialized: the first request must be initialize, or every request must have %q in params._meta", mcp.MetaProtocolVersion)
-}
-
 // initialize negotiates the revision: the one the client asks for, or else the newest.
 //
 // Spec: 2025-11-25 basic/lifecycle#version-negotiation.
 func (s *Session) initialize(ctx context.Context, m *jsonrpc.Message, sender Sender) (any, error) {
+	desc := s.describe(ctx, sender)
+	offered := revision.Session(desc.Revisions)
+	if len(offered) == 0 {
+		return nil, NoInitialize(m, desc.Revisions)
+	}
 	var p mcp.InitializeParams
 	if err := wire.Unmarshal(orEmpty(m.Params), &p); err != nil {
 		return nil, mcp.InvalidParams("params: %v", err)
 	}
 	if p.ProtocolVersion == "" {
 		return nil, mcp.InvalidParams("params must have a protocolVersion")
-	}
-	desc := s.describe(ctx, sender)
-	offered := revision.Session(desc.Revisions)
-	if len(offered) == 0 {
-		return nil, unsupportedVersion(p.ProtocolVersion, desc.Revisions)
 	}
 	chosen, ok := mcp.ParseRevision(p.ProtocolVersion)
 	if !ok || !contains(offered, chosen) {

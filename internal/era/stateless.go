@@ -87,7 +87,9 @@ func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *stateles
 	if desc.Capabilities.Logging == nil {
 		back.level = ""
 	}
-	_, err = descriptorOf(m, facts)
+	if _, err = descriptorOf(m, facts); err != nil && m.Method == mcp.MethodInitialize {
+		err = NamingVersions(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "%v", err), desc.Revisions)
+	}
 	return x, desc, err
 }
 

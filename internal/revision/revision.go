@@ -167,6 +167,15 @@ func Permits(allowed []mcp.Revision, r mcp.Revision) bool {
 	return slices.Contains(allowed, r)
 }
 
+// HasSession reports whether allowed contains a revision with sessions; nil allows
+// all.
+func HasSession(allowed []mcp.Revision) bool {
+	return allowed == nil || slices.ContainsFunc(allowed, func(r mcp.Revision) bool {
+		f := Of(r)
+		return f != nil && !f.Stateless
+	})
+}
+
 // Common returns the newest revision that both lists name, or the zero
 // Revision.
 func Common(ours []mcp.Revision, theirs []string) mcp.Revision {

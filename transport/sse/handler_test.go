@@ -242,3 +242,29 @@ func TestEndpointOfAStrangePath(t *testing.T) {
 		}
 	}
 }
+
+// A message whose version header names no revision of a session here is refused.
+//
+// Spec: 2025-11-25 basic/transports#protocol-version-header.
+func TestVersionHeader(t *testing.T) {
+	ts := start(t)
+	_, endpoint := dial(t, ts, "/sse")
+	for version, want := range map[string]int{"": 202, "2025-06-18": 202, "1999-01-01": 400, "2026-07-28": 400} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, ts.URL+endpoint, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		if version != "" {
+			r.Header.Set("MCP-Protocol-Version", version)
+		}
+		resp, err := ts.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("version %q: status %d, want %d", version, resp.StatusCode, want)
+		}
+	}
+}

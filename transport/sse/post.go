@@ -21,6 +21,10 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 		http.Error(w, "no such stream; open one with GET", http.StatusNotFound)
 		return
 	}
+	if err := httpserve.CheckVersion(r, h.handler.Describe(r.Context(), nil).Revisions); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
 	c.renew(sender.Authorization)
 	if err := httpserve.CheckType(r); err != nil {
 		http.Error(w, err.Error(), http.StatusUnsupportedMediaType)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/httpserve"
 	"github.com/parley-mcp/parley/internal/sse"
 )
 
@@ -13,7 +14,7 @@ type field struct{ name, key string }
 
 // The fields of the transport.
 var (
-	fieldVersion = newField("MCP-Protocol-Version")
+	fieldVersion = newField(httpserve.FieldVersion)
 	fieldSession = newField("Mcp-Session-Id")
 	fieldMethod  = newField("Mcp-Method")
 	fieldName    = newField("Mcp-Name")

@@ -16,7 +16,6 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
-	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -147,7 +146,7 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (era.Sender, *ht
 
 // visit serves a request that carries no message, and so concerns a session.
 func (h *Handler) visit(w http.ResponseWriter, r *http.Request, sender era.Sender) {
-	hasSessions := len(revision.Session(h.handler.Describe(r.Context(), nil).Revisions)) > 0
+	hasSessions := h.hasSessions(r.Context())
 	switch {
 	case r.Method == http.MethodGet && hasSessions:
 		h.sessions.get(w, r, sender)
@@ -174,7 +173,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 		h.refuse(w, status, jsonrpc.CodeInvalidRequest, err.Error())
 		return
 	}
-	if jsonrpc.IsBatch(body) {
+	if jsonrpc.IsBatch(body) && h.hasSessions(r.Context()) {
 		h.sessions.batch(w, r, body, sender)
 		return
 	}
@@ -185,7 +184,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 		return
 	}
 	version := era.VersionOf(m)
-	if version != nil || ofNoSession(r) {
+	if version != nil || ofNoSession(r) || !h.hasSessions(r.Context()) {
 		h.serveStateless(w, r, m, version, sender)
 		return
 	}
@@ -199,19 +198,6 @@ func answerable(m *jsonrpc.Message) jsonrpc.ID {
 		return jsonrpc.ID{}
 	}
 	return m.ID
-}
-
-// ofNoSession reports whether the version header names a revision without sessions,
-// or an unknown one. A request whose body lacks its version is thus still refused
-// by the rules of its era.
-func ofNoSession(r *http.Request) bool {
-	version := fieldVersion.get(r.Header)
-	return version != "" && !isSession(version) && fieldSession.get(r.Header) == ""
-}
-
-func isSession(version string) bool {
-	r, ok := mcp.ParseRevision(version)
-	return ok && !era.StatelessRevision(r)
 }
 
 // acceptable checks the Content-Type and the Accept header of a POST.

@@ -91,16 +91,20 @@ func checkHeader(r *http.Request, f field, want json.RawMessage) error {
 func only(r *http.Request, f field) (string, error) {
 	values := f.values(r.Header)
 	if len(values) != 1 {
-		return "", refused("%s must be sent once, not %d times", f, len(values))
+		return "", notOnce(f, len(values))
 	}
 	return values[0], nil
 }
 
-func mismatch(f field, got, want string) error {
+func notOnce(f field, times int) *jsonrpc.Error {
+	return refused("%s must be sent once, not %d times", f, times)
+}
+
+func mismatch(f field, got, want string) *jsonrpc.Error {
 	return refused("%s header value %q does not match body value %q", f, got, want)
 }
 
-func refused(format string, args ...any) error {
+func refused(format string, args ...any) *jsonrpc.Error {
 	e := &mcp.HeaderMismatchError{Reason: fmt.Sprintf(format, args...)}
 	return jsonrpc.Errorf(mcp.CodeHeaderMismatch, "%s", e.Error())
 }

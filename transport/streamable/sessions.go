@@ -10,7 +10,6 @@ import (
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpserve"
-	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -98,8 +97,7 @@ func (ss *sessions) close() {
 func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, sender era.Sender) *session {
 	values := fieldSession.values(r.Header)
 	if len(values) != 1 {
-		ss.h.refuseMessage(w, http.StatusBadRequest, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest,
-			"%s must be sent once; it comes with the answer to initialize", fieldSession))
+		ss.h.refuseMessage(w, http.StatusBadRequest, id, errSessionOnce)
 		return nil
 	}
 	s := ss.lookup(values[0], sender.Principal)
@@ -109,6 +107,8 @@ func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, 
 	}
 	return s
 }
+
+var errSessionOnce = jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s must be sent once; it comes with the answer to initialize", fieldSession)
 
 // lookup returns the session with an identifier, or nil if there is none or it
 // belongs to another principal.
@@ -131,11 +131,11 @@ func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Mess
 		ss.initialize(w, r, m, sender)
 		return
 	}
-	if !ss.versionOK(w, r, m.ID) {
+	if !ss.versionOK(w, r, answerable(m)) || !ss.opened(w, r, m) {
 		ss.h.dropped(w, m, nil)
 		return
 	}
-	s := ss.find(w, r, m.ID, sender)
+	s := ss.find(w, r, answerable(m), sender)
 	if s == nil {
 		ss.h.dropped(w, m, nil)
 		return
@@ -165,24 +165,6 @@ func (ss *sessions) malformed(w http.ResponseWriter, r *http.Request, m *jsonrpc
 		return
 	}
 	httpserve.ConnOf(w, ss.h.seen).Drop(mcp.Received, mcp.DropMalformed, m.Method, bad)
-}
-
-// versionOK checks that the version header names a revision with sessions, and
-// answers the request if not. Older clients send no such header.
-//
-// Spec: 2025-11-25 basic/transports#protocol-version-header.
-func (ss *sessions) versionOK(w http.ResponseWriter, r *http.Request, id jsonrpc.ID) bool {
-	values := fieldVersion.values(r.Header)
-	if len(values) == 0 || len(values) == 1 && (values[0] == "" || ss.offers(r.Context(), values[0])) {
-		return true
-	}
-	ss.h.refuseMessage(w, http.StatusBadRequest, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s %q is not a revision of a session here", fieldVersion, values))
-	return false
-}
-
-func (ss *sessions) offers(ctx context.Context, version string) bool {
-	v, ok := mcp.ParseRevision(version)
-	return ok && !era.StatelessRevision(v) && revision.Permits(ss.h.handler.Describe(ctx, nil).Revisions, v)
 }
 
 // checkMirrors checks the mirror headers that drafts of the stateless revision sent
@@ -312,6 +294,9 @@ func (s *session) resume(r *http.Request, resp *httpserve.Response) (*stream, <-
 //
 // Spec: 2025-11-25 basic/transports#session-management (5).
 func (ss *sessions) delete(w http.ResponseWriter, r *http.Request, sender era.Sender) {
+	if !ss.versionOK(w, r, jsonrpc.ID{}) {
+		return
+	}
 	s := ss.find(w, r, jsonrpc.ID{}, sender)
 	if s == nil {
 		return

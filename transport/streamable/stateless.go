@@ -20,7 +20,11 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "a client sends no responses in this revision")
 		return
 	}
-	if err := checkHeaders(r, m, version); err != nil {
+	err := checkHeaders(r, m, version)
+	if version == nil {
+		err = h.checkUnnamed(r, m)
+	}
+	if err != nil {
 		h.dropped(w, m, err)
 		h.refuseMessage(w, http.StatusBadRequest, m.ID, err)
 		return
