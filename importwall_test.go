@@ -23,6 +23,7 @@ var walls = map[string][]string{
 	"mcp":               {module + "server", module + "client", module + "transport", module + "internal/era", module + "internal/revision", "net/http"},
 	"internal/revision": {module + "server", module + "client", module + "transport", module + "internal/era", "net/http"},
 	"internal/era":      {module + "server", module + "client", module + "transport", "net/http"},
+	"internal/content":  {module + "server", module + "client", module + "transport", module + "internal/era", module + "internal/revision", "net/http"},
 	"server":            {module + "internal/era", module + "internal/revision", module + "internal/stream", module + "transport", module + "client", "net/http"},
 	"auth/oauth":        {module + "server", module + "client", module + "transport", module + "internal/era"},
 	"client":            {module + "server", module + "transport", "net/http"},

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"sync"
 
+	"github.com/parley-mcp/parley/internal/content"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -93,13 +94,14 @@ func (c *Call) AddContent(blocks ...mcp.Content) {
 }
 
 // SetResultMeta puts v under key into _meta of the result of a tool, resource,
-// prompt or completion. It fails when key is not a valid key or v has no JSON
-// form.
+// prompt or completion. It fails when key is not a valid key, or is one that the
+// protocol reserves and no extension in Options.Extensions has its prefix, or when
+// v has no JSON form.
 //
 // Spec: 2026-07-28 basic#meta.
 func (c *Call) SetResultMeta(key string, v any) error {
-	if !validKey(key) {
-		return fmt.Errorf("%q is not a valid _meta key", key)
+	if err := content.Key(key, c.s.extensions); err != nil {
+		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

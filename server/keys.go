@@ -3,24 +3,10 @@ package server
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 
+	"github.com/parley-mcp/parley/internal/content"
 	"github.com/parley-mcp/parley/internal/wire"
 )
-
-// The grammar of names that several parties share: keys of _meta, and
-// identifiers of extensions, whose prefix is not optional.
-//
-// Spec: 2026-07-28 basic#meta.
-var (
-	keyPrefix = `[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*/`
-	keyName   = `(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?`
-
-	keyPattern       = regexp.MustCompile(`^(?:` + keyPrefix + `)?` + keyName + `$`)
-	extensionPattern = regexp.MustCompile(`^` + keyPrefix + keyName + `$`)
-)
-
-func validKey(key string) bool { return key != "" && keyPattern.MatchString(key) }
 
 // objects are settings of capabilities, each a JSON object.
 type objects = map[string]json.RawMessage
@@ -33,7 +19,7 @@ func encodeObjects(option string, settings map[string]any, prefixed bool) (objec
 		if encoded == nil {
 			encoded = make(objects, len(settings))
 		}
-		if prefixed && !extensionPattern.MatchString(id) {
+		if prefixed && !content.IsExtension(id) {
 			return nil, fmt.Errorf("%s[%q]: the identifier needs a prefix such as %q", option, id, "com.example/")
 		}
 		raw := []byte("{}")
