@@ -136,7 +136,7 @@ func TestInterruptEndsCall(t *testing.T) {
 	defer interrupt()
 	var out bytes.Buffer
 	code := cli.Run(ctx, piped(&out, onText{"notifications/progress", interrupt}), []string{"call", "--trace", "count_slowly", "steps=10000", "delay_ms=100", "--", "parley", "serve", "--stdio"})
-	if code != 3 || out.Len() > 0 {
+	if code != 130 || out.Len() > 0 {
 		t.Errorf("exit code = %d, output %q", code, &out)
 	}
 }

@@ -184,7 +184,7 @@ async function logout(client) {
   await client.logout();
   const { name, arguments: args } = server.calculate;
   const { code, stderr } = await client.alone(name, args);
-  equal(code, 3, "exit code where nobody can log in");
+  equal(code, 4, "exit code where nobody can log in");
   assert(stderr.includes("parley login"), `it does not say what to do: ${stderr}`);
   // On a terminal it logs in by itself.
   await againIn(client, () => client.calculate());

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 
@@ -140,9 +140,10 @@ func (a *app) browser() oauth.Receiver {
 // nobody is the receiver where there is nobody to ask.
 type nobody struct{ url string }
 
-var errNobody = errors.New("the server demands a login, and there is nobody here to ask")
+var errNobody = fmt.Errorf("%w: the server demands a login, and there is nobody here to ask", mcp.ErrUnauthorized)
 
 // Listen implements oauth.Receiver.
 func (n nobody) Listen(context.Context, []string) (oauth.Reception, error) {
-	return nil, &failure{code: exitConnection, err: errors.Join(errNobody, mcp.ErrUnauthorized), hint: "run: parley login " + n.url}
+	m := mending(codeLogin, errNobody, target{url: n.url}, nil)
+	return nil, &failure{code: codeLogin, err: errNobody, hint: m.hint(), mend: m}
 }

@@ -77,7 +77,7 @@ func (a *app) runCall(ctx context.Context, t target, tool string, input json.Raw
 		return err
 	}
 	if result.IsError {
-		return &failure{code: exitTool}
+		return &failure{code: codeTool}
 	}
 	return nil
 }

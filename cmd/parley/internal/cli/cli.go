@@ -24,19 +24,19 @@ type IO struct {
 	Executable func() (string, error)
 }
 
-// Run runs the program with its arguments and returns its exit code: 0, 1 when
-// a tool reported a failure, 2 for wrong usage, 3 when the connection or the
-// protocol failed.
+// Run runs the program with its arguments and returns its exit code; exits lists
+// them. The end of ctx interrupts the program.
 func Run(ctx context.Context, streams IO, args []string) int {
 	a := newApp(streams)
+	a.jsonErrors = wantsJSON(args)
 	root := a.root() //nolint:contextcheck // commands get their context when they run
 	root.SetArgs(args)
-	code := a.report(root.ExecuteContext(ctx))
+	code := a.report(ctx, root.ExecuteContext(ctx))
 	for _, end := range a.atEnd {
 		_ = end() // the program ends anyway
 	}
 	if err := a.out.err; err != nil && code == exitOK {
-		code = a.report(&failure{code: exitConnection, err: err})
+		code = a.report(ctx, &failure{code: codeFailed, err: err})
 	}
 	return code
 }
@@ -47,6 +47,8 @@ type app struct {
 	out   *output // standard output
 	err   *output // standard error
 	flags flags
+	// jsonErrors says that errors are reported as JSON.
+	jsonErrors bool
 
 	atEnd []func() error // closes what the commands have opened
 
@@ -83,7 +85,10 @@ It serves a reference server, and it talks to any server. A server is named in
 one of two ways: an http:// or https:// URL as the first argument, or the command
 that starts it, after "--".
 
-Exit codes: 0 success, 1 the tool failed, 2 wrong usage, 3 connection or protocol.`
+With --output json, results are one JSON document on standard output, and an
+error is one JSON document, the last line of standard error.
+
+`
 
 const rootExamples = `  parley tour
   parley list -- parley serve --stdio
@@ -94,7 +99,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "parley",
 		Short:         "Speak the Model Context Protocol",
-		Long:          longHelp,
+		Long:          longHelp + exitHelp(),
 		Example:       rootExamples,
 		SilenceErrors: true,
 		SilenceUsage:  true,

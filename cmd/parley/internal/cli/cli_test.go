@@ -70,8 +70,8 @@ func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	c := new(console)
 	streams := c.streams("", false)
 	streams.Out = brokenWriter{}
-	if code := Run(context.Background(), streams, []string{"version"}); code != exitConnection {
-		t.Errorf("exit code = %d, want %d", code, exitConnection)
+	if code := Run(context.Background(), streams, []string{"version"}); code != exitUnreachable {
+		t.Errorf("exit code = %d, want %d", code, exitUnreachable)
 	}
 	if !strings.Contains(c.err.String(), "parley: short write") {
 		t.Errorf("stderr = %q", c.err.String())

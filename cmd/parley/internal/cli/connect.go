@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
-	"os/exec"
 	"time"
 
 	"github.com/parley-mcp/parley/client"
@@ -35,7 +33,7 @@ func (a *app) connect(ctx context.Context, t target) (*client.Client, error) {
 	}
 	c, err := client.Connect(ctx, transport, opts)
 	if err != nil {
-		return nil, notConnected(err)
+		return nil, notConnected(t, err)
 	}
 	name.set(c.ServerInfo())
 	return c, nil
@@ -43,15 +41,16 @@ func (a *app) connect(ctx context.Context, t target) (*client.Client, error) {
 
 // notConnected adds a hint to the error of a command that does not start, or
 // ends at once.
-func notConnected(err error) error {
-	var ended *stdio.ExitError
-	switch {
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return &failure{code: exitConnection, err: err, hint: "is it installed, and in PATH?"}
-	case errors.As(err, &ended):
-		return &failure{code: exitConnection, err: err, hint: "does the command start an MCP server?"}
+func notConnected(t target, err error) error {
+	if starting(t, err) != codeNotStarted {
+		return err
 	}
-	return err
+	f := &failure{code: codeNotStarted, err: err, hint: "is it installed, and in PATH?"}
+	var ended *stdio.ExitError
+	if errors.As(err, &ended) {
+		f.hint = "does the command start an MCP server?"
+	}
+	return f
 }
 
 // clientOptions turns the flags into options, except for the answers to

@@ -1,32 +1,30 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
-	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// The exit codes.
-const (
-	exitOK         = 0
-	exitTool       = 1 // the tool reported a failure
-	exitUsage      = 2
-	exitConnection = 3 // the connection or the protocol failed
-)
-
-// failure is an error with the exit code it leads to. A failure without an err
-// has been shown already.
+// failure is an error with the code it is reported under. A failure without an
+// err has been shown already.
 type failure struct {
-	code int
+	code code
 	err  error
 	hint string
+	mend *mend
+}
+
+// mend is what makes up for missing rights.
+type mend struct {
+	scopes []string // what is missing, as far as the server said so
+	run    []string // the command that asks for it
 }
 
 func (f *failure) Error() string {
@@ -40,44 +38,68 @@ func (f *failure) Unwrap() error { return f.err }
 
 // usagef returns an error about how the program was called.
 func usagef(format string, args ...any) error {
-	return &failure{code: exitUsage, err: fmt.Errorf(format, args...)}
+	return &failure{code: codeUsage, err: fmt.Errorf(format, args...)}
 }
 
-// failed turns an error that is not about usage into a failure with a hint.
-func failed(err error) error {
+// failed turns an error that is not about usage into a failure with a code and
+// a hint. t is the server it is about.
+func failed(err error, t target) error {
 	var f *failure
 	if err == nil || errors.As(err, &f) {
 		return err
 	}
-	return &failure{code: exitConnection, err: err, hint: hint(err)}
+	f = &failure{code: classify(err), err: err, hint: hint(err)}
+	if f.mend = mending(f.code, err, t, nil); f.mend != nil {
+		f.hint = f.mend.hint()
+	}
+	return f
 }
 
-// report shows an error and returns the exit code. Errors without a code come
-// from parsing the command line.
-func (a *app) report(err error) int {
+// failureOf returns the failure that an error is reported as. Errors without a
+// code come from parsing the command line.
+func failureOf(ctx context.Context, err error) *failure {
+	var f *failure
+	if !errors.As(err, &f) {
+		f = &failure{code: codeUsage, err: err}
+	}
+	switch {
+	case f.err == nil:
+	case f.code != codeUsage && ctx.Err() != nil:
+		return &failure{code: codeInterrupted, err: errors.New("interrupted")}
+	case f.code == codeUsage && f.hint == "":
+		g := *f
+		g.hint = `see "parley --help"`
+		return &g
+	}
+	return f
+}
+
+// report shows an error and returns the exit code.
+func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	var f *failure
-	if !errors.As(err, &f) {
-		f = &failure{code: exitUsage, err: err}
+	f := failureOf(ctx, err)
+	switch {
+	case f.err == nil:
+	case a.jsonErrors:
+		a.err.printf("%s\n", f.envelope())
+	default:
+		a.showFailure(f)
 	}
-	if f.err == nil {
-		return f.code
-	}
-	if f.code == exitUsage && f.hint == "" {
-		f.hint = `see "parley --help"`
-	}
-	message, words := lastWords(err)
+	return f.code.exit()
+}
+
+func (a *app) showFailure(f *failure) {
+	message, words := lastWords(f.err)
 	message = oneLine(message, 2000)
 	if f.hint != "" {
-		message += a.err.dim(" (" + f.hint + ")")
+		message += a.err.dim(" (" + oneLine(f.hint, 2000) + ")")
 	}
 	a.err.printf("%s %s\n", a.err.red("parley:"), message)
 	if words != "" && !a.flags.passStderr() {
 		a.err.printf("%s\n", indent(harmless(words), "  | "))
 	}
-	return f.code
 }
 
 // lastWords separates an error's text from what the server wrote before it
@@ -97,15 +119,10 @@ func hint(err error) string {
 	var (
 		undeclared *client.NotDeclaredError
 		rpc        *jsonrpc.Error
-		refused    *streamable.HTTPError
 	)
 	switch {
-	case errors.Is(err, client.ErrTimeout):
+	case errors.Is(err, client.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		return "--timeout gives it longer, --trace shows what was said"
-	case errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
-		return "it does not accept the credentials; --token and --header name others"
-	case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
-		return `the credentials do not suffice; "parley login" can ask for more with --scope`
 	case errors.As(err, &undeclared):
 		return `"parley info" shows what it offers`
 	case errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability:

@@ -75,11 +75,23 @@ func harmless(s string) string {
 			return r
 		case r == '\r':
 			return -1
-		case unicode.IsControl(r), r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069:
+		case isHarmful(r):
 			return '\uFFFD'
 		}
 		return r
 	}, s)
+}
+
+// isHarmful reports whether a character does something to a terminal instead of
+// being shown: control characters, and those that reorder what is around them.
+func isHarmful(r rune) bool {
+	switch {
+	case unicode.IsControl(r), r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069:
+		return true
+	case r == 0x061C, r == 0x200E, r == 0x200F, r == 0x2028, r == 0x2029:
+		return true
+	}
+	return false
 }
 
 // oneLine puts a text on one line, cut to a number of characters.
@@ -102,6 +114,21 @@ func endLine(s string) string {
 		return s
 	}
 	return s + "\n"
+}
+
+// escaped writes control characters and those that change the direction of text
+// as escapes of JSON, which mean the same to programs and do nothing on a
+// terminal. Outside of strings, JSON has none but white space.
+func escaped(doc []byte) []byte {
+	var b bytes.Buffer
+	for _, r := range string(doc) {
+		if r != '\n' && r != '\t' && r != '\r' && isHarmful(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.Bytes()
 }
 
 // json writes one JSON document: verbatim for programs, indented for people.

@@ -31,12 +31,12 @@ func (a *app) onServer(least, most int, f func(ctx context.Context, t target, ar
 		}
 		if len(args) < least || most >= 0 && len(args) > most {
 			return &failure{
-				code: exitUsage,
+				code: codeUsage,
 				err:  usagef("wrong number of arguments; the usage is %q", "parley "+cmd.Use),
 				hint: `see "` + cmd.CommandPath() + ` --help"`,
 			}
 		}
-		return failed(f(cmd.Context(), t, args))
+		return failed(f(cmd.Context(), t, args), t)
 	}
 }
 
@@ -56,7 +56,7 @@ func splitTarget(cmd *cobra.Command, args []string) (target, []string, error) {
 	case t.url != "" && t.command != nil:
 		return t, nil, usagef("there are two servers, %q and the command %q; name one", t.url, strings.Join(t.command, " "))
 	case t.url == "" && t.command == nil:
-		return t, nil, &failure{code: exitUsage, err: usagef("no server named"), hint: `put the command that starts it at the end: parley ` + cmd.Name() + ` … -- parley serve --stdio; or its URL, with http:// or https://, first`}
+		return t, nil, &failure{code: codeUsage, err: usagef("no server named"), hint: `put the command that starts it at the end: parley ` + cmd.Name() + ` … -- parley serve --stdio; or its URL, with http:// or https://, first`}
 	}
 	return t, args, nil
 }

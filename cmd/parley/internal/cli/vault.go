@@ -75,7 +75,7 @@ func (a *app) sealer(ctx context.Context, files oauth.Store) (cipher.AEAD, error
 	}
 	key, err := keyringKey(ctx, files)
 	if err != nil {
-		return nil, &failure{code: exitConnection, err: fmt.Errorf("the keyring: %w", err), hint: keyringVariable + "=off does without"}
+		return nil, &failure{code: codeFailed, err: fmt.Errorf("the keyring: %w", err), hint: keyringVariable + "=off does without"}
 	}
 	return newSealer(key)
 }

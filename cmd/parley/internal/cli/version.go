@@ -29,7 +29,7 @@ func (a *app) version() *cobra.Command {
 				Revisions []mcp.Revision `json:"revisions"`
 			}{buildVersion(), mcp.Revisions()})
 			a.out.json(raw)
-			return failed(err)
+			return failed(err, target{})
 		}
 		return usagef("--output %q is neither text nor json", output)
 	}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// envelope is an error as --output json shows it: the last line of standard
+// error. docs/cli.md documents it.
+type envelope struct {
+	Error problem `json:"error"`
+}
+
+type problem struct {
+	Code    code           `json:"code"`
+	Exit    int            `json:"exit"`
+	Message string         `json:"message"`
+	Hint    string         `json:"hint,omitzero"`
+	RPC     *jsonrpc.Error `json:"rpc,omitzero"`    // what the server answered
+	HTTP    *httpProblem   `json:"http,omitzero"`   // the status the URL answered with
+	Scopes  []string       `json:"scopes,omitzero"` // the rights that are missing
+	Run     []string       `json:"run,omitzero"`    // the command that mends it
+	Stderr  string         `json:"stderr,omitzero"` // the last words of a server that ended
+}
+
+type httpProblem struct {
+	Status int `json:"status"`
+	// Challenge is the header WWW-Authenticate.
+	Challenge string `json:"challenge,omitzero"`
+}
+
+// envelope returns the failure as one line of JSON.
+func (f *failure) envelope() string {
+	p := problem{Code: f.code, Exit: f.code.exit(), Hint: f.hint}
+	p.Message, p.Stderr = lastWords(f.err)
+	_ = errors.As(f.err, &p.RPC) // nil is right if it is none
+	var refused *streamable.HTTPError
+	if errors.As(f.err, &refused) {
+		p.HTTP = &httpProblem{refused.Status, strings.Join(refused.Header.Values("WWW-Authenticate"), ", ")}
+	}
+	if f.mend != nil {
+		p.Scopes, p.Run = f.mend.scopes, f.mend.run
+	}
+	raw, err := wire.Marshal(envelope{p})
+	if err != nil { // the server's data is no JSON, or its text no UTF-8
+		p.RPC = nil
+		raw, _ = json.Marshal(envelope{p})
+	}
+	return string(escaped(raw))
+}
+
+// wantsJSON reports whether the arguments ask for JSON. It is for errors, also
+// those about arguments that could not be parsed.
+func wantsJSON(args []string) bool {
+	found := ""
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if value, ok := strings.CutPrefix(arg, "--output="); ok {
+			found = value
+		} else if arg == "--output" && i+1 < len(args) {
+			found = args[i+1]
+		}
+	}
+	return found == "json"
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os/exec"
+	"strings"
+
+	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/internal/challenge"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/stdio"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// code says what went wrong, to programs. The codes are part of the program's
+// interface: outcomes lists them, and docs/cli.md repeats the list.
+type code string
+
+const (
+	codeTool         code = "tool_failed"
+	codeUsage        code = "usage"
+	codeNotStarted   code = "not_started"
+	codeUnreachable  code = "unreachable"
+	codeDisconnected code = "disconnected"
+	codeTimeout      code = "timeout"
+	codeHTTP         code = "http"
+	codeRefused      code = "refused"
+	codeNotDeclared  code = "not_declared"
+	codeFailed       code = "failed"
+	codeLogin        code = "needs_login"
+	codeScope        code = "needs_scope"
+	codeInterrupted  code = "interrupted"
+)
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitTool        = 1
+	exitUsage       = 2
+	exitUnreachable = 3
+	exitLogin       = 4
+	exitInterrupted = 130
+)
+
+// exits says what each exit code means.
+func exits() []struct {
+	exit  int
+	about string
+} {
+	return []struct {
+		exit  int
+		about string
+	}{
+		{exitOK, "success"},
+		{exitTool, "the tool failed"},
+		{exitUsage, "wrong usage"},
+		{exitUnreachable, "the server is unreachable or gave no usable answer"},
+		{exitLogin, "a login is needed, or one with more rights"},
+		{exitInterrupted, "interrupted"},
+	}
+}
+
+// outcome is a way in which a run can fail.
+type outcome struct {
+	code  code
+	exit  int
+	about string
+}
+
+// outcomes is the one table of codes, and of the exit code of each.
+func outcomes() []outcome {
+	return []outcome{
+		{codeTool, exitTool, "the tool reported a failure; with --output json, its result says so itself"},
+		{codeUsage, exitUsage, "the command line is wrong, and nothing was asked of the server"},
+		{codeNotStarted, exitUnreachable, "the server's command could not be started, or ended before it spoke the protocol"},
+		{codeUnreachable, exitUnreachable, "no connection to the URL: no such host, refused, not encrypted as it should be"},
+		{codeDisconnected, exitUnreachable, "the connection ended before the answer came"},
+		{codeTimeout, exitUnreachable, "there was no answer in the time of --timeout"},
+		{codeHTTP, exitUnreachable, `the URL answered with a status that is not a success; "http" has it`},
+		{codeRefused, exitUnreachable, `the server answered with an error of the protocol; "rpc" has it`},
+		{codeNotDeclared, exitUnreachable, "the server does not have what was asked for"},
+		{codeFailed, exitUnreachable, "anything else, such as a malformed answer or a file that cannot be written"},
+		{codeLogin, exitLogin, `the server demands a login; "run" has the command for it`},
+		{codeScope, exitLogin, `the login does not suffice; "scopes" has what is missing, "run" the command that asks for it`},
+		{codeInterrupted, exitInterrupted, "a signal ended the command"},
+	}
+}
+
+// exit returns the exit code that a code leads to.
+func (c code) exit() int {
+	for _, o := range outcomes() {
+		if o.code == c {
+			return o.exit
+		}
+	}
+	return exitUnreachable
+}
+
+// exitHelp is the table of exit codes as a line of help.
+func exitHelp() string {
+	parts := make([]string, 0, 6)
+	for _, e := range exits() {
+		parts = append(parts, fmt.Sprintf("%3d  %s", e.exit, e.about))
+	}
+	return "Exit codes:\n  " + strings.Join(parts, "\n  ")
+}
+
+// classify finds the code of an error that has none yet.
+func classify(err error) code {
+	var (
+		undeclared *client.NotDeclaredError
+		rpc        *jsonrpc.Error
+		refused    *streamable.HTTPError
+		ended      *stdio.ExitError
+		login      *oauth.ResponseError
+		network    net.Error
+	)
+	switch {
+	case errors.As(err, &refused):
+		return classifyHTTP(refused)
+	case errors.Is(err, mcp.ErrUnauthorized), errors.As(err, &login):
+		return codeLogin
+	case errors.Is(err, client.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+		return codeTimeout
+	case errors.As(err, &undeclared):
+		return codeNotDeclared
+	case errors.As(err, &rpc):
+		return codeRefused
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, exec.ErrDot):
+		return codeNotStarted
+	case errors.As(err, &ended), errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, client.ErrKeepAlive), errors.Is(err, io.ErrUnexpectedEOF):
+		return codeDisconnected
+	case errors.As(err, &network):
+		return codeUnreachable
+	}
+	return codeFailed
+}
+
+func classifyHTTP(e *streamable.HTTPError) code {
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		return codeLogin
+	case e.Status == http.StatusForbidden && missingScopes(e.Header) != nil:
+		return codeScope
+	}
+	return codeHTTP
+}
+
+// missingScopes returns the scopes that a 403 demands: nil when scopes are not
+// what is missing, and not nil but empty when the server does not say which.
+//
+// Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
+func missingScopes(h http.Header) []string {
+	for _, c := range challenge.Parse(h.Values("WWW-Authenticate")) {
+		if c.Get("error") == "insufficient_scope" {
+			return append([]string{}, strings.Fields(c.Get("scope"))...)
+		}
+	}
+	return nil
+}
+
+// starting is the code of an error of connecting to a target.
+func starting(t target, err error) code {
+	var ended *stdio.ExitError
+	if t.url == "" && (errors.As(err, &ended) || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)) {
+		return codeNotStarted
+	}
+	return classify(err)
+}
