@@ -1,0 +1,98 @@
+// Package target says how a server is named and how it is reached: by a URL, by
+// the command that starts it, or by the name of an entry in a configuration file.
+// It reads configuration files and never writes them. It asks nobody and prints
+// nothing: what it needs of the outside world is in Environment and Connection.
+package target
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/stdio"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// Target is a server and how it is reached: at a URL, or behind a command.
+type Target struct {
+	// Entry is the entry of a configuration file that names the server, or nil.
+	Entry *Entry
+
+	URL     string
+	Command []string // the program and its arguments, if there is no URL
+	// Env is set for the command, in addition to the environment, as KEY=VALUE.
+	Env []string
+	// Dir is the command's working directory; "" means that of this process.
+	Dir string
+	// Header is sent with every request to the URL.
+	Header http.Header
+	// Revision is the only one to speak; zero means any.
+	Revision mcp.Revision
+}
+
+// IsURL reports whether an argument names a server at a URL.
+func IsURL(s string) bool {
+	s = strings.ToLower(s)
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// String returns the URL or the command line, without the values of secrets.
+func (t *Target) String() string {
+	if t.URL != "" {
+		return MaskURL(t.URL)
+	}
+	return strings.Join(MaskArgs(t.Command), " ")
+}
+
+// Connection says how to reach a target, in addition to what the target says.
+type Connection struct {
+	// Header is sent to a URL. It replaces the headers of the same name that the
+	// target has.
+	Header http.Header
+	// Token is the access token for a URL; "" means the Authorization of Header.
+	Token string
+	// Login returns the HTTP client that logs in at a URL. It is called only if
+	// there is no Authorization, and may return nil for the default client.
+	Login func(url string) (*http.Client, error)
+	// Env is added to a command's, as KEY=VALUE.
+	Env []string
+	// Stderr receives the standard error of a command; nil discards it.
+	Stderr io.Writer
+	Logger *slog.Logger
+}
+
+// Transport returns the transport to a target. This is the only place that knows
+// which transports there are.
+func (t *Target) Transport(c Connection) (mcp.Transport, error) {
+	switch {
+	case t.URL != "":
+		return t.overHTTP(c)
+	case len(t.Command) > 0:
+		return &stdio.Command{Args: t.Command, Env: slices.Concat(t.Env, c.Env), Dir: t.Dir, Stderr: c.Stderr}, nil
+	}
+	return nil, errors.New("no server named")
+}
+
+func (t *Target) overHTTP(c Connection) (mcp.Transport, error) {
+	header := t.Header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	for name, values := range c.Header {
+		header[name] = values
+	}
+	if c.Token != "" {
+		header.Set("Authorization", "Bearer "+c.Token)
+	}
+	s := &streamable.Client{URL: t.URL, Header: header, Logger: c.Logger}
+	if header.Get("Authorization") != "" || c.Login == nil {
+		return s, nil
+	}
+	web, err := c.Login(t.URL)
+	s.HTTP = web
+	return s, err
+}
