@@ -74,11 +74,11 @@ func MaskArgs(args []string) []string {
 			masked[i] = arg
 		case secretNext && !strings.HasPrefix(arg, "-"):
 			masked[i] = MaskValue(arg)
-		case IsURL(arg):
+		case !has && strings.Contains(arg, "://"), IsURL(arg):
 			masked[i] = MaskURL(arg)
-		case has && (secretName.MatchString(name) || maskWord(value) != value):
+		case has && !strings.Contains(name, "://") && (secretName.MatchString(name) || maskWord(value) != value):
 			masked[i] = name + "=" + MaskValue(value)
-		case has && IsURL(value):
+		case has && strings.Contains(value, "://"):
 			masked[i] = name + "=" + MaskURL(value)
 		default:
 			masked[i] = maskWord(arg)
