@@ -29,8 +29,8 @@ func (p *prompt) desc() *mcp.Prompt { return &p.prompt }
 
 // AddRawPrompt adds a prompt with the arguments that p.Arguments describes, or
 // replaces the one with its name, which keeps its place in the list. It panics
-// when the name is empty, an argument's name is empty or used twice, or h is
-// nil. What p points to must not be changed afterwards.
+// when the name is empty, an argument's name is empty or used twice, an icon or
+// a key of p.Meta is not valid, or h is nil. What p points to must not be changed afterwards.
 //
 // Spec: 2026-07-28 server/prompts#prompt.
 func (s *Server) AddRawPrompt(p mcp.Prompt, h RawPromptHandler) { must(s.TryAddRawPrompt(p, h)) }
@@ -53,7 +53,7 @@ func (s *Server) TryAddRawPrompt(p mcp.Prompt, h RawPromptHandler) error {
 // convert is answered as invalid params.
 //
 // It panics when Args does not qualify, p.Arguments is not nil, the name is
-// empty, or h is nil.
+// empty, an icon or a key of p.Meta is not valid, or h is nil.
 //
 // Spec: 2026-07-28 server/prompts#prompt.
 func AddPrompt[Args any](s *Server, p mcp.Prompt, h func(ctx context.Context, call *Call, args Args) (*mcp.GetPromptResult, error)) {
@@ -123,6 +123,9 @@ func (s *Server) addPrompt(p *prompt, noHandler bool, choices map[string][]strin
 	}
 	if noHandler {
 		return errNoHandler("prompt", p.prompt.Name)
+	}
+	if err := s.rules.Described("", p.prompt.Icons, nil, p.prompt.Meta); err != nil {
+		return fmt.Errorf("prompt %q: %w", p.prompt.Name, err)
 	}
 	seen := map[string]bool{}
 	for _, a := range p.prompt.Arguments {

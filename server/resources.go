@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/parley-mcp/parley/internal/content"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -38,8 +39,9 @@ func (r *resource) desc() *mcp.Resource { return &r.resource }
 
 // AddResource adds a resource, or replaces the one with its URI, which keeps
 // its place in the list. A resource takes precedence over all templates. It
-// panics when the URI has no scheme or is not a URI, the name is empty, or h
-// is nil. What r points to must not be changed afterwards.
+// panics when the URI has no scheme or is not one of RFC 3986, the name is
+// empty, the MIME type, an icon, an annotation or a key of r.Meta is not valid,
+// or h is nil. What r points to must not be changed afterwards.
 //
 // Spec: 2026-07-28 server/resources#resource.
 func (s *Server) AddResource(r mcp.Resource, h ResourceHandler) { must(s.TryAddResource(r, h)) }
@@ -47,7 +49,11 @@ func (s *Server) AddResource(r mcp.Resource, h ResourceHandler) { must(s.TryAddR
 // TryAddResource is AddResource for resources that are made at run time: it
 // returns an error instead of panicking.
 func (s *Server) TryAddResource(r mcp.Resource, h ResourceHandler) error {
-	if err := checkURI(r.URI); err != nil {
+	err := checkURI(r.URI)
+	if err == nil {
+		err = content.URI(r.URI)
+	}
+	if err != nil {
 		return fmt.Errorf("resource %q: %w", shorten(r.URI), err)
 	}
 	if r.Name == "" {
@@ -55,6 +61,9 @@ func (s *Server) TryAddResource(r mcp.Resource, h ResourceHandler) error {
 	}
 	if h == nil {
 		return errNoHandler("resource", r.URI)
+	}
+	if err := s.rules.Described(r.MIMEType, r.Icons, r.Annotations, r.Meta); err != nil {
+		return fmt.Errorf("resource %q: %w", r.URI, err)
 	}
 	if s.resources.put(&resource{r, h}) {
 		s.hub.Publish(mcp.Change{Kind: mcp.ResourcesChanged})

@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 
+	"github.com/parley-mcp/parley/internal/content"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -29,6 +31,7 @@ type Server struct {
 	hub     Hub
 	watches resourceWatches
 	forms   sync.Map // of *form by reflect.Type
+	rules   content.Rules
 
 	described atomic.Pointer[described] // the newest description
 
@@ -45,7 +48,8 @@ var _ mcp.Handler = (*Server)(nil)
 // negative page size, an empty list of revisions, an invalid caching hint or one
 // for a method that cannot have any, an unknown panic policy, an extension
 // identifier without a prefix, settings that do not encode to a JSON object. The
-// message names the option.
+// message names the option. It also panics on an icon or a website of info that is
+// not valid.
 func New(info mcp.Implementation, opts *Options) *Server {
 	s := &Server{info: info, opts: opts.withDefaults()}
 	must(s.opts.check())
@@ -55,10 +59,26 @@ func New(info mcp.Implementation, opts *Options) *Server {
 	var err error
 	s.extensions, err = encodeObjects("Options.Extensions", s.opts.Extensions, true)
 	must(err)
+	s.rules = content.Rules{Extensions: s.extensions}
+	must(checkInfo(&s.info))
 	s.experimental, err = encodeObjects("Options.Experimental", s.opts.Experimental, false)
 	must(err)
 	s.Use()
 	return s
+}
+
+// checkInfo checks what a server says about itself.
+func checkInfo(info *mcp.Implementation) error {
+	if err := content.Icons(info.Icons); err != nil {
+		return fmt.Errorf("Implementation.Icons: %w", err)
+	}
+	if info.WebsiteURL == "" {
+		return nil
+	}
+	if err := content.URI(info.WebsiteURL); err != nil {
+		return fmt.Errorf("Implementation.WebsiteURL: %w", err)
+	}
+	return nil
 }
 
 // Serve answers one exchange. Its errors are errors of the protocol, which may

@@ -40,8 +40,8 @@ func (t *template) desc() *mcp.ResourceTemplate { return &t.template }
 // one, and {+name} matches both: a handler that opens files must use os.Root,
 // fs.ValidPath or the like.
 //
-// It panics when the template or a field of Vars is not valid, the name is
-// empty, or h is nil.
+// It panics when the template, a field of Vars, the MIME type, an icon, an
+// annotation or a key of t.Meta is not valid, the name is empty, or h is nil.
 //
 // Spec: 2026-07-28 server/resources#resource-templates.
 func AddTemplate[Vars any](s *Server, t mcp.ResourceTemplate, h TemplateHandler[Vars]) {
@@ -56,6 +56,9 @@ func TryAddTemplate[Vars any](s *Server, t mcp.ResourceTemplate, h TemplateHandl
 	}
 	if h == nil {
 		return errNoHandler("template", t.URITemplate)
+	}
+	if err := s.rules.Described(t.MIMEType, t.Icons, t.Annotations, t.Meta); err != nil {
+		return fmt.Errorf("template %q: %w", t.URITemplate, err)
 	}
 	m, err := newMatcher(t.URITemplate)
 	if err != nil {

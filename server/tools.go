@@ -52,8 +52,8 @@ func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 // AddRawTool adds a tool whose handler takes and returns JSON, or replaces the
 // one with its name, which keeps its place in the list. t.InputSchema is
 // required. Arguments are validated before h runs, and structured content is
-// validated if there is a t.OutputSchema. It panics when the name is not valid,
-// a schema does not compile, or h is nil. What t points to must not be changed
+// validated if there is a t.OutputSchema. It panics when the name, an icon or a
+// key of t.Meta is not valid, a schema does not compile, or h is nil. What t points to must not be changed
 // afterwards.
 //
 // Spec: 2026-07-28 server/tools#tool.
@@ -76,7 +76,10 @@ func (s *Server) addTool(t *tool, noHandler bool) error {
 	if noHandler {
 		return errNoHandler("tool", t.tool.Name)
 	}
-	var err error
+	err := s.rules.Described("", t.tool.Icons, nil, t.tool.Meta)
+	if err != nil {
+		return fmt.Errorf("tool %q: %w", t.tool.Name, err)
+	}
 	if t.input, t.headers, err = compileInput(t.tool.InputSchema); err != nil {
 		return fmt.Errorf("tool %q: %w", t.tool.Name, err)
 	}

@@ -32,8 +32,8 @@ import (
 // Call.AddContent adds blocks to any of these. An error of h becomes a result
 // with IsError; see the package documentation.
 //
-// AddTool panics when the name is not valid, or a schema cannot be inferred or
-// does not compile. What t points to must not be changed afterwards.
+// AddTool panics when the name, an icon or a key of t.Meta is not valid, or a
+// schema cannot be inferred or does not compile. What t points to must not be changed afterwards.
 //
 // Spec: 2026-07-28 server/tools#tool.
 func AddTool[In, Out any](s *Server, t mcp.Tool, h func(ctx context.Context, call *Call, in In) (Out, error)) {
