@@ -255,17 +255,19 @@ func (c *Client) exchange(ctx context.Context, l *live, req *Request, rounds *er
 	}
 	result, reusable, err := l.call(ctx, o)
 	if err != nil && !isAnswer(err) {
-		err = c.reason(ctx, err)
+		err = c.reason(ctx, l, err)
 	}
 	return result, reusable, err
 }
 
-// reason returns why the call was abandoned or the client was closed, if either has
+// reason returns why the call was abandoned or the client has ended, if either has
 // happened; otherwise err, which may only be a consequence of that.
-func (c *Client) reason(ctx context.Context, err error) error {
+func (c *Client) reason(ctx context.Context, l *live, err error) error {
 	switch {
 	case c.ctx.Err() != nil:
 		return context.Cause(c.ctx) //nolint:contextcheck // the reason for which the client ended
+	case l.final():
+		return lostError(l) // the client is about to end for this reason
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}

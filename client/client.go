@@ -126,7 +126,11 @@ func (c *Client) spawn(f func()) bool {
 }
 
 // Done returns a channel that is closed when the client has ended: by Close, or
-// because its session or its connection was lost for good.
+// because its session was lost for good. That is noticed at once when the connection
+// itself ends, as over standard input and output, where the process exits; over
+// HTTP it takes a call, or Options.KeepAlive. In the stateless era nothing is lost with
+// a connection: the next call or an open subscription connects again, within
+// Options.MaxRestarts, and only if that forbids it does the client end.
 func (c *Client) Done() <-chan struct{} { return c.ctx.Done() }
 
 // Err returns why the client has ended, or nil if it has not.

@@ -76,19 +76,43 @@ func (c *Client) connected(ctx context.Context) (*live, error) {
 	case l == nil:
 	case !l.lost():
 		return l, nil
-	case l.session != nil && !forgotten(l):
-		err := fmt.Errorf("the session was lost: %w", lostReason(l))
+	case l.final():
+		err := lostError(l)
 		c.end(err)
 		return nil, err
 	}
 	return c.redial(ctx, l)
 }
 
+// final reports whether a connection was lost for good: with it went a session that
+// the server has not merely forgotten.
+func (l *live) final() bool { return l.session != nil && l.lost() && !forgotten(l) }
+
+func lostError(l *live) error { return fmt.Errorf("the session was lost: %w", lostReason(l)) }
+
 func lostReason(l *live) error {
 	if err := l.conn.Err(); err != nil {
 		return err
 	}
 	return jsonrpc.ErrClosed
+}
+
+// attend waits for the end of a connection, so that a client whose session went with
+// it ends at once, and not when somebody makes the next call. In the stateless era
+// nothing is lost: the next call and the subscriptions connect again.
+//
+// Spec: 2025-11-25 basic/lifecycle#shutdown.
+func (c *Client) attend(l *live) {
+	select {
+	case <-c.ctx.Done():
+	case <-l.conn.Done():
+		switch {
+		case l.final():
+			c.end(lostError(l))
+		case c.opts.MaxRestarts < 0:
+			c.end(&restartsError{why: lostReason(l)})
+		}
+	}
 }
 
 // redial replaces a lost connection, or makes the first one. The caller holds
@@ -109,6 +133,7 @@ func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
 	c.mu.Lock()
 	c.live = l
 	c.mu.Unlock()
+	c.spawn(func() { c.attend(l) }) // ends with the connection or the client
 	if old != nil && old.session != nil {
 		c.resume(ctx, l)
 	}
@@ -124,12 +149,27 @@ func (c *Client) mayRestart(why error) error {
 		c.dials = c.dials[1:]
 	}
 	if len(c.dials) >= c.opts.MaxRestarts {
-		return fmt.Errorf("the server went away too often, %d restarts in a minute: %w", len(c.dials), why)
+		return &restartsError{len(c.dials), why}
 	}
 	c.dials = append(c.dials, now)
 	c.opts.Logger.Warn("the server went away; connecting again", "server", c.transport.Name(), "reason", why)
 	return nil
 }
+
+// restartsError says that a server keeps going away.
+type restartsError struct {
+	times int
+	why   error
+}
+
+func (e *restartsError) Error() string {
+	if e.times == 0 {
+		return fmt.Sprintf("the server went away, and Options.MaxRestarts allows no restart: %v", e.why)
+	}
+	return fmt.Sprintf("the server went away too often, %d restarts in a minute: %v", e.times, e.why)
+}
+
+func (e *restartsError) Unwrap() error { return e.why }
 
 // dial connects and finds out which revision the server speaks.
 func (c *Client) dial(ctx context.Context) (*live, error) {
@@ -149,10 +189,20 @@ func (c *Client) dial(ctx context.Context) (*live, error) {
 		l, err = c.open(ctx, c.probe)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot connect to %s: %w", c.transport.Name(), err)
+		return nil, fmt.Errorf("cannot connect to %s: %w", brief(c.transport.Name()), err)
 	}
 	c.opts.Eras.set(c.transport.Name(), l.revision)
 	return l, nil
+}
+
+// brief cuts a server's name, which may be a long command line, so that it does not
+// hide the reason that follows it.
+func brief(name string) string {
+	const most = 80
+	if runes := []rune(name); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return name
 }
 
 func (c *Client) allows(r mcp.Revision) bool {

@@ -1,9 +1,6 @@
 package client
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // keepAlive periodically checks that the server still answers, and gives up the
 // connection when it does not.
@@ -19,21 +16,35 @@ func (c *Client) keepAlive() {
 			return
 		case <-ticker.C:
 		}
-		ctx, cancel := context.WithTimeoutCause(c.ctx, c.opts.KeepAlive, ErrTimeout)
-		err := c.Ping(ctx)
-		cancel()
-		if failures++; err == nil {
+		err := c.check()
+		switch {
+		case c.ctx.Err() != nil:
+			return
+		case err == nil:
 			failures = 0
+			continue
 		}
+		failures++
+		c.opts.Logger.Warn("the server does not answer a check", "server", c.transport.Name(), "failures", failures, "error", err)
 		if failures >= c.opts.KeepAliveFailures {
-			c.giveUp(failures, err)
+			c.giveUp(failures)
 			return
 		}
 	}
 }
 
-func (c *Client) giveUp(failures int, err error) {
-	c.opts.Logger.Warn("connection given up: the server does not answer", "checks", failures, "error", err)
+// check asks the server for a sign of life, within Options.KeepAlive. As in any
+// call, the time in which the client's own user logs in does not count.
+//
+// Spec: 2025-11-25 basic/utilities/ping#error-handling.
+func (c *Client) check() error {
+	ctx, watchdog := c.bound(c.ctx, &callOptions{timeout: c.opts.KeepAlive})
+	defer watchdog.stop()
+	return c.Ping(ctx, WithTimeout(-1), WithMaxTimeout(-1))
+}
+
+func (c *Client) giveUp(failures int) {
+	c.opts.Logger.Warn("connection given up: the server does not answer", "server", c.transport.Name(), "checks", failures)
 	c.end(ErrKeepAlive)
 	c.mu.Lock()
 	l := c.live

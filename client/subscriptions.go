@@ -415,7 +415,7 @@ func (s *Subscription) keepListening(ended <-chan error) {
 		if time.Since(began) >= maxBackOff {
 			attempt = 0
 		}
-		if attempt++; isAnswer(err) || attempt > maxAttempts {
+		if attempt++; isAnswer(err) || isFinal(err) || attempt > maxAttempts {
 			s.end(fmt.Errorf("%s: %w", mcp.MethodListen, orGone(err)))
 			return
 		}
@@ -433,6 +433,13 @@ func (s *Subscription) keepListening(ended <-chan error) {
 			ended = again(err)
 		}
 	}
+}
+
+// isFinal reports whether the client may not connect again, so that another attempt
+// would fail, too.
+func isFinal(err error) bool {
+	_, ok := errors.AsType[*restartsError](err)
+	return ok
 }
 
 const (

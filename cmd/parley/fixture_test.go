@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
@@ -21,6 +22,12 @@ func fixture() {
 		crash(os.Args[2])
 	case "bare":
 		serveFixture(server.New(mcp.Implementation{Name: "bare", Version: "1"}, nil))
+	case "pid": // writes its process ID to a file
+		if err := os.WriteFile(os.Args[2], []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		serveFixture(full())
 	case "full":
 		serveFixture(full())
 	default:

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -127,6 +128,52 @@ func TestInterruptEndsWatch(t *testing.T) {
 	code := cli.Run(ctx, piped(&out, onText{"watching tools", interrupt}), []string{"watch", "--", "parley", "serve", "--stdio"})
 	if code != 0 || out.Len() > 0 {
 		t.Errorf("exit code = %d, output %q", code, &out)
+	}
+}
+
+// Watching a server that is killed ends at once in a session, and goes on with another
+// process in the stateless era; both say what has happened.
+func TestWatchSaysThatTheServerIsGone(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		revision  string
+		code      int
+		says, out string
+	}{
+		{"2024-11-05", 3, "parley: the session was lost: the server ended: signal: killed\n", ""},
+		{"2025-11-25", 3, "parley: the session was lost: the server ended: signal: killed\n", ""},
+		{"2026-07-28", 0, "the server went away; connecting again", "gap\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.revision, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "pid")
+			kill := func() {
+				raw, err := os.ReadFile(file)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				pid, err := strconv.Atoi(string(raw))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				process, err := os.FindProcess(pid)
+				if err == nil {
+					err = process.Kill()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			var out, said bytes.Buffer
+			code := cli.Run(t.Context(), piped(&out, io.MultiWriter(&said, onText{"watching tools", kill})),
+				[]string{"watch", "--count", "1", "--revision", tt.revision, "--", "fixture", "pid", file})
+			if code != tt.code || !strings.Contains(said.String(), tt.says) || !strings.HasSuffix(out.String(), tt.out) {
+				t.Errorf("exit code = %d, output %q, errors %q; want %d, %q and %q", code, &out, &said, tt.code, tt.out, tt.says)
+			}
+		})
 	}
 }
 

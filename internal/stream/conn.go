@@ -170,6 +170,9 @@ func (c *Conn) RoundTrip(ctx context.Context, request *jsonrpc.Message) (*jsonrp
 		return nil, err
 	}
 	response, err := call.Wait(ctx)
+	if lost := c.Err(); err != nil && lost != nil {
+		return nil, lost // even if ctx has ended as a consequence
+	}
 	// initialize must not be cancelled.
 	// Spec: 2025-11-25 basic/utilities/cancellation#behavior-requirements (2).
 	if err != nil && ctx.Err() != nil && request.Method != mcp.MethodInitialize {

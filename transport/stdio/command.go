@@ -62,7 +62,7 @@ func (c *Command) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn,
 	}
 	p, err := c.start()
 	if err != nil {
-		return nil, fmt.Errorf("cannot start the server %q: %w", c.Name(), err)
+		return nil, fmt.Errorf("cannot start the server: %w", err)
 	}
 	limit := c.MaxMessageBytes
 	if limit <= 0 {
@@ -154,22 +154,25 @@ func (p *process) gone() bool {
 // explain adds to err how the process ended, for the calls in flight.
 func (p *process) explain(err error) error {
 	if !p.gone() {
-		return fmt.Errorf("the server %q closed its output: %w", p.name, err)
+		return fmt.Errorf("the server closed its output, and still runs: %w", err)
 	}
 	return &ExitError{Command: p.name, State: p.cmd.ProcessState, Stderr: p.stderr.String()}
 }
 
 // ExitError says that the server process exited while it was in use.
 type ExitError struct {
+	// Command is the command line.
 	Command string
-	State   *os.ProcessState
+	// State is how the process ended.
+	State *os.ProcessState
 	// Stderr is the end of the process's standard error, at most 4 KiB.
 	Stderr string
 }
 
-// Error says how the process ended, and quotes its standard error.
+// Error says how the process ended, and quotes its standard error. It does not
+// repeat the command line, which can be long enough to hide the rest.
 func (e *ExitError) Error() string {
-	s := fmt.Sprintf("the server %q ended: %v", e.Command, e.State)
+	s := fmt.Sprintf("the server ended: %v", e.State)
 	if words := strings.TrimSpace(e.Stderr); words != "" {
 		s += "; its last words: " + words
 	}

@@ -163,6 +163,71 @@ func TestRestart(t *testing.T) {
 	})
 }
 
+// A server that dies while nothing is asked of it is noticed at once: a session ends
+// with everything in it, and in the stateless era a subscription finds a new process.
+func TestDeadServerIsNoticedWithoutACall(t *testing.T) {
+	for _, r := range []mcp.Revision{mcp.Revision20241105, mcp.Revision20250326, mcp.Revision20250618, mcp.Revision20251125} {
+		t.Run(r.String(), func(t *testing.T) {
+			c := connect(t, "good", r)
+			sub, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ToolsListChanged: true}, func(context.Context, client.Event) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(pid(t, c), syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			<-c.Done()
+			<-sub.Done()
+			for what, err := range map[string]error{"client": c.Err(), "subscription": sub.Err()} {
+				var exit *stdio.ExitError
+				if !errors.As(err, &exit) || !strings.Contains(err.Error(), "the session was lost: the server ended: signal: killed") {
+					t.Errorf("the %s ended with %v, want how the process ended", what, err)
+				}
+			}
+		})
+	}
+	t.Run("stateless subscription", func(t *testing.T) {
+		c := connect(t, "good", mcp.Revision20260728)
+		gap := make(chan client.Event, 1)
+		sub, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ToolsListChanged: true}, func(_ context.Context, e client.Event) { gap <- e })
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := pid(t, c)
+		if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case e := <-gap:
+			if !e.Gap || pid(t, c) == first {
+				t.Errorf("event = %+v, want a gap and another process", e)
+			}
+		case <-sub.Done():
+			t.Errorf("the subscription ended: %v", sub.Err())
+		}
+	})
+	t.Run("stateless without restarts", func(t *testing.T) {
+		c, err := client.Connect(t.Context(), child("good"), &client.Options{MaxRestarts: -1, Logger: mcptest.Quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		sub, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ToolsListChanged: true}, func(context.Context, client.Event) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid(t, c), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		<-c.Done()
+		<-sub.Done()
+		var exit *stdio.ExitError
+		if !errors.As(c.Err(), &exit) || sub.Err() == nil {
+			t.Errorf("client: %v, subscription: %v; want how the process ended", c.Err(), sub.Err())
+		}
+	})
+}
+
 // kill ends the child and waits until the client has noticed.
 func kill(t *testing.T, c *client.Client, id int) {
 	t.Helper()
@@ -210,6 +275,19 @@ func TestConnectFailsClearly(t *testing.T) {
 				t.Errorf("error = %v, want one with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// The reason of a failure comes early, however long the command line is.
+func TestErrorsNameTheReasonBeforeALongCommand(t *testing.T) {
+	long := child("crash")
+	long.Args = append(long.Args, strings.Repeat("--flag=value ", 100))
+	_, err := client.Connect(t.Context(), long, &client.Options{Logger: mcptest.Quiet()})
+	if err == nil {
+		t.Fatal("a server that exits was connected to")
+	}
+	if at := strings.Index(err.Error(), "exit status 3; its last words: no database here"); at < 0 || at > 200 {
+		t.Errorf("the reason is at %d, want it within the first 200 bytes of %q", at, err)
 	}
 }
 

@@ -78,6 +78,9 @@ func (a *app) runWatch(ctx context.Context, t target, filter mcp.SubscriptionFil
 	case <-enough:
 		return sub.Close()
 	case <-sub.Done():
+		if err := c.Err(); err != nil {
+			return err // the whole client has ended
+		}
 		return fmt.Errorf("the subscription ended: %w", orError(sub.Err(), errors.New("the server ended it")))
 	case <-c.Done():
 		return c.Err()
