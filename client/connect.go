@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
@@ -30,6 +31,7 @@ type live struct {
 	info         mcp.Implementation
 	caps         mcp.ServerCapabilities
 	instructions string
+	replaced     atomic.Bool // by another connection; set before it is closed, after which Err says nothing
 }
 
 // call sends a request in the way of the era. reusable says that the result may be
@@ -86,7 +88,9 @@ func (c *Client) connected(ctx context.Context) (*live, error) {
 
 // final reports whether a connection was lost for good: with it went a session that
 // the server has not merely forgotten.
-func (l *live) final() bool { return l.session != nil && l.lost() && !forgotten(l) }
+func (l *live) final() bool {
+	return l.session != nil && l.lost() && !forgotten(l) && !l.replaced.Load()
+}
 
 func lostError(l *live) error { return fmt.Errorf("the session was lost: %w", lostReason(l)) }
 
@@ -122,6 +126,7 @@ func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
 		if err := c.mayRestart(lostReason(old)); err != nil {
 			return nil, err
 		}
+		old.replaced.Store(true)
 		_ = old.conn.Close() // it is gone already
 	}
 	ctx, watchdog := c.bound(ctx, unlimited)

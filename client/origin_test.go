@@ -175,7 +175,8 @@ func TestQuestionsEndWithTheirCall(t *testing.T) {
 		within(t, "the question", asked)
 		why := errors.New("Ann has left")
 		cancel(why)
-		if err := within(t, "the end of the question", ended); !errors.Is(err, why) {
+		// The server may be the first to withdraw the question, for the same reason.
+		if err := within(t, "the end of the question", ended); err.Error() != why.Error() {
 			t.Errorf("the question ended with %v", err)
 		}
 		if err := within(t, "the end of the call", failed); !errors.Is(err, why) {

@@ -78,7 +78,7 @@ func (s *Subscription) outlive(l *live) {
 			return
 		case <-l.conn.Done():
 		}
-		if !forgotten(l) {
+		if l.final() {
 			<-s.ctx.Done() // a lost session ends the client
 			return
 		}
