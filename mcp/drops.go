@@ -45,7 +45,8 @@ const (
 	// DropNotWanted is progress that the client has not asked for, or a log
 	// message that it has not asked for at this level.
 	DropNotWanted DropReason = iota + DropGivenUp + 1
-	// DropThrottled is progress that followed the previous one too soon.
+	// DropThrottled is progress that followed the previous one too soon, or a
+	// log message over the server's rate.
 	DropThrottled
 	// DropNotIncreasing is progress that did not exceed the previous one.
 	DropNotIncreasing
@@ -99,7 +100,7 @@ var dropWords = [dropReasons]struct{ name, words string }{
 	DropRefused:        {"refused", "the HTTP request that brought it was refused; the status says why"},
 	DropGivenUp:        {"given-up", "the request was given up: its response did not come, or nobody waits for it any longer"},
 	DropNotWanted:      {"not-wanted", "the client has not asked for it: progress without a token, or a log message without a level or below it"},
-	DropThrottled:      {"throttled", "it followed the previous progress too soon; see server.Options.ProgressInterval"},
+	DropThrottled:      {"throttled", "it followed others too soon: progress within server.Options.ProgressInterval, or a log message over LogRate"},
 	DropNotIncreasing:  {"not-increasing", "progress must exceed the previous one"},
 	DropNoForm:         {"no-form", "it has no JSON form"},
 	DropNoWayBack:      {"no-way-back", "it was sent while serving a notification, which has no way back"},

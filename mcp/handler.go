@@ -129,6 +129,12 @@ type Peer struct {
 	// Authorization is what is known of the principal, or nil when nobody was
 	// authenticated or not by a token.
 	Authorization *Authorization
+	// Source is where the exchange comes from, as well as the transport can
+	// tell: over HTTP the client's address, of which IPv6 counts by the /64; on
+	// other transports a name for the connection. Limits count by it where
+	// there is no Principal. Several clients may share an address, so nothing
+	// else should depend on it.
+	Source string
 	// SessionID identifies the session, or is "" when there is none.
 	SessionID string
 }

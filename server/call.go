@@ -21,15 +21,19 @@ type Call struct {
 
 	progress progress
 
-	mu    sync.Mutex // guards the fields below
-	extra mcp.Contents
-	meta  mcp.Meta
+	mu      sync.Mutex // guards the fields below
+	extra   mcp.Contents
+	meta    mcp.Meta
+	omitted omitted
 }
 
 func (s *Server) newCall(x *mcp.Exchange) *Call { return &Call{s: s, x: x} }
 
 // finish is called when the handler has returned.
-func (c *Call) finish() { c.progress.stop() }
+func (c *Call) finish(ctx context.Context) {
+	c.progress.stop()
+	c.tellOmitted(ctx)
+}
 
 // Exchange returns the exchange itself. It must not be changed.
 func (c *Call) Exchange() *mcp.Exchange { return c.x }

@@ -138,7 +138,11 @@ func (s *Server) argumentsOf(refType, ref string) (names []string, ok bool) {
 // complete answers completion/complete.
 //
 // Spec: 2026-07-28 server/utilities/completion#error-handling.
+// Spec: 2026-07-28 server/utilities/completion#implementation-considerations (1).
 func (s *Server) complete(ctx context.Context, x *mcp.Exchange) (any, error) {
+	if err := underRate(s.bounds.completions, x, "completion requests"); err != nil {
+		return nil, err
+	}
 	var params mcp.CompleteParams
 	if err := decodeParams(x, &params); err != nil {
 		return nil, err
@@ -159,7 +163,7 @@ func (s *Server) complete(ctx context.Context, x *mcp.Exchange) (any, error) {
 		what.Context = params.Context.Arguments
 	}
 	call := s.newCall(x)
-	defer call.finish()
+	defer call.finish(ctx)
 	found, err := c.complete(ctx, call, what)
 	if err != nil {
 		return nil, err

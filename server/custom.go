@@ -95,7 +95,7 @@ func (s *Server) serveCustom(ctx context.Context, x *mcp.Exchange) (any, error) 
 		return nil, &mcp.MethodNotFoundError{Method: x.Method}
 	}
 	call := s.newCall(x)
-	defer call.finish()
+	defer call.finish(ctx)
 	if note {
 		if ok {
 			c.note(ctx, call, x.Params)

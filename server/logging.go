@@ -13,7 +13,8 @@ import (
 // declares logging and the client wants messages of this level for this
 // request, to the client. data is any value with a JSON form; it must hold no
 // secrets. A level that does not exist counts as mcp.LevelInfo. It may block
-// while the client reads slowly.
+// while the client reads slowly. Over Options.LogRate, messages are left out for
+// the client, and one says in the end how many.
 //
 // Revision 2026-07-28 deprecates log messages to clients: a new server should
 // log to standard error, or use package otelmcp.
@@ -40,7 +41,12 @@ func (c *Call) tell(ctx context.Context, level mcp.LoggingLevel, logger string, 
 		c.x.Drop(mcp.DropNotWanted, mcp.NoteMessage, nil)
 		return
 	}
-	params := &mcp.LogParams{Level: level, Logger: logger, Data: data}
+	if c.mayTell(level) {
+		c.send(ctx, &mcp.LogParams{Level: level, Logger: logger, Data: data})
+	}
+}
+
+func (c *Call) send(ctx context.Context, params *mcp.LogParams) {
 	if err := c.notify(ctx, mcp.NoteMessage, params); err != nil {
 		c.s.log.DebugContext(ctx, "log message not sent to the client", "error", err)
 	}

@@ -46,6 +46,21 @@ type Options struct {
 	// of one exchange. The first and the final one are never held back. 0 means
 	// 100 milliseconds; a negative value means no limit.
 	ProgressInterval time.Duration
+	// ToolRate bounds how often one client calls tools: whoever has the
+	// principal of its requests or, without one, sends from the same
+	// mcp.Peer.Source. A call over it is an error that says when to try again.
+	// The default is 10,000 a second, 20,000 in quick succession. HTTP
+	// transports bound requests of all kinds as well.
+	//
+	// Spec: 2026-07-28 server/tools#security-considerations (1).
+	ToolRate mcp.Rate
+	// CompletionRate likewise bounds requests for completion. The default is 500
+	// a second, 1,000 in quick succession.
+	CompletionRate mcp.Rate
+	// LogRate likewise bounds the log messages that one client gets. Those over
+	// it are left out and counted as mcp.DropThrottled; Logger still gets them.
+	// The default is 200 a second, 1,000 in quick succession.
+	LogRate mcp.Rate
 	// Hub carries changes from where they happen to their watchers. nil means
 	// NewHub(), which only serves this Server.
 	Hub Hub

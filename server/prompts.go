@@ -183,7 +183,7 @@ func (s *Server) getPrompt(ctx context.Context, x *mcp.Exchange) (any, error) {
 		return nil, err
 	}
 	call := s.newCall(x)
-	defer call.finish()
+	defer call.finish(ctx)
 	result, err := p.get(ctx, call, params.Arguments)
 	if err != nil {
 		return nil, err

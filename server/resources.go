@@ -103,7 +103,7 @@ func (s *Server) readResource(ctx context.Context, x *mcp.Exchange) (any, error)
 		return nil, mcp.InvalidParams("invalid uri %q: %v", shorten(params.URI), err)
 	}
 	call := s.newCall(x)
-	defer call.finish()
+	defer call.finish(ctx)
 	result, err := s.read(ctx, call, params.URI)
 	// Spec: 2026-07-28 server/resources#error-handling.
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, mcp.ErrResourceNotFound) {

@@ -29,6 +29,7 @@ type Server struct {
 	extensions, experimental objects
 
 	hub     Hub
+	bounds  bounds
 	watches resourceWatches
 	forms   sync.Map // of *form by reflect.Type
 	rules   content.Rules
@@ -55,6 +56,7 @@ func New(info mcp.Implementation, opts *Options) *Server {
 	must(s.opts.check())
 	s.log = s.opts.Logger
 	s.hub = s.opts.Hub
+	s.bounds = newBounds(&s.opts)
 	s.watches = resourceWatches{start: s.startWatch, uris: map[string]*resourceWatch{}}
 	var err error
 	s.extensions, err = encodeObjects("Options.Extensions", s.opts.Extensions, true)

@@ -117,6 +117,9 @@ func (s *Server) listTools(ctx context.Context, x *mcp.Exchange) (any, error) {
 //
 // Spec: 2026-07-28 server/tools#calling-tools.
 func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
+	if err := underRate(s.bounds.tools, x, "tool calls"); err != nil {
+		return nil, err
+	}
 	params, err := toolParams(x)
 	if err != nil {
 		return nil, err
@@ -143,7 +146,7 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 		return mcp.ToolError("invalid arguments for tool %q: %v", params.Name, problem), nil
 	}
 	call := s.newCall(x)
-	defer call.finish()
+	defer call.finish(ctx)
 	result, err := t.run(ctx, call, args)
 	if err != nil {
 		return toolFailure(ctx, err)

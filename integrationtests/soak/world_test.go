@@ -39,7 +39,7 @@ type world struct {
 }
 
 func newWorld() *world {
-	w := &world{Server: server.New(mcp.Implementation{Name: "world", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Subscriptions: true})}
+	w := &world{Server: server.New(mcp.Implementation{Name: "world", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Subscriptions: true, ToolRate: mcp.Rate{PerSecond: 1e9}})}
 	server.AddTool(w.Server, mcp.Tool{Name: "tell"}, func(ctx context.Context, call *server.Call, in tellIn) (tellOut, error) {
 		w.running.Add(1)
 		defer w.running.Add(-1)

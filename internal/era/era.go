@@ -67,6 +67,8 @@ type Sender struct {
 	Principal string
 	// Authorization is what is known about the principal, or nil.
 	Authorization *mcp.Authorization
+	// Source is where the message comes from; see mcp.Peer.Source.
+	Source string
 	// SessionID is the session's identifier, or "".
 	SessionID string
 	// Mirrored and Detach become the fields of the exchange with these names;
@@ -75,6 +77,11 @@ type Sender struct {
 	Detach   func(retry time.Duration) error
 	// Seen observes the connection that the message came on.
 	Seen *tap.Conn
+}
+
+// peer returns what is known of the sender before its message is read.
+func (s *Sender) peer() mcp.Peer {
+	return mcp.Peer{Principal: s.Principal, Authorization: s.Authorization, Source: s.Source}
 }
 
 // The reasons for which an exchange is cancelled, as causes of its context.

@@ -156,7 +156,8 @@ var errInitialized = jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is 
 
 // describe asks the handler what it offers to the sender of a message.
 func (s *Session) describe(ctx context.Context, sender Sender) *mcp.Description {
-	return s.handler.Describe(ctx, &mcp.Peer{Principal: sender.Principal, Authorization: sender.Authorization})
+	peer := sender.peer()
+	return s.handler.Describe(ctx, &peer)
 }
 
 // initialize negotiates the revision: the one the client asks for, or else the newest.
@@ -218,7 +219,7 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, sender Sender)
 // client returns the sender of a message. Each message may come with its own credentials.
 func (s *Session) client(sender Sender) mcp.Peer {
 	peer := s.agreed.Load().peer
-	peer.Authorization = sender.Authorization
+	peer.Authorization, peer.Source = sender.Authorization, sender.Source
 	return peer
 }
 

@@ -73,7 +73,7 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, se
 func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *statelessBack, sender Sender) (*mcp.Exchange, *mcp.Description, error) {
 	meta, x := readMeta(m), newExchange(m, sender.Seen)
 	x.Mirrored, x.Back, back.peer = sender.Mirrored, back, &x.Peer
-	x.Peer.Principal, x.Peer.Authorization = sender.Principal, sender.Authorization
+	x.Peer = sender.peer()
 	desc := s.handler.Describe(ctx, &x.Peer)
 	facts, err := meta.facts(desc.Revisions)
 	if err == nil {
@@ -177,7 +177,8 @@ func (s *Stateless) discover(desc *mcp.Description, f *revision.Facts) any {
 func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, sender Sender) {
 	x := newExchange(m, sender.Seen)
 	x.Back = noBack{sender.Seen}
-	x.Peer = mcp.Peer{Principal: sender.Principal, Authorization: sender.Authorization, Revision: s.unknown.Revision}
+	x.Peer = sender.peer()
+	x.Peer.Revision = s.unknown.Revision
 	guard(ctx, s.handler, x, s.opts.Logger)
 }
 

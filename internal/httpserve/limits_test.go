@@ -88,3 +88,18 @@ func TestUnderWay(t *testing.T) {
 		t.Error("refused after the first has left")
 	}
 }
+
+// Limits of the server itself count by the same addresses.
+func TestSourceOfARequest(t *testing.T) {
+	for remote, want := range map[string]string{
+		"192.0.2.7:1234":                   "192.0.2.7",
+		"[2001:db8:1:2:3:4:5:6]:1234":      "2001:db8:1:2::/64",
+		"[2001:db8:1:2:ffff::1%eth0]:1234": "2001:db8:1:2::/64",
+		"127.0.0.1:1":                      "127.0.0.1",
+		"[::1]:1":                          "::1",
+	} {
+		if got := SenderOf(from(t, remote), nil).Source; got != want {
+			t.Errorf("%s: got %q, want %q", remote, got, want)
+		}
+	}
+}

@@ -8,10 +8,10 @@ import (
 )
 
 // SenderOf returns who sent a request: the authorization that was verified before,
-// and the principal that the function returns; nil means
-// Authorization.Principal.
+// the principal that the function returns, where nil means
+// Authorization.Principal, and the address that limits count by.
 func SenderOf(r *http.Request, principal func(*http.Request) string) era.Sender {
-	sender := era.Sender{Authorization: mcp.AuthorizationFrom(r.Context())}
+	sender := era.Sender{Authorization: mcp.AuthorizationFrom(r.Context()), Source: network(hostname(r.RemoteAddr))}
 	if principal != nil {
 		sender.Principal = principal(r)
 	} else {

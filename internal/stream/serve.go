@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
@@ -35,11 +37,16 @@ func ServeFor(ctx context.Context, h mcp.Handler, frames Frames, opts mcp.ServeO
 	ctx, stop := era.UntilExpiry(ctx, sender.Authorization)
 	defer stop()
 	sender.Seen = tap.Serving(opts)
+	sender.Source = "connection " + strconv.FormatUint(connections.Add(1), 10)
 	s := &server{opts: opts, frames: watched(asBuffered(frames), sender.Seen), seen: sender.Seen, ended: make(chan error, 1)}
 	s.conversation = era.NewConversation(h, opts, stateless, s, sender.Seen)
 	s.delivery = era.Delivery{Out: s, Sender: sender, Start: s.start, Queue: s.notices.Add}
 	return s.run(ctx)
 }
+
+// connections numbers the connections of this process, so that limits can tell
+// them apart.
+var connections atomic.Uint64
 
 // server is one connection.
 type server struct {

@@ -46,7 +46,7 @@ func BenchmarkCall(b *testing.B) {
 }
 
 func benchmarkCall(b *testing.B, stateless bool) {
-	s := server.New(mcp.Implementation{Name: "b", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
+	s := server.New(mcp.Implementation{Name: "b", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), ToolRate: mcp.Rate{PerSecond: 1e9}})
 	type pair struct {
 		A int `json:"a"`
 		B int `json:"b"`

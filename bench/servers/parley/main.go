@@ -39,7 +39,7 @@ func main() {
 
 // newServer returns the server with its tools and its resource.
 func newServer(c config.Config) *server.Server {
-	s := server.New(mcp.Implementation{Name: "bench", Version: "1.0.0"}, &server.Options{ProgressInterval: -1})
+	s := server.New(mcp.Implementation{Name: "bench", Version: "1.0.0"}, &server.Options{ProgressInterval: -1, ToolRate: mcp.Rate{PerSecond: 1e9}}) // a rate that is kept and never reached
 	server.AddTool(s, mcp.Tool{Name: "echo", Description: payload.PaddingText}, echo)
 	server.AddTool(s, mcp.Tool{Name: "progress", Description: payload.PaddingText}, progress)
 	server.AddTool(s, mcp.Tool{Name: "ask", Description: payload.PaddingText}, ask)
