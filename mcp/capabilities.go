@@ -42,6 +42,9 @@ func (e *ElicitationCapability) Forms() bool {
 	return e != nil && (e.Form != nil || e.URL == nil)
 }
 
+// URLs reports whether URL mode is supported.
+func (e *ElicitationCapability) URLs() bool { return e != nil && e.URL != nil }
+
 // ServerCapabilities says what a server offers.
 //
 // Spec: 2026-07-28 server/discover#response.

@@ -71,7 +71,7 @@ func evilAnswers(q string) []string {
 func TestForeignAnswersOverSSE(t *testing.T) {
 	a := newArena(t)
 	r := route{"sse", "session", "http"}
-	victim, villain := newSSEPeer(t, a.sse, r, "2024-11-05", false), newSSEPeer(t, a.sse, r, "2024-11-05", false)
+	victim, villain := newSSEPeer(t, a.sse, r, "2025-06-18", false), newSSEPeer(t, a.sse, r, "2025-06-18", false)
 	defer victim.end()
 	defer villain.end()
 	victim.post(question)
@@ -90,7 +90,7 @@ func TestForeignAnswersOverSSE(t *testing.T) {
 // with its stream.
 func TestPostAfterTheStream(t *testing.T) {
 	a := newArena(t)
-	p := newSSEPeer(t, a.sse, route{"sse", "session", "http"}, "2024-11-05", false)
+	p := newSSEPeer(t, a.sse, route{"sse", "session", "http"}, "2025-06-18", false)
 	defer p.end()
 	p.post(question) // in flight when the stream ends
 	_ = p.down.Close()

@@ -137,22 +137,26 @@ func TestDeclinedAndCancelled(t *testing.T) {
 	}
 }
 
-// A client that cannot be asked: in the stateless era, -32021 names the missing
-// capability; in a session, it is an ordinary failure of the tool.
+// A client that cannot be asked gets an error of the protocol that says so: -32021
+// with the missing capability in the stateless era, an internal error in a session,
+// which has no code for it. The handler gets the same error everywhere.
 func TestQuestionWithoutCapability(t *testing.T) {
 	h := tool(func(ctx context.Context, call *server.Call) (string, error) {
 		a, err := server.Elicit[city](ctx, call, "city", "Where?")
+		if lacks, ok := errors.AsType[*mcp.MissingCapabilityError](err); !ok || lacks.Required.Elicitation == nil {
+			t.Errorf("the handler gets %v, want an *mcp.MissingCapabilityError", err)
+		}
 		return a.City, err
 	})
 	mcptest.Run(t, h, nil, func(t *testing.T, c *client.Client) {
-		r, err := c.CallTool(t.Context(), "t", nil)
+		_, err := c.CallTool(t.Context(), "t", nil)
+		var rpc *jsonrpc.Error
 		if c.Revision() != mcp.Revision20260728 {
-			if err != nil || !r.IsError {
-				t.Errorf("got %+v, %v; want a tool error", r, err)
+			if !errors.As(err, &rpc) || rpc.Code != jsonrpc.CodeInternalError || rpc.Message != "the client has not declared the capability elicitation (form)" {
+				t.Errorf("error = %v", err)
 			}
 			return
 		}
-		var rpc *jsonrpc.Error
 		if !errors.As(err, &rpc) || rpc.Code != mcp.CodeMissingCapability || !strings.Contains(string(rpc.Data), `"requiredCapabilities":{"elicitation":{"form":{}}}`) {
 			t.Errorf("error = %v with data %s", err, rpc.Data)
 		}

@@ -228,6 +228,8 @@ func TestSpec2026RequestMeta(t *testing.T) {
 		{"capabilities null", `,"params":{"_meta":{` + version + `,"io.modelcontextprotocol/clientCapabilities":null}}`, "clientCapabilities"},
 		{"capabilities an array", `,"params":{"_meta":{` + version + `,"io.modelcontextprotocol/clientCapabilities":[]}}`, "clientCapabilities"},
 		{"a capability of a wrong type", `,"params":{"_meta":{` + version + `,"io.modelcontextprotocol/clientCapabilities":{"elicitation":true}}}`, "elicitation"},
+		{"info without name", `,"params":{"_meta":{` + version + `,` + caps + `,"io.modelcontextprotocol/clientInfo":{}}}`, "must have a name"},
+		{"info without version", `,"params":{"_meta":{` + version + `,` + caps + `,"io.modelcontextprotocol/clientInfo":{"name":"n"}}}`, "must have a version"},
 		{"info a string", `,"params":{"_meta":{` + version + `,` + caps + `,"io.modelcontextprotocol/clientInfo":"me"}}`, "clientInfo"},
 		{"level unknown", `,"params":{"_meta":{` + version + `,` + caps + `,"io.modelcontextprotocol/logLevel":"loud"}}`, `"loud"`},
 		{"level empty", `,"params":{"_meta":{` + version + `,` + caps + `,"io.modelcontextprotocol/logLevel":""}}`, "log level"},
@@ -327,24 +329,66 @@ func TestSpec2026RemovedMethods(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic#error-codes.
-// A handler cannot make the server send an error code that this revision has
-// retired or reserved; an application's own codes pass.
-func TestSpec2026ReservedCodes(t *testing.T) {
+// A handler cannot make the server send an error code that the protocol reserves,
+// except with its meaning and data; an application's own codes pass. Both are the
+// same in every revision, and the words arrive in any case.
+func TestReservedCodes(t *testing.T) {
+	tests := []struct {
+		code, data      string
+		session, modern int64 // what becomes of the code
+	}{
+		{`1`, `{}`, 1, 1},
+		{`-1`, `{}`, -1, -1},
+		{`-32603`, `{}`, -32603, -32603},
+		{`-32100`, `{}`, -32100, -32100},
+		{`-31999`, `{}`, -31999, -31999},
+		{`-32000`, `{}`, -32603, -32603},
+		{`-32001`, `{}`, -32603, -32603},
+		{`-32002`, `{"uri":"x:y"}`, -32002, -32602},
+		{`-32019`, `{}`, -32603, -32603},
+		{`-32020`, `{}`, -32603, -32603},
+		{`-32021`, `{}`, -32603, -32603},
+		{`-32021`, `{"requiredCapabilities":{"roots":{}}}`, -32603, -32021},
+		{`-32022`, `{"supported":5}`, -32603, -32603},
+		{`-32022`, `{"supported":["2026-07-28"],"requested":"1"}`, -32022, -32022},
+		{`-32023`, `{}`, -32603, -32603},
+		{`-32042`, `{}`, -32603, -32603},
+		{`-32042`, `{"elicitations":[]}`, -32603, -32603},
+		{`-32042`, `{"elicitations":[{"mode":"form","message":"m","elicitationId":"1"}]}`, -32603, -32603},
+		{`-32042`, `{"elicitations":[{"mode":"url","url":"https://example.com","message":"m"}]}`, -32603, -32603},
+		{`-32042`, `{"elicitations":[{"mode":"url","url":"https://example.com","message":"m","elicitationId":"1"}]}`, -32042, -32603},
+		{`-32099`, `{}`, -32603, -32603},
+	}
 	s := plainServer(nil)
 	server.Handle(s, "x/fail", func(_ context.Context, _ *server.Call, p struct {
-		Code int64 `json:"code"`
+		Code int64           `json:"code"`
+		Data json.RawMessage `json:"data"`
 	},
 	) (struct{}, error) {
-		return struct{}{}, &jsonrpc.Error{Code: p.Code, Message: "from the handler", Data: json.RawMessage(`{"uri":"x:y"}`)}
+		return struct{}{}, &jsonrpc.Error{Code: p.Code, Message: "from the handler", Data: p.Data}
 	})
-	w := rawly(t, s, nil)
-	for code, want := range map[string]int64{
-		`-32002`: jsonrpc.CodeInvalidParams, `-32042`: jsonrpc.CodeInternalError, `-32023`: jsonrpc.CodeInternalError, `-32099`: jsonrpc.CodeInternalError,
-		`-32022`: -32022, `-32020`: -32020, `-32603`: -32603, `-32100`: -32100, `-32001`: -32001, `1`: 1, `-1`: -1,
-	} {
-		a, _ := w.call(`1`, "x/fail", `"code":`+code)
-		if a.Error == nil || a.Error.Code != want || a.Error.Message != "from the handler" || string(a.Error.Data) != `{"uri":"x:y"}` {
-			t.Errorf("%s became %s, want code %d and the same words", code, a.raw, want)
+	modern := rawly(t, s, nil)
+	sessions := map[string]*wire{}
+	for _, capabilities := range []string{`{}`, `{"elicitation":{"url":{}}}`} {
+		sessions[capabilities] = rawly(t, s, nil)
+		sessions[capabilities].exchange(`"init"`, sessInit("2025-11-25", capabilities))
+	}
+	for _, tt := range tests {
+		members := `"code":` + tt.code + `,"data":` + tt.data
+		check := func(in string, a message, want int64) {
+			if a.Error == nil || a.Error.Code != want || a.Error.Message != "from the handler" || string(a.Error.Data) != tt.data {
+				t.Errorf("%s: %s became %s, want code %d and the same words", in, members, a.raw, want)
+			}
+		}
+		a, _ := modern.call(`1`, "x/fail", members)
+		check("2026-07-28", a, tt.modern)
+		for capabilities, w := range sessions {
+			want := tt.session
+			if want == mcp.CodeURLElicitation && capabilities == `{}` {
+				want = jsonrpc.CodeInternalError
+			}
+			a, _ = w.exchange(`1`, sessRequest(`1`, "x/fail", `{`+members+`}`))
+			check("2025-11-25 with "+capabilities, a, want)
 		}
 	}
 }

@@ -59,17 +59,49 @@ func TestSessionServerRespectsClientCapabilities(t *testing.T) {
 		{"visit", `{"elicitation":{}}`, false, 3},
 		{"visit", `{"elicitation":{"form":{}}}`, false, 3},
 		{"visit", `{"elicitation":{"url":{}}}`, true, 3},
+		{"tools", `{"sampling":{}}`, false, 3},
+		{"tools", `{"sampling":{"tools":{}}}`, true, 3},
 	}
 	for _, tt := range tests {
 		for _, r := range sessRevisions[tt.since:] {
 			sessOpen(t, sessServer(), r, tt.capabilities, func(t *testing.T, w *sessWire) {
-				want := `~"isError":true`
+				want := `~"error":{"code":-32603,"message":"the client has not declared the capability `
 				if tt.asks {
 					want = `~"method":"`
 				}
 				sessWant(t, fmt.Sprint(r, " ", tt.tool, " of ", tt.capabilities), w.say(sessCall("1", tt.tool)), want)
 			})
 		}
+	}
+}
+
+// Spec: 2025-11-25 basic/lifecycle#operation.
+//
+// What a client declares counts only as far as the agreed revision has it: nothing
+// is asked that a client of that revision cannot know, and handlers see as much.
+func TestSessionCapabilitiesOfTheRevision(t *testing.T) {
+	const lacks = `~"error":{"code":-32603,"message":"the client has not declared the capability `
+	tests := []struct{ tool, revision, want string }{
+		{"elicit", "2024-11-05", lacks + "elicitation (form)"},
+		{"elicit", "2025-03-26", lacks + "elicitation (form)"},
+		{"elicit", "2025-06-18", `~"method":"elicitation/create"`},
+		{"visit", "2024-11-05", lacks + "elicitation (url)"},
+		{"visit", "2025-03-26", lacks + "elicitation (url)"},
+		{"visit", "2025-06-18", lacks + "elicitation (url)"},
+		{"visit", "2025-11-25", `~"mode":"url"`},
+		{"tools", "2024-11-05", lacks + "sampling with tools"},
+		{"tools", "2025-03-26", lacks + "sampling with tools"},
+		{"tools", "2025-06-18", lacks + "sampling with tools"},
+		{"tools", "2025-11-25", `~"type":"tool_use"`},
+		{"peer", "2024-11-05", `~"text":"{\"roots\":{\"listChanged\":true},\"sampling\":{}}"`},
+		{"peer", "2025-06-18", `~"text":"{\"roots\":{\"listChanged\":true},\"sampling\":{},\"elicitation\":{}}"`},
+		{"peer", "2025-11-25", `~"text":"{\"roots\":{\"listChanged\":true},\"sampling\":{\"tools\":{},\"context\":{}},\"elicitation\":{\"form\":{},\"url\":{}}}"`},
+	}
+	for _, tt := range tests {
+		r, _ := mcp.ParseRevision(tt.revision)
+		sessOpen(t, sessServer(), r, sessAll, func(t *testing.T, w *sessWire) {
+			sessWant(t, tt.tool+" in "+tt.revision, w.say(sessCall("1", tt.tool)), tt.want)
+		})
 	}
 }
 
@@ -214,28 +246,6 @@ func TestSessionVisitIsToldToBeOver(t *testing.T) {
 		visit := sessField(t, question[0], "params", "elicitationId")
 		got := w.say(`{"jsonrpc":"2.0","id":` + sessField(t, question[0], "id") + `,"result":{"action":"accept"}}`)
 		sessWant(t, "accepted", got, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":`+visit+`}}`, `~"id":1,"result"`)
-	})
-}
-
-// Spec: 2025-11-25 client/sampling#tools-in-sampling.
-//
-// A conversation with tool uses is only sent to clients that declared tools.
-func TestSessionToolsInSamplingNeedTheirCapability(t *testing.T) {
-	h := tool(func(ctx context.Context, call *server.Call) (string, error) {
-		r, err := server.Sample(ctx, call, "s", &mcp.CreateMessageParams{MaxTokens: 5, Messages: []*mcp.SamplingMessage{
-			{Role: mcp.RoleAssistant, Content: mcp.OneOrMany{&mcp.ToolUseContent{ID: "1", Name: "t", Input: json.RawMessage(`{}`)}}},
-			{Role: mcp.RoleUser, Content: mcp.OneOrMany{&mcp.ToolResultContent{ToolUseID: "1", Content: mcp.Contents{mcp.Text("x")}}}},
-		}})
-		if err != nil {
-			return "", err
-		}
-		return r.Text(), nil
-	})
-	sessOpen(t, h(), mcp.Revision20251125, `{"sampling":{}}`, func(t *testing.T, w *sessWire) {
-		sessWant(t, "undeclared", w.say(sessCall("1", "t")), `~"isError":true`)
-	})
-	sessOpen(t, h(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
-		sessWant(t, "declared", w.say(sessCall("1", "t")), `~"method":"sampling/createMessage"`)
 	})
 }
 

@@ -159,6 +159,32 @@ func TestSessionVersionNegotiation(t *testing.T) {
 	}
 }
 
+// Spec: 2025-11-25 basic/lifecycle#initialization.
+//
+// Initialize without a member that it must have is refused with the name of that
+// member, and the client may try again.
+func TestSessionInitializeNeedsItsMembers(t *testing.T) {
+	const version, capabilities = `"protocolVersion":"2025-06-18"`, `"capabilities":{}`
+	for params, want := range map[string]string{
+		`{}`: "protocolVersion",
+		`{` + version + `,"clientInfo":{"name":"t","version":"1"}}`:                     "capabilities",
+		`{` + version + `,"capabilities":null,"clientInfo":{"name":"t","version":"1"}}`: "capabilities",
+		`{` + version + `,` + capabilities + `}`:                                        "clientInfo",
+		`{` + version + `,` + capabilities + `,"clientInfo":"t"}`:                       "clientInfo",
+		`{` + version + `,` + capabilities + `,"clientInfo":{}}`:                        "clientInfo must have a name",
+		`{` + version + `,` + capabilities + `,"clientInfo":{"name":"t"}}`:              "clientInfo must have a version",
+	} {
+		sessBare(t, sessServer(), func(t *testing.T, w *sessWire) {
+			got := w.say(sessRequest("1", "initialize", params))
+			sessWant(t, params, got, `~"id":1,"error":{"code":-32602`)
+			if !strings.Contains(got[0], want) {
+				t.Errorf("%s: got %s, want words about %s", params, got[0], want)
+			}
+			sessWant(t, "and then properly", w.say(sessInit("2025-06-18", "{}")), `~"protocolVersion":"2025-06-18"`)
+		})
+	}
+}
+
 // Spec: 2025-11-25 basic/lifecycle#version-negotiation.
 //
 // A server that is limited to some revisions offers the newest of these.

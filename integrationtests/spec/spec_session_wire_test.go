@@ -178,6 +178,20 @@ func sessServer() *server.Server {
 		a, err := server.Elicit[city](ctx, call, "city", "Where?")
 		return a.City, err
 	})
+	text("tools", func(ctx context.Context, call *server.Call) (string, error) {
+		r, err := server.Sample(ctx, call, "s", &mcp.CreateMessageParams{MaxTokens: 5, Messages: []*mcp.SamplingMessage{
+			{Role: mcp.RoleAssistant, Content: mcp.OneOrMany{&mcp.ToolUseContent{ID: "1", Name: "t", Input: json.RawMessage(`{}`)}}},
+			{Role: mcp.RoleUser, Content: mcp.OneOrMany{&mcp.ToolResultContent{ToolUseID: "1", Content: mcp.Contents{mcp.Text("x")}}}},
+		}})
+		if err != nil {
+			return "", err
+		}
+		return r.Text(), nil
+	})
+	text("peer", func(_ context.Context, call *server.Call) (string, error) {
+		declared, err := json.Marshal(call.Peer().Capabilities)
+		return string(declared), err
+	})
 	text("visit", func(ctx context.Context, call *server.Call) (string, error) {
 		return "visited", server.ElicitURL(ctx, call, "u", "Go there", "https://example.com/x")
 	})

@@ -25,6 +25,7 @@ type returnPath struct {
 	ctx   context.Context //nolint:containedctx // the request's own; ends with the request
 	out   Out
 	facts *revision.Facts
+	peer  *mcp.Peer // of the exchange; nil until it is known
 	log   *slog.Logger
 	seen  *tap.Conn
 	// malformed says that the request was refused before a handler saw it.
@@ -122,7 +123,7 @@ func (p *returnPath) encode(ctx context.Context, dst []byte, m *jsonrpc.Message,
 		p.log.ErrorContext(ctx, "result has no JSON form", "method", m.Method, "error", err)
 		return p.encodeError(dst, m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error"))
 	}
-	frame, failed := p.encodeError(dst, m.ID, wireError(ctx, err, p.facts, p.log, m.Method))
+	frame, failed := p.encodeError(dst, m.ID, p.wireError(ctx, err, m.Method))
 	if denied, ok := errors.AsType[*mcp.ForbiddenError](err); ok {
 		failed.Forbidden, failed.Challenge = true, denied.Challenge
 	}
@@ -173,7 +174,6 @@ func (p *returnPath) notify(ctx context.Context, method string, params any) erro
 type statelessBack struct {
 	returnPath
 	state  state
-	peer   *mcp.Peer
 	method string
 	level  mcp.LoggingLevel
 

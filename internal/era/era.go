@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"reflect"
 	"strings"
 	"sync"
@@ -193,87 +192,4 @@ func descriptorOf(m *jsonrpc.Message, f *revision.Facts) (*mcp.Method, error) {
 func mayAsk(method string) bool {
 	d := mcp.MethodNamed(method)
 	return d != nil && d.MayAsk
-}
-
-// wireError translates a handler's error into the error that the client gets.
-// Errors that are not meant for the client become "internal error"; their text
-// goes only to the log.
-//
-// Spec: 2026-07-28 basic#error-codes.
-func wireError(ctx context.Context, err error, facts *revision.Facts, log *slog.Logger, method string) *jsonrpc.Error {
-	var (
-		rpc     *jsonrpc.Error
-		invalid *mcp.InvalidParamsError
-		unknown *mcp.MethodNotFoundError
-		missing *mcp.MissingCapabilityError
-		absent  *mcp.ResourceNotFoundError
-		denied  *mcp.ForbiddenError
-	)
-	var mismatch *mcp.HeaderMismatchError
-	switch {
-	case errors.As(err, &mismatch):
-		return jsonrpc.Errorf(mcp.CodeHeaderMismatch, "%s", mismatch.Error())
-	case errors.As(err, &denied):
-		return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s", denied.Error())
-	case errors.As(err, &rpc) && mayEmit(rpc.Code, facts):
-		return rpc
-	case errors.As(err, &rpc):
-		log.ErrorContext(ctx, "handler returned an error code that the revision reserves", "method", method, "error", err)
-		return withCode(rpc, facts)
-	case errors.As(err, &invalid):
-		return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "%s", invalid.Reason)
-	case errors.As(err, &unknown):
-		return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "%s", unknown.Error())
-	case errors.As(err, &missing):
-		return missingCapability(missing, facts)
-	case errors.As(err, &absent):
-		return withData(jsonrpc.Errorf(facts.ResourceNotFound, "Resource not found"), map[string]string{"uri": absent.URI})
-	case errors.Is(err, mcp.ErrResourceNotFound):
-		return jsonrpc.Errorf(facts.ResourceNotFound, "Resource not found")
-	case errors.Is(err, context.DeadlineExceeded):
-		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "the request took too long")
-	}
-	log.ErrorContext(ctx, "handler failed", "method", method, "error", err)
-	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
-}
-
-// mayEmit reports whether an error code that a handler chose may go out. The
-// stateless era has withdrawn two codes of earlier revisions and reserves a range.
-//
-// Spec: 2026-07-28 basic#error-codes.
-func mayEmit(code int64, facts *revision.Facts) bool {
-	switch {
-	case !facts.Stateless:
-		return true
-	case code == mcp.CodeResourceNotFoundOld || code == mcp.CodeURLElicitation:
-		return false
-	}
-	return code < -32099 || code >= mcp.CodeUnsupportedVersion
-}
-
-// withCode returns a copy of e whose code may go out, for one whose code may not.
-func withCode(e *jsonrpc.Error, facts *revision.Facts) *jsonrpc.Error {
-	c := *e
-	c.Code = jsonrpc.CodeInternalError
-	if e.Code == mcp.CodeResourceNotFoundOld {
-		c.Code = facts.ResourceNotFound
-	}
-	return &c
-}
-
-// Spec: 2026-07-28 basic#meta.
-func missingCapability(e *mcp.MissingCapabilityError, facts *revision.Facts) *jsonrpc.Error {
-	if !facts.Stateless {
-		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%s", e.Error())
-	}
-	return withData(jsonrpc.Errorf(mcp.CodeMissingCapability, "%s", e.Error()),
-		map[string]any{"requiredCapabilities": e.Required})
-}
-
-func withData(e *jsonrpc.Error, data any) *jsonrpc.Error {
-	raw, err := wire.Marshal(data)
-	if err == nil {
-		e.Data = raw
-	}
-	return e
 }

@@ -62,7 +62,6 @@ type meddling struct{ handing }
 
 func (meddling) Serve(_ context.Context, x *mcp.Exchange) (any, error) {
 	said, err := json.Marshal([]any{x.Peer.Info, x.Peer.Capabilities})
-	x.Peer.Capabilities.Roots.ListChanged = false
 	x.Peer.Capabilities.Sampling.Tools = nil
 	x.Peer.Capabilities.Elicitation.URL = nil
 	x.Peer.Capabilities.Extensions["com.example/e"][1] = 'X'
@@ -80,7 +79,7 @@ func TestDeclarationsAreTheRequestsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	const info = `{"name":"c","version":"1","icons":[{"src":"https://x/i","sizes":["16x16"]}]}`
-	const declared = `{"roots":{"listChanged":true},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"com.example/e":{"a":1}},"experimental":{"e":{}}}`
+	const declared = `{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"com.example/e":{"a":1}},"experimental":{"e":{}}}`
 	want := strings.ReplaceAll(fmt.Sprintf("[%s,%s]", info, declared), `"`, `\"`)
 	for range 3 {
 		out := new(keeper)

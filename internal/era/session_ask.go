@@ -20,7 +20,6 @@ import (
 type sessionBack struct {
 	returnPath
 	session *Session
-	peer    *mcp.Peer // of the exchange
 
 	mu     sync.Mutex
 	done   map[string]json.RawMessage
@@ -48,9 +47,7 @@ func (b *sessionBack) Input(ctx context.Context, questions ...mcp.InputRequest) 
 	}
 	for _, q := range questions {
 		if err := missing(q, &b.peer.Capabilities); err != nil {
-			// Not a MissingCapabilityError: sessions do not have its code, and
-			// the handler's caller can do nothing about it.
-			return nil, errors.New(err.Error())
+			return nil, err
 		}
 		if err := askable(q, b.facts); err != nil {
 			return nil, err

@@ -81,7 +81,7 @@ func (c *SessionClient) Facts() *revision.Facts { return c.facts.Load() }
 func (c *SessionClient) Call(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
 	result, err := c.once(ctx, o)
 	visits := requiredVisits(err)
-	if visits == nil || !c.Facts().ElicitationID || !c.visits() {
+	if visits == nil || !c.Facts().ElicitationID || !c.Self.Capabilities.Elicitation.URLs() {
 		return result, err
 	}
 	for _, v := range visits {
@@ -116,12 +116,6 @@ func requiredVisits(err error) []*mcp.ElicitParams {
 		}
 	}
 	return data.Elicitations
-}
-
-// visits reports whether this client can send its user to URLs.
-func (c *SessionClient) visits() bool {
-	e := c.Self.Capabilities.Elicitation
-	return e != nil && e.URL != nil
 }
 
 func (c *SessionClient) once(ctx context.Context, o *Outgoing) (json.RawMessage, error) {

@@ -188,7 +188,7 @@ func shapeClientCapabilities(c mcp.ClientCapabilities, f *revision.Facts) mcp.Cl
 	if !f.Extensions {
 		c.Extensions = nil
 	}
-	if c.Roots != nil && !f.RootsListChanged {
+	if c.Roots != nil && c.Roots.ListChanged && !f.RootsListChanged {
 		c.Roots = &mcp.RootsCapability{}
 	}
 	if c.Sampling != nil && !f.SamplingTools {

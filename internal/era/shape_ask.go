@@ -22,7 +22,7 @@ func missing(q mcp.InputRequest, c *mcp.ClientCapabilities) error {
 	switch p := q.Params.(type) {
 	case *mcp.ElicitParams:
 		if p.Mode == mcp.ElicitURL {
-			if c.Elicitation == nil || c.Elicitation.URL == nil {
+			if !c.Elicitation.URLs() {
 				return lacks("elicitation (url)", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{URL: &mcp.Empty{}}})
 			}
 		} else if !c.Elicitation.Forms() {

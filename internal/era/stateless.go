@@ -95,7 +95,7 @@ func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *stateles
 
 // fill reads the rest of a request's _meta, once the revision is known.
 func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, back *statelessBack) (err error) {
-	if err := s.client(meta, &x.Peer); err != nil {
+	if err := s.client(meta, &x.Peer, back.facts); err != nil {
 		return err
 	}
 	if back.level, err = meta.level(); err != nil {
@@ -128,22 +128,28 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 }
 
 // client reads what the client declares about itself.
-func (s *Stateless) client(meta *requestMeta, peer *mcp.Peer) error {
+func (s *Stateless) client(meta *requestMeta, peer *mcp.Peer, f *revision.Facts) error {
 	if meta.capabilities == nil {
 		return missingMeta(mcp.MetaClientCapabilities)
 	}
 	if !isObject(meta.capabilities) {
 		return mcp.InvalidParams("params._meta: %q must be an object", mcp.MetaClientCapabilities)
 	}
-	var err error
-	if peer.Capabilities, err = s.capabilities.decode(meta.capabilities, cloneCapabilities); err != nil {
+	declared, err := s.capabilities.decode(meta.capabilities, cloneCapabilities)
+	if err != nil {
 		return badMeta(mcp.MetaClientCapabilities, err)
 	}
+	peer.Capabilities = shapeClientCapabilities(declared, f)
 	if meta.info == nil {
 		return nil
 	}
 	if peer.Info, err = s.infos.decode(meta.info, cloneImplementation); err != nil {
 		return badMeta(mcp.MetaClientInfo, err)
+	}
+	if peer.Info.Name == "" || peer.Info.Version == "" {
+		if lacking := unnamedPart(meta.info); lacking != "" {
+			return mcp.InvalidParams("params._meta: %q must have a %s", mcp.MetaClientInfo, lacking)
+		}
 	}
 	return nil
 }

@@ -166,16 +166,15 @@ func (w *walk) progress(ctx context.Context) ([]string, error) {
 // that it cannot.
 func (w *walk) checkout(ctx context.Context) ([]string, error) {
 	text, isError, err := w.callTool(ctx, "checkout", nil)
-	if err != nil {
-		return nil, err
-	}
 	asked := w.talk.take()
+	refusal, refused := errors.AsType[*jsonrpc.Error](err)
 	switch {
+	case !w.chapter.elicits && refused && len(asked) == 0:
+		return say("checkout → cannot ask in this revision: %s", refusal.Message), nil
+	case err != nil:
+		return nil, err
 	case !w.chapter.elicits:
-		if !isError || len(asked) > 0 {
-			err = errors.New("this revision has no elicitation, but checkout did not fail")
-		}
-		return say("checkout → cannot ask in this revision: %s", text), err
+		return nil, errors.New("this revision has no elicitation, but checkout did not fail")
 	case isError:
 		err = fmt.Errorf("checkout failed: %s", text)
 	case len(asked) != 4:
