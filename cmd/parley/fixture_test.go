@@ -20,6 +20,8 @@ func fixture() {
 	switch os.Args[1] {
 	case "crash":
 		crash(os.Args[2])
+	case "nasty":
+		nasty()
 	case "bare":
 		serveFixture(server.New(mcp.Implementation{Name: "bare", Version: "1"}, nil))
 	case "pid": // writes its process ID to a file

@@ -133,7 +133,7 @@ func (a *app) receiver(url string) oauth.Receiver {
 // open.
 func (a *app) browser() oauth.Receiver {
 	return &oauth.Loopback{Show: func(r oauth.AuthorizationRequest) {
-		a.note("Log in with your browser, at %s. If no page opens, go to\n  %s", harmless(r.Issuer), harmless(r.URL))
+		a.note("Log in with your browser, at %s. If no page opens, go to\n  %s", label(r.Issuer, 500), label(r.URL, 8000))
 	}}
 }
 

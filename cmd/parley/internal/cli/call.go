@@ -37,6 +37,7 @@ func (a *app) call() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&input, "input", "", "all arguments as one object: `JSON|@FILE|-`")
 	cmd.Flags().StringVar(&save, "save", "", "write images, sound and other binary content to files in `DIR`")
+	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
 	cmd.RunE = a.onServer(1, -1, func(ctx context.Context, t target, args []string) error {
 		pairs, err := parsePairs(args[1:])
 		if err != nil {
@@ -114,7 +115,7 @@ func (a *app) showResult(tool string, r *mcp.CallToolResult, save string) error 
 		}
 	}
 	if r.StructuredContent != nil && !hasText {
-		v.out.printf("%s\n", v.out.text(pretty(r.StructuredContent)))
+		v.out.printf("%s\n", pretty(r.StructuredContent))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -30,8 +31,11 @@ func Run(ctx context.Context, streams IO, args []string) int {
 	a := newApp(streams)
 	a.jsonErrors = wantsJSON(args)
 	root := a.root() //nolint:contextcheck // commands get their context when they run
-	root.SetArgs(args)
+	root.SetArgs(hoisted(root, args))
 	code := a.report(ctx, root.ExecuteContext(ctx))
+	if a.out.replaced {
+		a.note("parley: control characters of the server were replaced with %c; --raw writes them as they are", unicode.ReplacementChar)
+	}
 	for _, end := range a.atEnd {
 		_ = end() // the program ends anyway
 	}
@@ -101,13 +105,15 @@ func (a *app) root() *cobra.Command {
 		Short:         "Speak the Model Context Protocol",
 		Long:          longHelp + exitHelp(),
 		Example:       rootExamples,
+		Version:       buildVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetIn(a.io.In)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	a.flags.register(root.PersistentFlags())
+	root.SetFlagErrorFunc(misplaced)
+	root.SetVersionTemplate("parley {{.Version}}\n")
 	root.AddGroup(&cobra.Group{ID: "server", Title: "Talk to a server:"}, &cobra.Group{ID: "self", Title: "Be one:"})
 	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.login(), a.logout()} {
 		cmd.GroupID = "server"
@@ -115,7 +121,6 @@ func (a *app) root() *cobra.Command {
 	}
 	for _, cmd := range []*cobra.Command{a.serve(), a.tour(), a.version()} {
 		cmd.GroupID = "self"
-		ownFlagsOnly(cmd)
 		root.AddCommand(cmd)
 	}
 	return root

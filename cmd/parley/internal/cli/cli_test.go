@@ -82,7 +82,9 @@ func TestHarmless(t *testing.T) {
 	tests := map[string]string{
 		"a\tb\nc":          "a\tb\nc",
 		"\x1b[31mred":      "\uFFFD[31mred",
-		"a\rb":             "ab",
+		"a\rb":             "a\uFFFDb",
+		"a\r\nb":           "a\nb",
+		"\x9b\u2028\u200F":   "\uFFFD\uFFFD\uFFFD",
 		"abc\u202Etxt.exe": "abc\uFFFDtxt.exe",
 	}
 	for in, want := range tests {

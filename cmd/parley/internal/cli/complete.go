@@ -18,6 +18,7 @@ func (a *app) complete() *cobra.Command {
 		Long:    "Ask for values of an argument of a prompt, or of a variable of a resource\ntemplate, that start with PREFIX. NAME is the prompt's name or the URI template.",
 		Example: completeExamples,
 	}
+	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim)
 	cmd.RunE = a.onServer(3, 4, func(ctx context.Context, t target, args []string) error {
 		params := mcp.CompleteParams{Argument: mcp.CompleteArgument{Name: args[2]}}
 		if len(args) == 4 {
@@ -51,7 +52,7 @@ func (a *app) runComplete(ctx context.Context, t target, params mcp.CompletePara
 		return nil
 	}
 	for _, value := range result.Completion.Values {
-		a.out.printf("%s\n", a.out.text(value))
+		a.out.printf("%s\n", label(value, 2000))
 	}
 	if result.Completion.HasMore {
 		a.note("%s", a.err.dim("there are more"))

@@ -94,12 +94,13 @@ func (a *app) serverLog(_ context.Context, m *mcp.LogParams) {
 	}
 	from := ""
 	if m.Logger != "" {
-		from = harmless(m.Logger) + ": "
+		from = label(m.Logger, 100) + ": "
 	}
-	a.note("%s %s%s", a.err.dim("["+harmless(string(m.Level))+"]"), from, oneLine(text, 2000))
+	a.note("%s %s%s", a.err.dim("["+label(string(m.Level), 20)+"]"), from, oneLine(text, 2000))
 }
 
-// note writes a line to standard error, where a progress bar may be.
+// note writes a line to standard error, where a progress bar may be. Its
+// arguments are made harmless as those of printf.
 func (a *app) note(format string, args ...any) {
 	a.hideBar()
 	a.err.printf(format+"\n", args...)

@@ -27,7 +27,7 @@ type viewer struct {
 func (v *viewer) show(block mcp.Content) error {
 	switch b := block.(type) {
 	case *mcp.TextContent:
-		v.out.printf("%s", endLine(v.out.text(b.Text)))
+		v.out.printf("%s", endLine(b.Text))
 	case *mcp.ImageContent:
 		return v.blob("image", v.name, b.MIMEType, b.Data)
 	case *mcp.AudioContent:
@@ -35,22 +35,22 @@ func (v *viewer) show(block mcp.Content) error {
 	case *mcp.EmbeddedResource:
 		return v.resource(b.Resource)
 	case *mcp.ResourceLink:
-		v.out.printf("[link, %s%s]\n", v.out.text(b.URI), v.linkDetails(b))
+		v.out.printf("[link, %s%s]\n", label(b.URI, 500), linkDetails(b))
 	default:
 		raw, err := wire.Marshal(block)
 		if err != nil {
 			return err
 		}
-		v.out.printf("%s\n", v.out.text(pretty(raw)))
+		v.out.printf("%s\n", pretty(raw))
 	}
 	return nil
 }
 
-func (v *viewer) linkDetails(b *mcp.ResourceLink) string {
+func linkDetails(b *mcp.ResourceLink) string {
 	var s strings.Builder
 	for _, part := range []string{b.Name, b.MIMEType, b.Description} {
 		if part != "" {
-			s.WriteString(", " + oneLine(part, 200))
+			s.WriteString(", " + label(part, 200))
 		}
 	}
 	return s.String()
@@ -61,11 +61,11 @@ func (v *viewer) resource(r *mcp.ResourceContents) error {
 		return nil
 	}
 	if r.Blob != nil {
-		return v.blob("resource "+oneLine(r.URI, 200), path.Base(r.URI), r.MIMEType, r.Blob)
+		return v.blob("resource "+label(r.URI, 200), path.Base(r.URI), r.MIMEType, r.Blob)
 	}
-	v.out.printf("%s\n", v.out.dim("[resource "+oneLine(r.URI, 200)+", "+oneLine(r.MIMEType, 80)+"]"))
+	v.out.printf("%s\n", v.out.dim("[resource "+label(r.URI, 200)+", "+label(r.MIMEType, 80)+"]"))
 	if r.Text != nil {
-		v.out.printf("%s", endLine(v.out.text(*r.Text)))
+		v.out.printf("%s", endLine(*r.Text))
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (v *viewer) blob(kind, name, mimeType string, data []byte) error {
 		}
 		where = "saved to " + file
 	}
-	v.out.printf("[%s, %s, %d bytes; %s]\n", kind, oneLine(mimeType, 80), len(data), where)
+	v.out.printf("[%s, %s, %d bytes; %s]\n", kind, label(mimeType, 80), len(data), where)
 	return nil
 }
 

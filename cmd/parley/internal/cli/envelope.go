@@ -35,7 +35,7 @@ type httpProblem struct {
 }
 
 // envelope returns the failure as one line of JSON.
-func (f *failure) envelope() string {
+func (f *failure) envelope() []byte {
 	p := problem{Code: f.code, Exit: f.code.exit(), Hint: f.hint}
 	p.Message, p.Stderr = lastWords(f.err)
 	_ = errors.As(f.err, &p.RPC) // nil is right if it is none
@@ -51,7 +51,7 @@ func (f *failure) envelope() string {
 		p.RPC = nil
 		raw, _ = json.Marshal(envelope{p})
 	}
-	return string(escaped(raw))
+	return raw
 }
 
 // wantsJSON reports whether the arguments ask for JSON. It is for errors, also

@@ -83,7 +83,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	switch {
 	case f.err == nil:
 	case a.jsonErrors:
-		a.err.printf("%s\n", f.envelope())
+		a.err.line(f.envelope())
 	default:
 		a.showFailure(f)
 	}
@@ -92,13 +92,10 @@ func (a *app) report(ctx context.Context, err error) int {
 
 func (a *app) showFailure(f *failure) {
 	message, words := lastWords(f.err)
-	message = oneLine(message, 2000)
-	if f.hint != "" {
-		message += a.err.dim(" (" + oneLine(f.hint, 2000) + ")")
-	}
-	a.err.printf("%s %s\n", a.err.red("parley:"), message)
+	hint := when(f.hint != "", " ("+oneLine(f.hint, 2000)+")")
+	a.err.printf("%s %s%s\n", a.err.red("parley:"), oneLine(message, 2000), a.err.dim(hint))
 	if words != "" && !a.flags.passStderr() {
-		a.err.printf("%s\n", indent(harmless(words), "  | "))
+		a.err.printf("%s\n", indent(words, "  | "))
 	}
 }
 

@@ -15,33 +15,63 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// flags are the flags of all commands that talk to a server.
+// flags are the flags that several commands share. Each command registers the
+// groups of flags that it honours.
 type flags struct {
 	revision string
 	output   string
+	raw      bool
 	timeout  time.Duration
 	env      []string
+	cleanEnv bool
 	roots    []string
 	trace    bool
 	logLevel string
 	answers  []string
+	review   bool
 	sampler  string
+	yesModel bool
 	headers  []string
 	token    string
 }
 
-func (f *flags) register(set *pflag.FlagSet) {
+// reach registers the flags about how a server is reached and what is shown of
+// the conversation.
+func (f *flags) reach(set *pflag.FlagSet) {
 	set.StringVar(&f.revision, "revision", "", "speak only this `REVISION`, for example 2025-11-25")
-	set.StringVar(&f.output, "output", "text", "`text|json`; json prints one document, with results as the server sent them")
-	set.DurationVar(&f.timeout, "timeout", time.Minute, "how long a server may take without an answer or progress; 0 means forever")
+	set.DurationVar(&f.timeout, "timeout", 0, "end the command after this `TIME`, for example 30s; without it, only a server that gives no sign of life for a minute is given up")
 	set.StringArrayVar(&f.env, "env", nil, "set a variable for the server, as `K=V` (repeatable)")
+	set.BoolVar(&f.cleanEnv, "clean-env", false, "give the server's command no environment but --env and what programs need to run")
 	set.StringArrayVar(&f.headers, "header", nil, "send a header `K:V` with every request to a URL (repeatable)")
 	set.StringVar(&f.token, "token", "", "send this access `TOKEN` to a URL instead of logging in; @FILE reads it from a file; the default is the variable "+tokenVariable)
 	set.StringArrayVar(&f.roots, "root", nil, "offer a folder `DIR` to the server as a root (repeatable)")
 	set.BoolVar(&f.trace, "trace", false, "show every message on standard error, and what the server writes there")
 	set.StringVar(&f.logLevel, "log-level", "", "ask the server for log messages from this `LEVEL` on: "+levelNames())
-	set.StringArrayVar(&f.answers, "answer", nil, "answer a field of a form that the server asks for, as `name=value` (repeatable)")
+}
+
+// format registers the flag about how results are shown.
+func (f *flags) format(set *pflag.FlagSet) {
+	set.StringVar(&f.output, "output", "text", "`text|json`; json prints one document, with results as the server sent them, and errors as JSON")
+}
+
+// verbatim registers the flag for what a server wrote.
+func (f *flags) verbatim(set *pflag.FlagSet) {
+	set.BoolVar(&f.raw, "raw", false, "write texts as they are, with control characters, where the output is not a terminal")
+}
+
+// asked registers the flags about what a server may ask while it works.
+func (f *flags) asked(set *pflag.FlagSet) {
+	set.StringArrayVar(&f.answers, "answer", nil, "answer a field of a form that the server asks for, as `name=value` (repeatable); complete answers are sent without asking")
+	set.BoolVar(&f.review, "review", false, "show the answers of --answer on the terminal before they are sent")
 	set.StringVar(&f.sampler, "sampler", "", "run `CMD` when the server asks for a model: it reads the request as JSON on standard input, and prints the text of the answer")
+	set.BoolVar(&f.yesModel, "yes-sample", false, "run the sampler and send what it prints without asking; where there is no terminal, nothing runs without this")
+}
+
+// honours gives a command the groups of flags that act on it.
+func honours(cmd *cobra.Command, groups ...func(*pflag.FlagSet)) {
+	for _, register := range groups {
+		register(cmd.Flags())
+	}
 }
 
 // passStderr reports whether the server's standard error is shown.
@@ -52,7 +82,7 @@ func (f *flags) json() bool { return f.output == "json" }
 
 // check refuses values that make no sense, before a server is started.
 func (f *flags) check() error {
-	if f.output != "text" && f.output != "json" {
+	if f.output != "" && f.output != "text" && f.output != "json" {
 		return usagef("--output %q is neither text nor json", f.output)
 	}
 	if f.timeout < 0 {
@@ -159,19 +189,4 @@ func levelNames() string {
 		mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert, mcp.LevelEmergency,
 	}
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(levels), " ", ", "), "[]")
-}
-
-// ownFlagsOnly hides and refuses the flags for talking to a server, for a
-// command that talks to none.
-func ownFlagsOnly(cmd *cobra.Command) {
-	cmd.SetUsageTemplate(strings.Replace(cmd.UsageTemplate(), "{{if .HasAvailableInheritedFlags}}", "{{if false}}", 1))
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		var wrong error
-		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Changed {
-				wrong = usagef("--%s has no effect on %q: it takes only flags of its own", f.Name, cmd.CommandPath())
-			}
-		})
-		return wrong
-	}
 }

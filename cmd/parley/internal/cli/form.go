@@ -29,7 +29,7 @@ func (s *answers) askForm(ctx context.Context, p *mcp.ElicitParams, fields []pro
 	defer s.app.screen.Unlock()
 	s.app.clearBar()
 	e := s.app.err
-	e.printf("\n%s\n%s\n", e.bold(s.server.String()+" asks:"), indent(harmless(p.Message), "  "))
+	e.printf("\n%s\n%s\n", e.bold(s.server.String()+" asks:"), indent(p.Message, "  "))
 	e.printf("%s\n", e.dim("Ctrl-C cancels."))
 	var content form
 	for _, f := range fields {
@@ -70,16 +70,16 @@ func cancelled(err error) (*mcp.ElicitResult, error) {
 func (s *answers) askField(ctx context.Context, f property) (json.RawMessage, error) {
 	e := s.app.err
 	preset := s.preset(f)
-	e.printf("\n%s %s\n", e.bold(oneLine(or(f.Title, f.Name), 200)), e.dim("("+f.about()+")"))
+	e.printf("\n%s %s\n", e.bold(label(or(f.Title, f.Name), 200)), e.dim("("+f.about()+")"))
 	if f.Description != "" {
-		e.printf("%s\n", e.dim(indent(harmless(f.Description), "  ")))
+		e.printf("%s\n", e.dim(indent(f.Description, "  ")))
 	}
 	for i, c := range f.Choices {
-		e.printf("  %d) %s\n", i+1, oneLine(or(c.Title, c.Value), 200))
+		e.printf("  %d) %s\n", i+1, label(or(c.Title, c.Value), 200))
 	}
 	prompt := "> "
 	if preset != "" {
-		prompt = "[" + oneLine(preset, 200) + "] > "
+		prompt = "[" + label(preset, 200) + "] > "
 	}
 	for {
 		text, err := s.lines.ask(ctx, prompt)
@@ -91,7 +91,7 @@ func (s *answers) askField(ctx context.Context, f property) (json.RawMessage, er
 		if !errors.As(err, &again) {
 			return value, err
 		}
-		e.printf("%s\n", e.red(harmless(again.why)))
+		e.printf("%s\n", e.red(again.why))
 	}
 }
 
@@ -174,7 +174,7 @@ func (p *property) about() string {
 	if !p.Required {
 		kind += ", optional"
 	}
-	return harmless(kind)
+	return label(kind, 500)
 }
 
 // askAction asks what to do with a form that is filled in.

@@ -19,6 +19,7 @@ func (a *app) info() *cobra.Command {
 		Short:   "Show who a server is and what it offers",
 		Example: "  parley info -- parley serve --stdio\n  parley info --revision 2024-11-05 -- parley serve --stdio",
 	}
+	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim)
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
 		c, err := a.connect(ctx, t)
 		if err != nil {
@@ -52,10 +53,10 @@ func (a *app) infoText(c *client.Client) {
 	if server.Title != "" {
 		title = server.Title + " (" + server.Name + ")"
 	}
-	a.out.printf("%s %s\n", a.out.bold(oneLine(title, 200)), oneLine(server.Version, 80))
-	line := func(label, text string) {
+	a.out.printf("%s %s\n", a.out.bold(label(title, 200)), label(server.Version, 80))
+	line := func(name, text string) {
 		if text != "" {
-			a.out.printf("%-13s %s\n", label, a.out.text(text))
+			a.out.printf("%-13s %s\n", name, label(text, 2000))
 		}
 	}
 	line("description", server.Description)
@@ -65,7 +66,7 @@ func (a *app) infoText(c *client.Client) {
 	caps := c.ServerCapabilities()
 	line("capabilities", strings.Join(capabilityNames(&caps), ", "))
 	if text := c.Instructions(); text != "" {
-		a.out.printf("\n%s\n", a.out.dim(a.out.text(text)))
+		a.out.printf("\n%s\n", a.out.dim(text))
 	}
 }
 
@@ -105,7 +106,7 @@ func when(yes bool, s string) string {
 func keys(prefix string, m map[string]json.RawMessage) []string {
 	var names []string
 	for name := range m {
-		names = append(names, prefix+oneLine(name, 100))
+		names = append(names, prefix+label(name, 100))
 	}
 	slices.Sort(names)
 	return names

@@ -39,6 +39,7 @@ func (a *app) list() *cobra.Command {
 		Long:    "List what a server offers, with the arguments of tools and prompts. A list that\nthe server does not have is empty.",
 		Example: "  parley list -- parley serve --stdio\n  parley list tools --output json -- parley serve --stdio",
 	}
+	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim)
 	cmd.RunE = a.onServer(0, 1, func(ctx context.Context, t target, args []string) error {
 		wanted, err := wantedListings(args)
 		if err != nil {

@@ -28,19 +28,18 @@ func (v *lister) section(l listing, items []json.RawMessage, more bool) error {
 
 // head shows what every item has.
 func (v *lister) head(name, title, description string, notes ...string) {
-	var line strings.Builder
-	line.WriteString(v.out.bold(oneLine(name, 500)))
+	v.out.printf("  %s", v.out.bold(label(name, 500)))
 	if title != "" && title != name {
-		line.WriteString("  " + oneLine(title, 200))
+		v.out.printf("  %s", label(title, 200))
 	}
 	for _, note := range notes {
 		if note != "" {
-			line.WriteString("  " + v.out.dim(oneLine(note, 200)))
+			v.out.printf("  %s", v.out.dim(label(note, 200)))
 		}
 	}
-	v.out.printf("  %s\n", line.String())
+	v.out.printf("\n")
 	if description != "" {
-		v.out.printf("%s\n", v.out.dim(indent(v.out.text(description), "      ")))
+		v.out.printf("%s\n", v.out.dim(indent(description, "      ")))
 	}
 }
 
@@ -68,20 +67,19 @@ func (v *lister) tool(item json.RawMessage) error {
 }
 
 func (v *lister) argument(name, kind string, required bool, preset, description string) {
-	line := name
+	line := label(name, 200)
 	if kind != "" {
-		line += "  " + oneLine(kind, 200)
+		line += "  " + label(kind, 200)
 	}
-	if required {
-		line += ", required"
-	}
+	line += when(required, ", required")
 	if preset != "" {
-		line += ", default " + oneLine(preset, 80)
+		line += ", default " + label(preset, 80)
 	}
+	v.out.printf("      %s", line)
 	if description != "" {
-		line += "  " + v.out.dim(oneLine(description, 500))
+		v.out.printf("  %s", v.out.dim(oneLine(description, 500)))
 	}
-	v.out.printf("      %s\n", v.out.text(line))
+	v.out.printf("\n")
 }
 
 func (v *lister) resource(item json.RawMessage) error {

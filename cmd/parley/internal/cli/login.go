@@ -53,6 +53,7 @@ func (a *app) login() *cobra.Command {
 	set.StringVar(&f.Issuer, "issuer", "", "the `URL` of the authorization server that knows the client")
 	set.StringVar(&f.MetadataURL, "client-metadata", "", "the `URL` of a Client ID Metadata Document to log in as")
 	set.BoolVar(&f.DPoP, "dpop", false, "accept only tokens that are bound to a key")
+	honours(cmd, a.flags.format)
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
 		if err := f.check(t); err != nil {
 			return err
@@ -134,7 +135,7 @@ func (a *app) showLogin(s oauth.Status, v *vault) error {
 		a.out.json(raw)
 		return err
 	}
-	a.out.printf("Logged in to %s\n", harmless(s.Resource))
+	a.out.printf("Logged in to %s\n", label(s.Resource, 500))
 	a.fact("by", s.Issuer)
 	a.fact("as", s.ClientID)
 	a.fact("scopes", strings.Join(s.Scopes, " "))
@@ -150,7 +151,7 @@ func (a *app) showLogin(s oauth.Status, v *vault) error {
 
 func (a *app) fact(name, value string) {
 	if value != "" {
-		a.out.printf("  %s %s\n", a.out.dim(name), harmless(value))
+		a.out.printf("  %s %s\n", a.out.dim(name), label(value, 2000))
 	}
 }
 
@@ -168,6 +169,7 @@ func (a *app) logout() *cobra.Command {
 		Long:    "Revoke the tokens for a server, if its authorization server supports that, and\nforget both them and parley's registration there.",
 		Example: "  parley logout https://mcp.example.com/mcp",
 	}
+	honours(cmd, a.flags.format)
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
 		if t.url == "" {
 			return usagef("there is no login for a command")
@@ -198,10 +200,18 @@ func (a *app) runLogout(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	if known {
-		a.out.printf("Logged out of %s\n", harmless(url))
-	} else {
-		a.out.printf("You were not logged in to %s\n", harmless(url))
+	switch {
+	case a.flags.json():
+		raw, err := wire.Marshal(struct {
+			Resource string `json:"resource"`
+			Known    bool   `json:"was_logged_in"`
+		}{url, known})
+		a.out.json(raw)
+		return err
+	case known:
+		a.out.printf("Logged out of %s\n", url)
+	default:
+		a.out.printf("You were not logged in to %s\n", url)
 	}
 	return nil
 }

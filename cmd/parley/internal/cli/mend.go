@@ -32,7 +32,7 @@ func mending(c code, err error, t target, scopes []string) *mend {
 func (m *mend) hint() string {
 	words := make([]string, 0, len(m.run))
 	for _, w := range m.run {
-		words = append(words, shellQuote(harmless(w)))
+		words = append(words, shellQuote(label(w, 2000)))
 	}
 	run := "run: " + strings.Join(words, " ")
 	if len(m.scopes) == 0 {

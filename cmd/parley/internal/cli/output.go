@@ -5,22 +5,30 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"sync"
-	"unicode"
 )
 
 // output is a stream that several goroutines may write to, with colours if it
 // is a terminal. It keeps the first error, so that callers need not check each
 // write.
+//
+// What printf prints is made harmless there: no caller can forget it. Colours
+// survive because they have a type of their own.
 type output struct {
 	terminal bool
 	colours  bool
+	raw      bool // --raw: a stream that is no terminal gets texts as they are
 
-	mu  sync.Mutex
-	w   io.Writer
-	err error
+	mu       sync.Mutex
+	w        io.Writer
+	err      error
+	replaced bool // something was made harmless
 }
+
+// painted is text that is already harmless, and may have colours of ours.
+type painted string
 
 // newOutput honours NO_COLOR, see https://no-color.org.
 func newOutput(streams *IO, w io.Writer) *output {
@@ -31,7 +39,7 @@ func newOutput(streams *IO, w io.Writer) *output {
 	return o
 }
 
-// Write implements io.Writer.
+// Write implements io.Writer. It writes the bytes as they are.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -42,93 +50,71 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// printf writes formatted text. An error is kept.
-func (o *output) printf(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
+// printf writes formatted text. Arguments that are texts are made harmless,
+// unless they are painted. An error is kept.
+func (o *output) printf(format string, args ...any) {
+	safe := make([]any, len(args))
+	for i, arg := range args {
+		safe[i] = o.safe(arg)
+	}
+	_, _ = fmt.Fprintf(o, format, safe...)
+}
 
-func (o *output) bold(s string) string  { return o.paint("1", s) }
-func (o *output) dim(s string) string   { return o.paint("2", s) }
-func (o *output) red(s string) string   { return o.paint("31", s) }
-func (o *output) green(s string) string { return o.paint("32", s) }
+// safe makes an argument of printf harmless.
+func (o *output) safe(arg any) any {
+	switch v := arg.(type) {
+	case painted:
+		return string(v)
+	case []byte:
+		return o.text(string(v))
+	case json.RawMessage:
+		return o.text(string(v))
+	case error:
+		return o.text(v.Error())
+	case fmt.Stringer:
+		return o.text(v.String())
+	}
+	if v := reflect.ValueOf(arg); v.Kind() == reflect.String {
+		return o.text(v.String())
+	}
+	return arg
+}
 
-func (o *output) paint(colour, s string) string {
+func (o *output) bold(s string) painted  { return o.paint("1", s) }
+func (o *output) dim(s string) painted   { return o.paint("2", s) }
+func (o *output) red(s string) painted   { return o.paint("31", s) }
+func (o *output) green(s string) painted { return o.paint("32", s) }
+
+// paint colours a text, which it makes harmless before.
+func (o *output) paint(colour, s string) painted {
+	s = o.text(s)
 	if !o.colours || s == "" {
-		return s
+		return painted(s)
 	}
-	return "\x1b[" + colour + "m" + s + "\x1b[0m"
+	return painted("\x1b[" + colour + "m" + s + "\x1b[0m")
 }
 
-// text prepares a server's text for this stream. On a terminal it must not
-// move the cursor or recolour what is around it.
+// text makes a text harmless for this stream: on a terminal it must not move
+// the cursor or recolour what is around it, and what goes into a pipe often
+// ends on one. Outside of a terminal, line ends stay as they are.
 func (o *output) text(s string) string {
-	if !o.terminal {
-		return s
-	}
-	return harmless(s)
-}
-
-// harmless replaces control characters, except for line breaks and tabs, and
-// characters that change the direction of text.
-func harmless(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r':
-			return -1
-		case isHarmful(r):
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
-
-// isHarmful reports whether a character does something to a terminal instead of
-// being shown: control characters, and those that reorder what is around them.
-func isHarmful(r rune) bool {
 	switch {
-	case unicode.IsControl(r), r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069:
-		return true
-	case r == 0x061C, r == 0x200E, r == 0x200F, r == 0x2028, r == 0x2029:
-		return true
-	}
-	return false
-}
-
-// oneLine puts a text on one line, cut to a number of characters.
-func oneLine(s string, limit int) string {
-	s = strings.Join(strings.Fields(harmless(s)), " ")
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit-1]) + "…"
-	}
-	return s
-}
-
-// indent puts a prefix before each line.
-func indent(s, prefix string) string {
-	return prefix + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n"+prefix)
-}
-
-// endLine ends a text with a line break, unless it has one.
-func endLine(s string) string {
-	if strings.HasSuffix(s, "\n") {
+	case o.terminal:
+		return harmless(s)
+	case o.raw:
 		return s
 	}
-	return s + "\n"
-}
-
-// escaped writes control characters and those that change the direction of text
-// as escapes of JSON, which mean the same to programs and do nothing on a
-// terminal. Outside of strings, JSON has none but white space.
-func escaped(doc []byte) []byte {
-	var b bytes.Buffer
-	for _, r := range string(doc) {
-		if r != '\n' && r != '\t' && r != '\r' && isHarmful(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-			continue
-		}
-		b.WriteRune(r)
+	lines := strings.Split(s, "\r\n")
+	for i, line := range lines {
+		lines[i] = harmless(line)
 	}
-	return b.Bytes()
+	safe := strings.Join(lines, "\r\n")
+	if safe != s {
+		o.mu.Lock()
+		o.replaced = true
+		o.mu.Unlock()
+	}
+	return safe
 }
 
 // json writes one JSON document: verbatim for programs, indented for people.
@@ -137,5 +123,13 @@ func (o *output) json(doc json.RawMessage) {
 	if o.terminal && json.Indent(&indented, doc, "", "  ") == nil {
 		doc = indented.Bytes()
 	}
-	o.printf("%s\n", o.text(string(doc)))
+	o.line(doc)
+}
+
+// line writes a JSON document as it is, with escapes for what is harmful.
+func (o *output) line(doc []byte) {
+	if o.terminal || !o.raw {
+		doc = escaped(doc)
+	}
+	_, _ = o.Write(append(bytes.Clone(doc), '\n')) // an error is kept
 }

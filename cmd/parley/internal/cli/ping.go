@@ -16,6 +16,7 @@ func (a *app) ping() *cobra.Command {
 		Long:    "Connect to a server, check that it answers, and show how long the answer took.",
 		Example: "  parley ping -- parley serve --stdio",
 	}
+	honours(cmd, a.flags.reach, a.flags.format)
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
 		c, err := a.connect(ctx, t)
 		if err != nil {
@@ -28,7 +29,7 @@ func (a *app) ping() *cobra.Command {
 		}
 		took := time.Since(start)
 		if !a.flags.json() {
-			a.out.printf("%s answered in %s (revision %s)\n", a.out.text(c.ServerInfo().Name), took.Round(10*time.Microsecond), c.Revision())
+			a.out.printf("%s answered in %s (revision %s)\n", label(c.ServerInfo().Name, 200), took.Round(10*time.Microsecond), c.Revision())
 			return nil
 		}
 		raw, err := wire.Marshal(struct {

@@ -12,15 +12,15 @@ import (
 // bar is a progress bar that appears with the first notification.
 type bar struct {
 	app   *app
-	label string
+	name  string
 	total float64
 	drawn *progressbar.ProgressBar
 }
 
 // progress asks a server for progress, which also lets a call take longer, and
 // shows it on a terminal. done removes the bar.
-func (a *app) progress(label string) (option client.CallOption, done func()) {
-	b := &bar{app: a, label: oneLine(label, 30)}
+func (a *app) progress(name string) (option client.CallOption, done func()) {
+	b := &bar{app: a, name: label(name, 30)}
 	a.screen.Lock()
 	a.bar = b
 	a.screen.Unlock()
@@ -43,7 +43,7 @@ func (b *bar) update(p *mcp.ProgressParams) {
 		b.drawn = b.draw()
 	}
 	if p.Message != "" {
-		b.drawn.Describe(b.label + ": " + oneLine(p.Message, 40))
+		b.drawn.Describe(b.name + ": " + oneLine(p.Message, 40))
 	}
 	_ = b.drawn.Set64(b.scaled(p.Progress)) // it fails only beyond the total
 }
@@ -57,7 +57,7 @@ func (b *bar) draw() *progressbar.ProgressBar {
 	}
 	options := []progressbar.Option{
 		progressbar.OptionSetWriter(b.app.err),
-		progressbar.OptionSetDescription(b.label),
+		progressbar.OptionSetDescription(b.name),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionSetPredictTime(false),
 		progressbar.OptionSetElapsedTime(false),

@@ -15,6 +15,7 @@ func (a *app) prompt() *cobra.Command {
 		Long:    "Fill in a prompt with arguments, which are text, and show its messages.",
 		Example: "  parley prompt code_review code='x = 1' language=python -- parley serve --stdio",
 	}
+	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
 	cmd.RunE = a.onServer(1, -1, func(ctx context.Context, t target, args []string) error {
 		pairs, err := parsePairs(args[1:])
 		if err != nil {
@@ -49,14 +50,14 @@ func (a *app) runPrompt(ctx context.Context, t target, params mcp.GetPromptParam
 		return nil
 	}
 	if result.Description != "" {
-		a.out.printf("%s\n\n", a.out.dim(a.out.text(result.Description)))
+		a.out.printf("%s\n\n", a.out.dim(result.Description))
 	}
 	v := &viewer{app: a, out: a.out, name: params.Name}
 	for i, m := range result.Messages {
 		if i > 0 {
 			a.out.printf("\n")
 		}
-		a.out.printf("%s\n", a.out.bold(a.out.text(string(m.Role))+":"))
+		a.out.printf("%s\n", a.out.bold(label(string(m.Role), 40)+":"))
 		if err := v.show(m.Content); err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ func (a *app) read() *cobra.Command {
 		Example: readExamples,
 	}
 	cmd.Flags().StringVar(&save, "save", "", "write binary content to files in `DIR`")
+	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
 	cmd.RunE = a.onServer(1, 1, func(ctx context.Context, t target, args []string) error {
 		c, err := a.connect(ctx, t)
 		if err != nil {
@@ -49,15 +50,15 @@ func (a *app) showContents(contents []*mcp.ResourceContents, save string) error 
 	v := &viewer{app: a, out: a.out, save: save}
 	for _, r := range contents {
 		if len(contents) > 1 && a.out.terminal {
-			a.out.printf("%s\n", a.out.bold(a.out.text(r.URI)))
+			a.out.printf("%s\n", a.out.bold(label(r.URI, 500)))
 		}
 		switch {
 		case r.Text != nil && a.out.terminal:
-			a.out.printf("%s", endLine(a.out.text(*r.Text)))
+			a.out.printf("%s", endLine(*r.Text))
 		case r.Text != nil:
 			a.out.printf("%s", *r.Text)
 		case save != "" || a.out.terminal:
-			if err := v.blob("resource "+oneLine(r.URI, 200), path.Base(r.URI), r.MIMEType, r.Blob); err != nil {
+			if err := v.blob("resource "+label(r.URI, 200), path.Base(r.URI), r.MIMEType, r.Blob); err != nil {
 				return err
 			}
 		default:

@@ -53,11 +53,11 @@ func (s *answers) maySample(ctx context.Context, p *mcp.CreateMessageParams) err
 	e := s.app.err
 	e.printf("\n%s\n", e.bold(fmt.Sprintf("%s wants a model to answer (at most %d tokens):", s.server, p.MaxTokens)))
 	if p.SystemPrompt != "" {
-		e.printf("%s\n%s\n", e.dim("  system:"), indent(harmless(p.SystemPrompt), "    "))
+		e.printf("%s\n%s\n", e.dim("  system:"), indent(p.SystemPrompt, "    "))
 	}
 	for _, m := range p.Messages {
-		e.printf("%s\n", e.dim("  "+harmless(string(m.Role))+":"))
-		e.printf("%s\n", indent(harmless(messageText(m)), "    "))
+		e.printf("%s\n", e.dim("  "+label(string(m.Role), 40)+":"))
+		e.printf("%s\n", indent(messageText(m), "    "))
 	}
 	if s.app.flags.sampler == "" {
 		e.printf("\nDeclined: there is no model. --sampler CMD names a command that answers.\n")

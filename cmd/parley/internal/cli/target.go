@@ -25,8 +25,12 @@ func (a *app) onServer(least, most int, f func(ctx context.Context, t target, ar
 		if err := a.flags.check(); err != nil {
 			return err
 		}
+		a.out.raw = a.flags.raw
 		t, args, err := splitTarget(cmd, args)
 		if err != nil {
+			return err
+		}
+		if err := a.flags.fits(t); err != nil {
 			return err
 		}
 		if len(args) < least || most >= 0 && len(args) > most {
@@ -66,6 +70,21 @@ func isURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
+// fits refuses flags that would have no effect on this target.
+func (f *flags) fits(t target) error {
+	switch {
+	case t.url == "" && f.token != "":
+		return usagef("--token is for a server at a URL; give a command its secrets with --env")
+	case t.url == "" && len(f.headers) > 0:
+		return usagef("--header is for a server at a URL; give a command its secrets with --env")
+	case t.url != "" && len(f.env) > 0:
+		return usagef("--env is for a server that is a command; give a URL its secrets with --token or --header")
+	case t.url != "" && f.cleanEnv:
+		return usagef("--clean-env is for a server that is a command")
+	}
+	return nil
+}
+
 // transport returns the transport to a target. This is the only place that
 // knows which transports there are.
 func (a *app) transport(ctx context.Context, t target) (mcp.Transport, error) {
@@ -87,10 +106,7 @@ func (a *app) transport(ctx context.Context, t target) (mcp.Transport, error) {
 		}
 		return c, err
 	}
-	if a.flags.token != "" {
-		return nil, usagef("--token is for a server at a URL; give a command its secrets with --env")
-	}
-	c := &stdio.Command{Args: t.command, Env: a.flags.env}
+	c := &stdio.Command{Args: t.command, Env: a.flags.env, CleanEnv: a.flags.cleanEnv}
 	if a.flags.passStderr() {
 		c.Stderr = &prefixed{out: a.err, prefix: a.err.dim("server: ")}
 	}

@@ -138,7 +138,6 @@ func (w *walk) step(ctx context.Context, s step) {
 	if err != nil {
 		w.wrong++
 		mark = out.red("✗")
-		said = append(said, out.red(oneLine(err.Error(), 300)))
 	}
 	for i, line := range said {
 		if i == 0 {
@@ -146,6 +145,9 @@ func (w *walk) step(ctx context.Context, s step) {
 			continue
 		}
 		out.printf("                  %s\n", oneLine(line, 104))
+	}
+	if err != nil {
+		out.printf("  %s %-11s %s\n", mark, when(len(said) == 0, s.name), out.red(oneLine(err.Error(), 300)))
 	}
 }
 

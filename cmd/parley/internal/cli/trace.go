@@ -16,12 +16,12 @@ func (a *app) traceEvent(e mcp.TapEvent) {
 	if e.Direction == mcp.Sent {
 		arrow = "→"
 	}
-	text := ""
+	var text painted
 	switch {
 	case e.Dropped != 0:
-		arrow, text = "✗", a.traceDrop(e)
+		arrow, text = "✗", painted(a.err.text(traceDrop(e)))
 	case e.Frame != nil:
-		text = a.err.text(string(e.Frame))
+		text = painted(escaped(bytes.ReplaceAll(e.Frame, []byte("\n"), []byte(" "))))
 	case e.HTTP != nil:
 		text = a.err.dim(traceHTTP(e.HTTP))
 	}
@@ -29,14 +29,14 @@ func (a *app) traceEvent(e mcp.TapEvent) {
 }
 
 // traceDrop describes a dropped message, and says why it was dropped.
-func (a *app) traceDrop(e mcp.TapEvent) string {
+func traceDrop(e mcp.TapEvent) string {
 	what := e.Method
 	if what == "" {
 		what = "message"
 	}
-	text := fmt.Sprintf("%s dropped (%s): %s", harmless(what), e.Dropped, e.Dropped.Explain())
+	text := fmt.Sprintf("%s dropped (%s): %s", label(what, 200), e.Dropped, e.Dropped.Explain())
 	if e.Dropped == mcp.DropGivenUp {
-		text = "no answer to " + harmless(what)
+		text = "no answer to " + label(what, 200)
 	}
 	if e.Err != nil {
 		text += ": " + oneLine(e.Err.Error(), 200)
@@ -52,7 +52,7 @@ func traceHTTP(h *mcp.TapHTTP) string {
 		text = fmt.Sprintf("%d %s", h.Status, http.StatusText(h.Status))
 	}
 	if h.EventID != "" {
-		text += " after event " + oneLine(h.EventID, 100)
+		text += " after event " + label(h.EventID, 100)
 	}
 	return "HTTP " + text
 }
@@ -60,7 +60,7 @@ func traceHTTP(h *mcp.TapHTTP) string {
 // prefixed puts a prefix before each line that is written to it.
 type prefixed struct {
 	out    *output
-	prefix string
+	prefix painted
 
 	mu   sync.Mutex
 	line []byte // the part of an unfinished line so far
@@ -83,7 +83,7 @@ func (p *prefixed) Write(b []byte) (int, error) {
 		if end < 0 {
 			end, rest = len(p.line), nil
 		}
-		p.out.printf("%s%s\n", p.prefix, p.out.text(string(p.line[:end])))
+		p.out.printf("%s%s\n", p.prefix, p.line[:end])
 		p.line = rest
 	}
 }

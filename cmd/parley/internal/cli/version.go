@@ -10,28 +10,27 @@ import (
 )
 
 func (a *app) version() *cobra.Command {
-	output := "text"
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Show the version and the supported revisions",
 		Example: "  parley version",
 		Args:    cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&output, "output", output, "`text|json`")
+	honours(cmd, a.flags.format)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		switch output {
-		case "text":
+		if err := a.flags.check(); err != nil {
+			return err
+		}
+		if !a.flags.json() {
 			a.out.printf("parley %s\nspeaks %s\n", buildVersion(), revisionNames())
 			return nil
-		case "json":
-			raw, err := wire.Marshal(struct {
-				Version   string         `json:"version"`
-				Revisions []mcp.Revision `json:"revisions"`
-			}{buildVersion(), mcp.Revisions()})
-			a.out.json(raw)
-			return failed(err, target{})
 		}
-		return usagef("--output %q is neither text nor json", output)
+		raw, err := wire.Marshal(struct {
+			Version   string         `json:"version"`
+			Revisions []mcp.Revision `json:"revisions"`
+		}{buildVersion(), mcp.Revisions()})
+		a.out.json(raw)
+		return failed(err, target{})
 	}
 	return cmd
 }

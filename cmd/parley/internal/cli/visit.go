@@ -21,11 +21,11 @@ func (s *answers) visit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitRe
 	e := s.app.err
 	u, err := url.Parse(p.URL)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		e.printf("parley: %s wants you to visit %q: declined, that is not a web address\n", s.server, harmless(p.URL))
+		e.printf("parley: %s wants you to visit %q: declined, that is not a web address\n", s.server, p.URL)
 		return &mcp.ElicitResult{Action: mcp.ActionDecline}, nil
 	}
-	e.printf("\n%s\n%s\n\n", e.bold(s.server.String()+" wants you to visit a web page:"), indent(harmless(p.Message), "  "))
-	e.printf("  host  %s\n  URL   %s\n", e.bold(harmless(u.Host)), harmless(p.URL))
+	e.printf("\n%s\n%s\n\n", e.bold(s.server.String()+" wants you to visit a web page:"), indent(p.Message, "  "))
+	e.printf("  host  %s\n  URL   %s\n", e.bold(label(u.Host, 500)), label(p.URL, 8000))
 	for _, warning := range suspicious(u) {
 		e.printf("  %s\n", e.red("careful: "+warning))
 	}

@@ -38,6 +38,7 @@ func (a *app) watch() *cobra.Command {
 	cmd.Flags().BoolVar(&filter.ResourcesListChanged, "resources", false, "watch the list of resources")
 	cmd.Flags().StringArrayVar(&filter.ResourceSubscriptions, "uri", nil, "watch the resource `URI` (repeatable)")
 	cmd.Flags().IntVar(&count, "count", 0, "end after this many events; 0 means never")
+	honours(cmd, a.flags.reach, a.flags.format, a.flags.asked)
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
 		if len(wanted(filter)) == 0 {
 			filter.ToolsListChanged, filter.PromptsListChanged, filter.ResourcesListChanged = true, true, true
@@ -71,7 +72,7 @@ func (a *app) runWatch(ctx context.Context, t target, filter mcp.SubscriptionFil
 		_ = sub.Close() // nothing will come
 		return errors.New("the server reports none of these changes: " + strings.Join(wanted(filter), ", "))
 	}
-	a.note("%s", a.err.dim("watching "+oneLine(strings.Join(honoured, ", "), 2000)))
+	a.note("%s", a.err.dim("watching "+label(strings.Join(honoured, ", "), 2000)))
 	select {
 	case <-ctx.Done(): // that is how it is meant to end
 		return sub.Close()
@@ -114,7 +115,7 @@ func (a *app) showEvent(e client.Event) {
 	if !a.flags.json() {
 		line := what
 		if e.Change.URI != "" {
-			line += " " + a.out.text(e.Change.URI)
+			line += " " + label(e.Change.URI, 2000)
 		}
 		a.out.printf("%s %s\n", a.out.dim(now.Format("15:04:05")), line)
 		return
@@ -125,7 +126,7 @@ func (a *app) showEvent(e client.Event) {
 		URI   string `json:"uri,omitzero"`
 	}{now.Format(time.RFC3339Nano), what, e.Change.URI})
 	if err == nil {
-		a.out.printf("%s\n", raw) // one line each, on a terminal too
+		a.out.line(raw) // one line each, on a terminal too
 	}
 }
 
