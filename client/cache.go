@@ -1,71 +1,64 @@
 package client
 
 import (
-	"container/list"
+	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
+	"strings"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/caching"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Cache keeps results for as long as servers say they stay fresh. Clients can
-// share one: results that a server marks as public are served to all clients of that
-// server, private ones only to the client that fetched them. Results are kept as
-// bytes and decoded anew for each caller. It is safe for concurrent use.
-//
-// Spec: 2026-07-28 server/utilities/caching.
-type Cache struct {
-	limit int64
-
-	mu      sync.Mutex
-	size    int64
-	entries map[string]*list.Element // of *entry
-	recent  *list.List               // most recently used first
-	changes map[string]uint64        // by server: the number of changes so far
-	scopes  atomic.Int64
-}
-
-type entry struct {
-	key     string
-	topic   mcp.Change
-	server  string
-	result  json.RawMessage
-	expires time.Time
-}
-
-// defaultCacheBytes is the default size of a Cache.
-const defaultCacheBytes = 8 << 20
-
-// NewCache returns a cache that holds results of at most maxBytes in total; the
-// least recently used are evicted first. 0 means 8 MiB.
-func NewCache(maxBytes int64) *Cache {
-	if maxBytes <= 0 {
-		maxBytes = defaultCacheBytes
-	}
-	return &Cache{limit: maxBytes, entries: map[string]*list.Element{}, recent: list.New(), changes: map[string]uint64{}}
-}
-
 // scope returns the view that one client of one server has of the cache.
-func (c *Cache) scope(server string) *scopedCache {
-	return &scopedCache{cache: c, server: server, own: strconv.FormatInt(c.scopes.Add(1), 10)}
-}
+func (c *Cache) scope(server string) *scopedCache { return &scopedCache{cache: c, server: server} }
 
 type scopedCache struct {
-	cache       *Cache
-	server, own string
+	cache  *Cache
+	server string
 }
 
-// cacheKey identifies a request whose result may be reused, and records the number
-// of changes when it was sent. The zero key stands for a request that must not be
-// cached.
+// cacheLink is what the cache knows of one connection.
+type cacheLink struct {
+	caching.Link
+	own string // its name in the cache
+}
+
+// link returns a new link, for a connection that is about to be made.
+func (s *scopedCache) link() *cacheLink {
+	l := new(cacheLink)
+	if s != nil {
+		l.own = "connection " + strconv.FormatInt(s.cache.links.Add(1), 10)
+	}
+	return l
+}
+
+// asker returns who asks when a call with this context is made now; "" means that it
+// is not known.
+//
+// Spec: 2026-07-28 server/utilities/caching#cache-scope-field.
+func (l *cacheLink) asker(ctx context.Context) string {
+	id, known := l.Who(ctx)
+	switch {
+	case !known:
+		return ""
+	case id == "":
+		return l.own
+	}
+	return id
+}
+
+// cacheKey identifies a request whose result may be reused, and records who asked,
+// and the number of changes, when it was sent. The zero key stands for a request that
+// must not be cached.
 type cacheKey struct {
 	request string
+	asker   string
 	topic   mcp.Change
 	changes uint64
 }
@@ -81,7 +74,7 @@ func topicOf(method string, params json.RawMessage) (mcp.Change, bool) {
 }
 
 // get returns the key of a request, and its result if there is a fresh one.
-func (s *scopedCache) get(req *Request) (cacheKey, json.RawMessage) {
+func (s *scopedCache) get(ctx context.Context, req *Request, l *cacheLink) (cacheKey, json.RawMessage) {
 	if s == nil {
 		return cacheKey{}, nil
 	}
@@ -97,42 +90,45 @@ func (s *scopedCache) get(req *Request) (cacheKey, json.RawMessage) {
 	if err != nil {
 		return cacheKey{}, nil
 	}
+	key := cacheKey{
+		request: s.server + "\x00" + req.Revision.String() + "\x00" + req.Method + "\x00" + string(canonical),
+		asker:   l.asker(ctx),
+		topic:   topic,
+	}
+	e := s.find(&key, req.opts.fresh)
+	if e == nil {
+		return key, nil
+	}
+	if req.Method == mcp.MethodListTools && e.link != l.own && l.Listed != nil {
+		l.Listed(e.result)
+	}
+	return key, e.result
+}
+
+// find returns the fresh entry for a request, or nil, and notes the number of changes.
+func (s *scopedCache) find(key *cacheKey, anew bool) *entry {
 	c := s.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := cacheKey{
-		request: s.server + "\x00" + req.Revision.String() + "\x00" + req.Method + "\x00" + string(canonical),
-		topic:   topic,
-		changes: c.changes[s.server],
+	key.changes = c.changes[s.server]
+	if anew {
+		return nil
 	}
-	if req.opts.fresh {
-		return key, nil
+	if e := c.fresh(key.request + "\x00"); e != nil || key.asker == "" {
+		return e
 	}
-	if r := c.fresh(key.request + "\x00"); r != nil {
-		return key, r
-	}
-	return key, c.fresh(key.request + "\x00" + s.own)
+	return c.fresh(key.request + "\x00" + key.asker)
 }
 
-func (c *Cache) fresh(key string) json.RawMessage {
-	el, ok := c.entries[key]
-	if !ok {
-		return nil
-	}
-	e := el.Value.(*entry) //nolint:forcetypeassert // the list holds nothing else
-	if !time.Now().Before(e.expires) {
-		c.drop(el)
-		return nil
-	}
-	c.recent.MoveToFront(el)
-	return e.result
-}
+// longestTTL bounds how long something may be kept, in milliseconds.
+const longestTTL = int64(24 * time.Hour / time.Millisecond)
 
 // put keeps a result if the server allows it and has announced no change since the
-// request was sent.
+// request was sent. A result that is private must have been asked for by one who is
+// known, and who has not become another in the meantime.
 //
 // Spec: 2026-07-28 server/utilities/caching#freshness-calculation.
-func (s *scopedCache) put(key cacheKey, result json.RawMessage) {
+func (s *scopedCache) put(ctx context.Context, key cacheKey, l *cacheLink, result json.RawMessage) {
 	if s == nil || key.request == "" {
 		return
 	}
@@ -140,53 +136,53 @@ func (s *scopedCache) put(key cacheKey, result json.RawMessage) {
 	if wire.Unmarshal(result, &hints) != nil || hints.TTLMs == nil || *hints.TTLMs <= 0 {
 		return
 	}
-	e := &entry{key: key.request + "\x00" + s.own, topic: key.topic, server: s.server, result: append(json.RawMessage(nil), result...)}
-	if hints.CacheScope == mcp.CachePublic {
-		e.key = key.request + "\x00"
+	e := &entry{key: key.request + "\x00", topic: key.topic, server: s.server, link: l.own, result: append(json.RawMessage(nil), result...)}
+	if hints.CacheScope != mcp.CachePublic {
+		if key.asker == "" || key.asker != l.asker(ctx) {
+			return
+		}
+		e.key += key.asker
 	}
-	const longest = int64(24 * time.Hour / time.Millisecond)
-	e.expires = time.Now().Add(time.Duration(min(*hints.TTLMs, longest)) * time.Millisecond)
+	e.expires = time.Now().Add(time.Duration(min(*hints.TTLMs, longestTTL)) * time.Millisecond)
 	c := s.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.changes[s.server] == key.changes {
-		c.add(e)
-	}
-}
-
-func (c *Cache) add(e *entry) {
-	if old, ok := c.entries[e.key]; ok {
-		c.drop(old)
-	}
-	if e.bytes() > c.limit {
+	if c.changes[s.server] != key.changes {
 		return
 	}
-	c.entries[e.key] = c.recent.PushFront(e)
-	c.size += e.bytes()
-	for c.size > c.limit {
-		c.drop(c.recent.Back())
+	if public, ok := c.entries[key.request+"\x00"]; ok {
+		c.drop(public) // it is outdated, and would be found first
 	}
+	c.add(e)
 }
 
-func (e *entry) bytes() int64 { return int64(len(e.key) + len(e.result) + 128) }
-
-func (c *Cache) drop(el *list.Element) {
-	e := c.recent.Remove(el).(*entry) //nolint:forcetypeassert // the list holds nothing else
-	delete(c.entries, e.key)
-	c.size -= e.bytes()
-}
-
-// changed drops the cached results of a topic.
+// changed drops the cached results of a topic. A resource that was updated may be a
+// part of one that is watched: watched are the resources of which it may be a part.
 //
 // Spec: 2026-07-28 server/utilities/caching#interaction-with-notifications.
-func (s *scopedCache) changed(topic mcp.Change) {
+// Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
+func (s *scopedCache) changed(topic mcp.Change, watched ...string) {
 	if s == nil {
 		return
 	}
-	s.forget(func(e *entry) bool { return e.topic == topic })
+	if slices.ContainsFunc(watched, func(uri string) bool { return isPart(topic.URI, uri) }) {
+		watched = nil // it is known of which it is a part
+	}
+	s.forget(func(e *entry) bool {
+		if e.topic == topic {
+			return true
+		}
+		return e.topic.Kind == topic.Kind && (isPart(topic.URI, e.topic.URI) || slices.Contains(watched, e.topic.URI))
+	})
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
 	s.cache.changes[s.server]++
+}
+
+// isPart reports whether a URI is that of a resource, or is below it.
+func isPart(uri, of string) bool {
+	rest, below := strings.CutPrefix(uri, of)
+	return below && (rest == "" || strings.HasSuffix(of, "/") || strings.ContainsRune("/?#", rune(rest[0])))
 }
 
 // refused drops the cached pages of a list whose cursor the server no longer
@@ -232,11 +228,4 @@ func (s *scopedCache) forget(which func(*entry) bool) {
 		}
 		el = next
 	}
-}
-
-// Len returns how many results the cache holds.
-func (c *Cache) Len() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.entries)
 }

@@ -215,14 +215,14 @@ func (c *Client) sendOnce(ctx context.Context, req *Request) (json.RawMessage, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", req.Method, err)
 	}
-	if err := l.declared(req.Method); err != nil {
+	if err := c.declared(ctx, l, req.Method); err != nil {
 		return nil, err
 	}
 	rounds := req.opts.rounds()
 	if rounds.Resumes() {
 		req.opts.fresh = true
 	}
-	key, cached := c.cache.get(req)
+	key, cached := c.cache.get(ctx, req, l.link)
 	if cached != nil {
 		return cached, nil
 	}
@@ -231,8 +231,11 @@ func (c *Client) sendOnce(ctx context.Context, req *Request) (json.RawMessage, e
 		c.cache.refused(req, err)
 		return nil, notFound(req.Method, fmt.Errorf("%s: %w", req.Method, err), l.session != nil)
 	}
+	if req.Method == mcp.MethodDiscover {
+		c.rediscovered(l, result)
+	}
 	if reusable {
-		c.cache.put(key, result)
+		c.cache.put(ctx, key, l.link, result)
 	}
 	return result, nil
 }
@@ -280,31 +283,17 @@ func isAnswer(err error) bool {
 	return errors.As(err, &rpc)
 }
 
-// declared returns an error for a method whose capability the server has not declared.
-//
-// Spec: 2025-11-25 basic/lifecycle#operation.
-func (l *live) declared(method string) error {
-	m := mcp.MethodNamed(method)
-	if m == nil || l.caps.Has(m.Capability) || m.Capability == mcp.CapCompletions && l.completionsUndeclarable() {
-		return nil
-	}
-	return &NotDeclaredError{Method: method, Capability: string(m.Capability)}
-}
-
-// completionsUndeclarable reports whether the revision has completion, but no
-// capability for it.
-//
-// Spec: 2025-03-26 changelog.
-func (l *live) completionsUndeclarable() bool {
-	return l.session != nil && !l.session.Facts().Completions
-}
-
 // get makes a call and decodes its result.
 func get[T any](ctx context.Context, c *Client, method string, params any, opts []CallOption) (*T, error) {
 	raw, err := c.Do(ctx, method, params, opts...)
 	if err != nil {
 		return nil, err
 	}
+	return decode[T](c, method, raw)
+}
+
+// decode decodes a result, and checks it.
+func decode[T any](c *Client, method string, raw json.RawMessage) (*T, error) {
 	if err := c.foreign(method, raw); err != nil {
 		return nil, err
 	}
@@ -318,6 +307,7 @@ func get[T any](ctx context.Context, c *Client, method string, params any, opts 
 	if err := checkLists(result); err != nil {
 		return nil, fmt.Errorf("%s: the server sent a malformed result: %w", method, err)
 	}
+	c.received(result)
 	return result, nil
 }
 

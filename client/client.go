@@ -155,17 +155,19 @@ func (c *Client) current() *live {
 func (c *Client) Revision() mcp.Revision { return c.current().revision }
 
 // ServerInfo returns how the server names itself.
-func (c *Client) ServerInfo() mcp.Implementation { return c.current().info }
+func (c *Client) ServerInfo() mcp.Implementation { return c.current().offered().info }
 
-// ServerCapabilities returns what the server offers.
-func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.current().caps }
+// ServerCapabilities returns what the server offers, as far as it has said so until
+// now: in the stateless era its answer to server/discover may be of limited duration.
+// Then the client asks anew before it makes the next call.
+func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.current().offered().caps }
 
 // Instructions returns the server's instructions for its use, meant for a model.
-func (c *Client) Instructions() string { return c.current().instructions }
+func (c *Client) Instructions() string { return c.current().offered().instructions }
 
 // ServerRevisions returns the revisions that the server says it speaks: all of
 // them in the stateless era, the session's own otherwise.
-func (c *Client) ServerRevisions() []string { return c.current().supported }
+func (c *Client) ServerRevisions() []string { return c.current().offered().supported }
 
 // receiver takes what the server of one connection sends besides answers.
 type receiver struct {

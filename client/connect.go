@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/caching"
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/tap"
-	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -20,18 +20,17 @@ import (
 // live is one connection, and what is known about the server behind it. Exactly one
 // of stateless and session is set once it is open.
 type live struct {
-	conn         mcp.Conn
-	seen         *tap.Conn
-	ids          era.IDs
-	probed       bool
-	stateless    *era.StatelessClient
-	session      *era.SessionClient
-	revision     mcp.Revision
-	supported    []string
-	info         mcp.Implementation
-	caps         mcp.ServerCapabilities
-	instructions string
-	replaced     atomic.Bool // by another connection; set before it is closed, after which Err says nothing
+	conn      mcp.Conn
+	seen      *tap.Conn
+	link      *cacheLink
+	ids       era.IDs
+	probed    bool
+	stateless *era.StatelessClient
+	session   *era.SessionClient
+	revision  mcp.Revision
+	offer     atomic.Pointer[offer] // nil until it is open
+	asking    sync.Mutex            // held while the server is asked for a new offer
+	replaced  atomic.Bool           // by another connection; set before it is closed, after which Err says nothing
 }
 
 // call sends a request in the way of the era. reusable says that the result may be
@@ -250,8 +249,9 @@ func (c *Client) open(ctx context.Context, decide func(context.Context, *live) e
 }
 
 func (c *Client) attach(ctx context.Context) (*live, error) {
-	l := &live{seen: c.seen.Another()}
-	conn, err := c.transport.Connect(tap.With(ctx, l.seen), &receiver{c, l})
+	l := &live{seen: c.seen.Another(), link: c.cache.link()}
+	ctx = caching.With(tap.With(ctx, l.seen), &l.link.Link)
+	conn, err := c.transport.Connect(ctx, &receiver{c, l})
 	if err != nil {
 		return nil, err
 	}
@@ -308,19 +308,12 @@ func (c *Client) begin(ctx context.Context, l *live, d era.Decision) error {
 func (c *Client) beginStateless(ctx context.Context, l *live, d era.Decision) error {
 	front := c.statelessFront(l, d.Revision)
 	if d.Discover == nil {
-		raw, err := front.Raw(ctx, &era.Outgoing{Method: mcp.MethodDiscover})
-		if err != nil {
+		var err error
+		if d.Discover, err = discover(ctx, front); err != nil {
 			return err
 		}
-		d.Discover = new(mcp.DiscoverResult)
-		if err := wire.Unmarshal(raw, d.Discover); err != nil {
-			return fmt.Errorf("server/discover: malformed result: %w", err)
-		}
 	}
-	if _, err := d.Discover.Meta.Get(mcp.MetaServerInfo, &l.info); err != nil {
-		c.opts.Logger.Warn("the server's name is malformed", "error", err)
-	}
-	l.caps, l.instructions, l.supported = d.Discover.Capabilities, d.Discover.Instructions, d.Discover.SupportedVersions
+	c.discovered(l, d.Discover)
 	l.revision = d.Revision
 	l.stateless = front
 	return nil
@@ -336,9 +329,8 @@ func (c *Client) beginSession(ctx context.Context, l *live, d era.Decision) erro
 		return err
 	}
 	l.revision = session.Facts().Revision
-	l.supported = []string{l.revision.String()}
-	l.info, l.caps, l.instructions = result.ServerInfo, result.Capabilities, result.Instructions
-	if level := c.level.Load(); level != nil && l.caps.Logging != nil {
+	l.keep(&offer{info: result.ServerInfo, caps: result.Capabilities, instructions: result.Instructions, supported: []string{l.revision.String()}})
+	if level := c.level.Load(); level != nil && result.Capabilities.Logging != nil {
 		if err := c.setSessionLevel(ctx, l, *level); err != nil {
 			c.opts.Logger.Warn("the server does not take a log level", "error", err)
 		}

@@ -40,10 +40,17 @@ type Options struct {
 	// Timeout is how long a call may go without an answer or progress.
 	// 0 means 60 seconds; negative means forever.
 	Timeout time.Duration
-	// MaxTimeout bounds a call that keeps making progress. 0 means 10
-	// minutes; negative means no bound. The time in which the client's own
-	// user is being asked counts towards neither limit.
+	// MaxTimeout bounds a call that keeps making progress, and all calls together
+	// that fetch the pages of one list. 0 means 10 minutes; negative means no
+	// bound. The time in which the client's own user is being asked counts towards
+	// neither limit of a call.
 	MaxTimeout time.Duration
+	// MaxListPages and MaxListBytes bound what an iterator such as Client.Tools
+	// fetches, for servers whose lists do not end: the number of pages, and their
+	// size on the wire in total. 0 means 10,000 pages and 64 MiB; negative means no
+	// bound. A list that goes on is an error.
+	MaxListPages int
+	MaxListBytes int64
 	// ProbeTimeout is how long a server of unknown era may take to answer
 	// server/discover before it is taken for one that needs initialize.
 	// 0 means 5 seconds.
@@ -142,6 +149,8 @@ func (o *Options) withDefaults() Options {
 	d.Timeout = orDefault(d.Timeout, time.Minute)
 	d.MaxTimeout = orDefault(d.MaxTimeout, 10*time.Minute)
 	d.ProbeTimeout = orDefault(d.ProbeTimeout, 5*time.Second)
+	d.MaxListPages = orDefault(d.MaxListPages, 10_000)
+	d.MaxListBytes = orDefault(d.MaxListBytes, 64<<20)
 	d.MaxRounds = orDefault(d.MaxRounds, 16)
 	d.KeepAliveFailures = orDefault(d.KeepAliveFailures, 3)
 	d.MaxRestarts = orDefault(d.MaxRestarts, 5)
@@ -154,7 +163,7 @@ func (o *Options) withDefaults() Options {
 	return d
 }
 
-func orDefault[T int | time.Duration](v, def T) T {
+func orDefault[T int | int64 | time.Duration](v, def T) T {
 	if v == 0 {
 		return def
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -184,8 +186,9 @@ func (r *subscriptions) acknowledged(m *jsonrpc.Message) mcp.DropReason {
 // notification is tagged with, or, in a session, to all whose filter matches. It
 // returns the reason if no subscription gets the change, or 0.
 func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) mcp.DropReason {
-	c.cache.changed(change)
-	if s := c.subs.owner(m); s != nil {
+	s := c.subs.owner(m)
+	c.cache.changed(change, c.subs.watched(s)...)
+	if s != nil {
 		if !s.wants(change) {
 			return mcp.DropNoTaker
 		}
@@ -208,6 +211,17 @@ func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) mcp.DropReason {
 	return reason
 }
 
+// watched returns the resources that a subscription watches; nil stands for all that
+// sessions have.
+func (r *subscriptions) watched(s *Subscription) []string {
+	if s != nil {
+		return s.filter.ResourceSubscriptions
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.uris))
+}
+
 // wants reports whether the subscription asked for a change. The URI of a changed
 // resource need not be in the filter: it may be that of a sub-resource.
 //
@@ -222,7 +236,7 @@ func (s *Subscription) wants(change mcp.Change) bool {
 // openSession subscribes in a session: changes of lists are announced there anyway,
 // and resources are subscribed to one by one.
 func (s *Subscription) openSession(ctx context.Context, l *live) error {
-	s.honoured = era.Honoured(s.filter, &l.caps)
+	s.honoured = era.Honoured(s.filter, &l.offered().caps)
 	c := s.c
 	c.subs.mu.Lock()
 	if c.subs.sessions == nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parley-mcp/parley/internal/caching"
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/internal/tap"
@@ -41,6 +42,7 @@ func (t *Transport) Connect(ctx context.Context, r mcp.Receiver) (mcp.Conn, erro
 	case HTTP, SSE:
 		return t.connectWeb(ctx, r)
 	case "", Memory, Lines:
+		caching.OneAuthority(ctx)
 		return t.connectFrames(r, tap.Take(ctx)), nil //nolint:contextcheck // the connection outlives this call
 	}
 	return nil, fmt.Errorf("mcptest: there is no transport %q; there are %q, %q, %q and %q", t.Over, Memory, Lines, HTTP, SSE)

@@ -35,6 +35,23 @@ func (t *transport) CloseIdleConnections() {
 	}
 }
 
+// Credentials identifies the token that a request with this context would be sent
+// with, for caches of private results. It is not known when the token has ended,
+// because the request would get another one.
+//
+// Spec: 2026-07-28 server/utilities/caching#cache-scope-field.
+func (t *transport) Credentials(ctx context.Context) (id string, known bool) {
+	id, known = httpcall.Carried(ctx, t.base)
+	token := t.client.token(ctx)
+	switch {
+	case !known || token == nil:
+		return id, known
+	case token.endsWithin(0):
+		return "", false
+	}
+	return id + " " + token.Access, true
+}
+
 // RoundTrip implements http.RoundTripper.
 //
 // Spec: 2026-07-28 basic/authorization#token-requirements.

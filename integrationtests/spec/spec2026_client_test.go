@@ -440,7 +440,7 @@ func TestSpec2026AnsweredResultsAreNotCached(t *testing.T) {
 
 // Spec: 2026-07-28 server/utilities/caching#interaction-with-pagination.
 // If the server no longer accepts a cursor that came from a cached page, the
-// pages are dropped, and next time the list is fetched from the beginning.
+// pages are dropped, and the list is fetched from its beginning, once.
 func TestSpec2026InvalidCursorDropsPages(t *testing.T) {
 	generation := 1
 	s := &scripted{script: func(s *scripted, m *jsonrpc.Message) {
@@ -468,12 +468,132 @@ func TestSpec2026InvalidCursorDropsPages(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	generation = 2
-	if _, err := names(); err == nil {
-		t.Error("the first page is cached and its cursor is invalid; want an error")
+	if got, err := names(); got != "a1 a2 b" || err != nil {
+		t.Errorf("the first page is cached and its cursor is invalid: %q, %v; want a1 a2 b", got, err)
 	}
 	if got, err := names(); got != "a2 b" || err != nil {
 		t.Errorf("after that: %q, %v; want a2 b", got, err)
 	}
+}
+
+// Spec: 2026-07-28 server/utilities/caching#interaction-with-pagination.
+// A list that is begun again does not repeat what its reader has got, and a
+// server that refuses its own cursors again and again is not asked forever.
+func TestSpec2026ListBegunAgain(t *testing.T) {
+	asked, bad := 0, 1
+	s := &scripted{script: func(s *scripted, m *jsonrpc.Message) {
+		asked++
+		var p struct{ Cursor *string }
+		_ = json.Unmarshal(m.Params, &p)
+		switch {
+		case p.Cursor == nil:
+			s.result(m, `{"prompts":[{"name":"a"},{"name":"b"}],"nextCursor":"x"}`)
+		case bad > 0:
+			bad--
+			s.fail(m, jsonrpc.CodeInvalidParams, "invalid cursor", "")
+		default:
+			s.result(m, `{"prompts":[{"name":"c"}]}`)
+		}
+	}}
+	c := connectScripted(t, s, nil)
+	list, err := client.Collect(c.Prompts(t.Context()))
+	if len(list) != 3 || err != nil || asked != 4 {
+		t.Errorf("%d prompts after %d requests, %v; want 3 after 4", len(list), asked, err)
+	}
+	asked, bad = 0, 100
+	list, err = client.Collect(c.Prompts(t.Context()))
+	var rpc *jsonrpc.Error
+	if len(list) != 2 || !errors.As(err, &rpc) || asked != 4 {
+		t.Errorf("%d prompts after %d requests, %v; want 2 after 4, and the server's error", len(list), asked, err)
+	}
+}
+
+// Spec: 2026-07-28 server/utilities/caching#interaction-with-notifications.
+// Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
+// When a part of a watched resource is updated, what was read of the resource is
+// stale; other resources are not.
+func TestSpec2026PartsMakeStale(t *testing.T) {
+	for _, tt := range []struct{ updated, again string }{
+		{"x://a", "x://a"},
+		{"x://a/b/c", "x://a"},
+		{"x://a#l1", "x://a"},
+		{"x://ab", "x://a x://z"}, // part of one of the two, but nobody knows of which
+		{"x://z/", "x://z"},
+		{"x://other/1", "x://a x://z x://other"}, // the last one may not be watched, but it is above
+	} {
+		var reads []string
+		var listen *jsonrpc.Message
+		s := &scripted{}
+		s.script = func(s *scripted, m *jsonrpc.Message) {
+			if m.Method == mcp.MethodListen {
+				listen = &jsonrpc.Message{ID: m.ID}
+				s.send(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{"resourceSubscriptions":["x://a","x://z"]}}}`, m.ID)
+				return
+			}
+			var p struct{ URI string }
+			_ = json.Unmarshal(m.Params, &p)
+			reads = append(reads, p.URI)
+			s.result(m, fmt.Sprintf(`{"contents":[{"uri":%q,"text":""}],"ttlMs":3600000,"cacheScope":"private"}`, p.URI))
+		}
+		c := connectScripted(t, s, nil)
+		told := make(chan struct{})
+		sub, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x://a", "x://z"}}, func(context.Context, client.Event) { close(told) })
+		check(t, "listen", err)
+		readAll := func() string {
+			reads = nil
+			for _, uri := range []string{"x://a", "x://z", "x://other"} {
+				_, err := c.ReadResource(t.Context(), uri)
+				check(t, "read", err)
+			}
+			return strings.Join(reads, " ")
+		}
+		readAll()
+		s.send(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"uri":%q}}`, listen.ID, tt.updated)
+		soon(t, told, "event")
+		if got := readAll(); got != tt.again {
+			t.Errorf("%s was updated: %q was read again, want %q", tt.updated, got, tt.again)
+		}
+		check(t, "close", sub.Close())
+	}
+}
+
+// Spec: 2026-07-28 server/utilities/caching#freshness-calculation.
+// What a server offers is asked for anew once it is stale.
+func TestSpec2026CapabilitiesAreRefreshed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		caps, ttl, discovered := `{}`, 60_000, 0
+		s := &scripted{discovers: true, script: func(s *scripted, m *jsonrpc.Message) {
+			if m.Method == mcp.MethodDiscover {
+				discovered++
+				s.result(m, fmt.Sprintf(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":%s,"ttlMs":%d,"cacheScope":"private"}`, caps, ttl))
+				return
+			}
+			s.result(m, `{"tools":[]}`)
+		}}
+		c, stop := connectTo(t, s, nil)
+		defer stop()
+		list := func(why string, want int, refused bool) {
+			t.Helper()
+			_, err := c.ListTools(t.Context(), nil)
+			var undeclared *client.NotDeclaredError
+			if errors.As(err, &undeclared) != refused || err != nil && !refused || discovered != want {
+				t.Errorf("%s: %v after %d discoveries; want %d, refused %v", why, err, discovered, want, refused)
+			}
+		}
+		list("no tools", 1, true)
+		caps = `{"tools":{}}`
+		list("still fresh", 1, true)
+		pass(time.Minute)
+		list("stale", 2, false)
+		list("fresh again", 2, false)
+		caps, ttl = `{}`, 0
+		pass(time.Minute)
+		list("stale once more", 3, true)
+		list("without a time, before each refusal", 4, true)
+		caps = `{"tools":{}}`
+		list("without a time", 5, false)
+		list("without a time, allowed", 5, false)
+	})
 }
 
 // Spec: 2026-07-28 server/utilities/pagination#implementation-guidelines (3).

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/internal/caching"
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -156,12 +157,13 @@ type scripted struct {
 
 func (s *scripted) Name() string { return "scripted" }
 
-func (s *scripted) Connect(_ context.Context, r mcp.Receiver) (mcp.Conn, error) {
+func (s *scripted) Connect(ctx context.Context, r mcp.Receiver) (mcp.Conn, error) {
 	near, far := stream.Pipe()
 	s.mu.Lock()
 	s.far = far
 	s.mu.Unlock()
 	s.running.Go(func() { s.serve(far) }) // ends with the connection; connectTo waits for it
+	caching.OneAuthority(ctx)
 	return stream.Dial(near, r, 1<<20, nil, nil), nil
 }
 

@@ -214,16 +214,26 @@ func TestSessionToolsAreDescribed(t *testing.T) {
 
 // Spec: 2025-11-25 server/utilities/pagination#implementation-guidelines.
 //
-// A client passes a cursor on unchanged, whatever it is; only a missing cursor
-// ends a list.
+// A client passes a cursor on unchanged, whatever it is. A missing cursor ends a
+// list, and so does an empty one: servers of these revisions mean that by it.
 func TestSessionClientTreatsCursorsAsOpaque(t *testing.T) {
-	next := map[string]string{"": `""`, `""`: `" {\"page\": 3} ü"`, `" {\"page\": 3} ü"`: ``}
+	next := map[string]string{"": `"null"`, `"null"`: `" {\"page\": 3} ü"`, `" {\"page\": 3} ü"`: `""`}
 	f := &sessFake{}
 	f.on = sessOpens("2025-03-26", `{"tools":{}}`, sessPages(t, next))
 	sessClient(t, f, nil, func(t *testing.T, c *client.Client) {
 		tools, err := client.Collect(c.Tools(t.Context()))
 		if err != nil || len(tools) != 3 {
 			t.Errorf("%d tools, %v; want 3", len(tools), err)
+		}
+		var page *mcp.ListToolsResult
+		for at := new(string); at != nil && err == nil; at = page.NextCursor {
+			if *at == "" {
+				at = nil
+			}
+			page, err = c.ListTools(t.Context(), at)
+		}
+		if err != nil {
+			t.Errorf("page by page: %v", err)
 		}
 	})
 }

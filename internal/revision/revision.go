@@ -82,6 +82,9 @@ type Facts struct {
 	// RootsListChanged: clients announce changes of their roots. Only up to
 	// 2025-11-25.
 	RootsListChanged bool
+	// EmptyCursors: an empty cursor is one like any other. Earlier, servers use it
+	// to say that a list has ended.
+	EmptyCursors bool
 	// Extensions: capabilities have an extensions member.
 	Extensions bool
 	// ResourceNotFound is the code for a resource that does not exist.

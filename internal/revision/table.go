@@ -56,6 +56,7 @@ var table = func() []*Facts {
 	july.Polling = false
 	july.RootsListChanged = false
 	july.AnyStructuredContent = true
+	july.EmptyCursors = true
 	july.Extensions = true
 	july.ResourceNotFound = -32602
 	july.methods = november.methods.changed(

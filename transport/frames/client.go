@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parley-mcp/parley/internal/caching"
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -39,6 +40,7 @@ func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, 
 	if err != nil {
 		return nil, err
 	}
+	caching.OneAuthority(ctx)
 	return stream.Dial(conn, receiver, orDefault(c.MaxMessageBytes), c.explain, tap.Take(ctx)), nil //nolint:contextcheck // the connection outlives this call
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/parley-mcp/parley/internal/caching"
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/mcp"
@@ -32,6 +33,7 @@ func (p *inProcess) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Con
 		defer close(s.done)
 		s.err = Serve(context.Background(), p.handler, far, p.opts)
 	}()
+	caching.OneAuthority(ctx)
 	s.Conn = stream.Dial(near, receiver, orDefault(0), s.explain, tap.Take(ctx)) //nolint:contextcheck // likewise
 	return s, nil
 }

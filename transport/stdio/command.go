@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/caching"
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -68,6 +69,7 @@ func (c *Command) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn,
 	if limit <= 0 {
 		limit = 64 << 20
 	}
+	caching.OneAuthority(ctx)
 	return stream.Dial(stream.Lines(p.out, p.in, limit, p.stop), receiver, limit, p.explain, tap.Take(ctx)), nil //nolint:contextcheck // the connection outlives this call
 }
 

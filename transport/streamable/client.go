@@ -2,11 +2,13 @@ package streamable
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/caching"
 	"github.com/parley-mcp/parley/internal/httpcall"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/mcp"
@@ -26,7 +28,11 @@ type Client struct {
 	// with the proxies of the environment. Its CheckRedirect is not used: only
 	// redirects that preserve the request (307 and 308) are followed, and only
 	// within the origin of the URL, so that credentials never leave it. A Timeout
-	// would end streams that are meant to stay open.
+	// would end streams that are meant to stay open. If its Transport is neither an
+	// *http.Transport nor that of an oauth.Client, nobody knows which credentials it
+	// adds to requests, so results that are private to them are not cached, unless it
+	// has a method Credentials(context.Context) (id string, known bool) that says
+	// which credentials a request with that context would get.
 	HTTP *http.Client
 	// Header is added to every request. The protocol's own header fields take
 	// precedence.
@@ -104,5 +110,8 @@ func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, 
 	cn.postHeader = toPost(cn.header)
 	cn.ctx, cn.end = context.WithCancelCause(context.Background())
 	cn.inbound = cn.inbox(receiver)
+	link := caching.Of(ctx)
+	link.Listed = func(page json.RawMessage) { cn.tools.learn(page, cn.opts.Logger) }
+	link.Credentials = func(ctx context.Context) (string, bool) { return httpcall.Credentials(ctx, cn.http, u, cn.header) }
 	return cn, nil
 }
