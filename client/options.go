@@ -47,7 +47,7 @@ type Options struct {
 	MaxTimeout time.Duration
 	// MaxListPages and MaxListBytes bound what an iterator such as Client.Tools
 	// fetches, for servers whose lists do not end: the number of pages, and their
-	// size on the wire in total. 0 means 10,000 pages and 64 MiB; negative means no
+	// size on the wire in total. 0 means 1,000 pages and 64 MiB; negative means no
 	// bound. A list that goes on is an error.
 	MaxListPages int
 	MaxListBytes int64
@@ -149,7 +149,7 @@ func (o *Options) withDefaults() Options {
 	d.Timeout = orDefault(d.Timeout, time.Minute)
 	d.MaxTimeout = orDefault(d.MaxTimeout, 10*time.Minute)
 	d.ProbeTimeout = orDefault(d.ProbeTimeout, 5*time.Second)
-	d.MaxListPages = orDefault(d.MaxListPages, 10_000)
+	d.MaxListPages = orDefault(d.MaxListPages, 1000)
 	d.MaxListBytes = orDefault(d.MaxListBytes, 64<<20)
 	d.MaxRounds = orDefault(d.MaxRounds, 16)
 	d.KeepAliveFailures = orDefault(d.KeepAliveFailures, 3)
