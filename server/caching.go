@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -29,7 +30,7 @@ func (h CacheHint) check(method string, filtered bool) error {
 		return errors.New("the results of this method are not cacheable")
 	case h.TTL < 0:
 		return fmt.Errorf("negative TTL %s", h.TTL)
-	case h.Scope != "" && h.Scope != mcp.CachePublic && h.Scope != mcp.CachePrivate:
+	case !knownScope(h.Scope):
 		return fmt.Errorf("unknown scope %q", h.Scope)
 	case m.List && filtered && h.Scope == mcp.CachePublic:
 		return errors.New("a list that Visible filters cannot be public")
@@ -52,24 +53,32 @@ func (s *Server) cacheFields(method string) mcp.CacheFields {
 	return mcp.CacheFields{TTLMs: &ttl, CacheScope: scope}
 }
 
-// readCache fills in the cache fields that a handler left open in its result. A
-// scope is never widened: without a TTL of its own a result gets the server's
-// default, and a TTL of its own without a scope is private.
+// readCache returns the cache fields of what x reads. It fills in what the
+// handler left open in its own. A scope is never widened: without a TTL of its
+// own a result gets the server's default, and a TTL of its own without a scope is
+// private. What a client reads with the answers to earlier questions depends on
+// them, so nobody may reuse it.
 //
 // Spec: 2026-07-28 server/utilities/caching#time-to-live-ttl-field.
-func (s *Server) readCache(method string, own mcp.CacheFields) mcp.CacheFields {
-	if own.TTLMs == nil {
-		fields := s.cacheFields(method)
-		if own.CacheScope != "" {
-			fields.CacheScope = own.CacheScope
-		}
-		return fields
+// Spec: 2026-07-28 server/utilities/caching#cache-key.
+func (s *Server) readCache(x *mcp.Exchange, own mcp.CacheFields) (mcp.CacheFields, error) {
+	switch {
+	case own.TTLMs != nil && *own.TTLMs < 0:
+		return own, fmt.Errorf("negative ttlMs %d", *own.TTLMs)
+	case !knownScope(own.CacheScope):
+		return own, fmt.Errorf("unknown cacheScope %q", own.CacheScope)
+	case x.Answers != nil || x.State != nil:
+		return mcp.CacheFields{TTLMs: new(int64), CacheScope: mcp.CachePrivate}, nil
+	case own.TTLMs == nil:
+		fields := s.cacheFields(x.Method)
+		fields.CacheScope = cmp.Or(own.CacheScope, fields.CacheScope)
+		return fields, nil
 	}
-	if *own.TTLMs < 0 {
-		own.TTLMs = new(int64)
-	}
-	if own.CacheScope == "" {
-		own.CacheScope = mcp.CachePrivate
-	}
-	return own
+	own.CacheScope = cmp.Or(own.CacheScope, mcp.CachePrivate)
+	return own, nil
+}
+
+// knownScope reports whether a scope exists; "" leaves the choice to the server.
+func knownScope(scope mcp.CacheScope) bool {
+	return scope == "" || scope == mcp.CachePublic || scope == mcp.CachePrivate
 }

@@ -36,7 +36,8 @@ type Options struct {
 	// Announce declares features that have no entries yet.
 	Announce Features
 	// Cache holds caching hints by method: server/discover, the four list
-	// methods and resources/read. Methods that are missing are not cacheable.
+	// methods and resources/read. Methods that are missing are not cacheable,
+	// and neither is what is read with answers of the user.
 	Cache map[string]CacheHint
 	// Panic says what happens when a handler or middleware panics.
 	Panic PanicPolicy
@@ -77,7 +78,8 @@ type Options struct {
 	// URI template. It must depend on the authorization of x only, never on
 	// the connection or on earlier requests.
 	//
-	// A resource that is hidden, or that no resource or template of the server
+	// Cursors of lists tell nothing about hidden entries either. A resource
+	// that is hidden, or that no resource or template of the server
 	// stands for, cannot be watched either.
 	//
 	// Spec: 2026-07-28 server/tools#capabilities.

@@ -17,9 +17,16 @@ const cursorVersion = 1
 // maxCursor bounds the text of a cursor.
 const maxCursor = 16 << 10
 
+// maxIndex bounds the index of a cursor.
+const maxIndex = 1<<31 - 1
+
 // cursor is a place in a list: after the entry with a key. It holds no state of
 // this process, so it survives a restart and changes of the list. If the entry
 // is gone, its former index says roughly where it was.
+//
+// A client can make up any cursor, so its meaning does not depend on what the
+// client does not see: the index counts visible entries, and a hidden entry
+// counts as gone.
 //
 // Spec: 2026-07-28 server/utilities/pagination#pagination-model.
 type cursor struct {
@@ -44,19 +51,11 @@ func parseCursor(text string) (cursor, bool) {
 		return cursor{}, false
 	}
 	index, n := binary.Uvarint(b[2:])
-	if n <= 0 || index > 1<<31-1 {
+	if n <= 0 || index > maxIndex {
 		return cursor{}, false
 	}
 	c := cursor{mcp.FeatureKind(b[1]), int(index), string(b[2+n:])}
 	return c, utf8.ValidString(c.key) && c.String() == text
-}
-
-// start returns the index at which the page after c begins.
-func (c cursor) start(index map[string]int, size int) int {
-	if i, ok := index[c.key]; ok {
-		return i + 1
-	}
-	return min(c.index, size)
 }
 
 // listPage is a page of a list.
@@ -81,46 +80,77 @@ func page[D any, P plan[D]](ctx context.Context, s *Server, r *registry[D, P], k
 	if err := decodeParams(x, &params); err != nil {
 		return listPage[D]{}, err
 	}
-	snap, from := r.load(), 0
+	snap := r.load()
+	v := view[D, P]{snap, func(key string) bool { return s.visible(ctx, x, kind, key) }}
+	var from position
 	if params.Cursor != nil {
 		c, ok := parseCursor(*params.Cursor)
 		if !ok || c.kind != kind {
 			return listPage[D]{}, mcp.InvalidParams("invalid cursor %q", shorten(*params.Cursor))
 		}
-		from = c.start(snap.index, len(snap.plans))
+		from = v.after(c)
 	}
 	if s.opts.Visible != nil {
-		return filtered(ctx, s, snap, kind, x, from), nil
+		return v.page(kind, from, s.opts.PageSize), nil
 	}
-	to := min(from+s.opts.PageSize, len(snap.plans))
-	p := listPage[D]{list: snap.descs[from:to:to]}
-	p.entries = snap.entries[from:to:to]
+	to := min(from.at+s.opts.PageSize, len(snap.plans))
+	p := listPage[D]{list: snap.descs[from.at:to:to]}
+	p.entries = snap.entries[from.at:to:to]
 	if to < len(snap.plans) {
-		p.next = snap.cursor(kind, to-1)
+		p.next = snap.cursor(kind, to-1, to-1)
 	}
 	return p, nil
 }
 
-// filtered is page for a server that hides entries. There is a next page only
-// if it has an entry.
-func filtered[D any, P plan[D]](ctx context.Context, s *Server, snap *snapshot[D, P], kind mcp.FeatureKind, x *mcp.Exchange, from int) listPage[D] {
-	p, last := listPage[D]{list: []*D{}}, 0
-	for i := from; i < len(snap.plans); i++ {
-		if !s.visible(ctx, x, kind, snap.plans[i].key()) {
+// position is where a page begins: at an index in the snapshot, and after a
+// number of visible entries, as far as the client's cursor can be believed.
+type position struct{ at, seen int }
+
+// view is what the client of an exchange sees of a list.
+type view[D any, P plan[D]] struct {
+	*snapshot[D, P]
+	visible func(key string) bool
+}
+
+// after returns the position after the entry of c.
+func (v view[D, P]) after(c cursor) position {
+	if i, ok := v.index[c.key]; ok && v.visible(c.key) {
+		return position{i + 1, min(c.index, maxIndex-1) + 1}
+	}
+	seen := 0
+	for i, p := range v.plans {
+		if !v.visible(p.key()) {
 			continue
 		}
-		if len(p.list) == s.opts.PageSize {
-			p.next = snap.cursor(kind, last)
+		if seen == c.index {
+			return position{i, seen}
+		}
+		seen++
+	}
+	return position{len(v.plans), seen}
+}
+
+// page returns the visible entries from a position on. There is a next page only
+// if it has an entry.
+func (v view[D, P]) page(kind mcp.FeatureKind, from position, size int) listPage[D] {
+	p, last := listPage[D]{list: []*D{}}, 0
+	for i := from.at; i < len(v.plans); i++ {
+		if !v.visible(v.plans[i].key()) {
+			continue
+		}
+		if len(p.list) == size {
+			p.next = v.cursor(kind, last, min(from.seen+size-1, maxIndex))
 			break
 		}
-		p.list, p.entries, last = append(p.list, snap.descs[i]), append(p.entries, snap.entries[i]), i
+		p.list, p.entries, last = append(p.list, v.descs[i]), append(p.entries, v.entries[i]), i
 	}
 	return p
 }
 
-// cursor returns the cursor of the page after the entry at i.
-func (s *snapshot[D, P]) cursor(kind mcp.FeatureKind, i int) *string {
-	text := cursor{kind, i, s.plans[i].key()}.String()
+// cursor returns the cursor of the page after the entry at i. seen is the number
+// of entries before that one that the client sees.
+func (s *snapshot[D, P]) cursor(kind mcp.FeatureKind, i, seen int) *string {
+	text := cursor{kind, seen, s.plans[i].key()}.String()
 	return &text
 }
 

@@ -136,7 +136,12 @@ func (s *Server) completeRead(call *Call, uri string, result *mcp.ReadResourceRe
 	if result == nil || result.Contents == nil {
 		return nil, &mcp.ResourceNotFoundError{URI: uri}
 	}
+	cache, err := s.readCache(call.x, result.CacheFields)
+	if err != nil {
+		return nil, fmt.Errorf("resource %q: %w", uri, err)
+	}
 	full := *result
+	full.CacheFields = cache
 	for i, c := range result.Contents {
 		if c == nil || c.Text == nil && c.Blob == nil {
 			return nil, fmt.Errorf("resource %q: contents[%d] has neither text nor bytes", uri, i)
@@ -147,7 +152,6 @@ func (s *Server) completeRead(call *Call, uri string, result *mcp.ReadResourceRe
 	}
 	_, meta := call.added()
 	full.Meta = mergeMeta(result.Meta, meta)
-	full.CacheFields = s.readCache(call.x.Method, result.CacheFields)
 	return &full, nil
 }
 

@@ -203,6 +203,8 @@ func TestBadCursor(t *testing.T) {
 }
 
 func FuzzCursor(f *testing.F) {
+	s, _ := newServer(Options{})
+	AddTool(s, mcp.Tool{Name: "a"}, textTool)
 	f.Add(cursor{mcp.ToolFeature, 3, "abc"}.String())
 	f.Add(cursor{mcp.ResourceFeature, 70000, "file:///é"}.String())
 	f.Add("AQEA\n")
@@ -214,14 +216,15 @@ func FuzzCursor(f *testing.F) {
 		if c.String() != text {
 			t.Errorf("%q decodes to %v, which encodes to %q", text, c, c.String())
 		}
-		if start := c.start(map[string]int{"a": 0}, 1); start < 0 || start > 1 {
-			t.Errorf("%q starts at %d", text, start)
+		v := view[mcp.Tool, *tool]{s.tools.load(), func(string) bool { return true }}
+		if from := v.after(c); from.at < 0 || from.at > 1 {
+			t.Errorf("%q starts at %d", text, from.at)
 		}
 	})
 }
 
 func TestCaching(t *testing.T) {
-	s, _ := newServer(Options{Announce: Features{Prompts: true}, Cache: map[string]CacheHint{
+	s, log := newServer(Options{Announce: Features{Prompts: true}, Cache: map[string]CacheHint{
 		mcp.MethodListTools:    {TTL: 1500 * time.Millisecond, Scope: mcp.CachePublic},
 		mcp.MethodReadResource: {TTL: time.Second, Scope: mcp.CachePublic},
 	}})
@@ -238,7 +241,6 @@ func TestCaching(t *testing.T) {
 		{mcp.CacheFields{CacheScope: mcp.CachePrivate}, `"ttlMs":1000,"cacheScope":"private"`},
 		{mcp.CacheFields{TTLMs: ms(5)}, `"ttlMs":5,"cacheScope":"private"`},
 		{mcp.CacheFields{TTLMs: ms(5), CacheScope: mcp.CachePublic}, `"ttlMs":5,"cacheScope":"public"`},
-		{mcp.CacheFields{TTLMs: ms(-5)}, `"ttlMs":0,"cacheScope":"private"`},
 	} {
 		uri := fmt.Sprint("x:", i)
 		s.AddResource(mcp.Resource{URI: uri, Name: "r"}, func(context.Context, *Call, string) (*mcp.ReadResourceResult, error) {
@@ -247,6 +249,32 @@ func TestCaching(t *testing.T) {
 			return result, nil
 		})
 		same(t, read(t, s, uri), `{`+c.want+`,"contents":[]}`)
+		// Spec: 2026-07-28 server/utilities/caching#cache-key.
+		for name, retry := range map[string]*mcp.Exchange{
+			"answers": {Answers: map[string]json.RawMessage{}},
+			"a state": {State: json.RawMessage(`1`)},
+		} {
+			x := request(mcp.MethodReadResource, fmt.Sprintf(`{"uri":%q}`, uri))
+			x.Answers, x.State = retry.Answers, retry.State
+			if got, want := serveExchange(t, s, x), `{"ttlMs":0,"cacheScope":"private","contents":[]}`; got != want {
+				t.Errorf("read with %s and the handler's own %s: got %s, want %s", name, c.want, got, want)
+			}
+		}
+	}
+	for want, own := range map[string]mcp.CacheFields{
+		"negative ttlMs -5":           {TTLMs: ms(-5)},
+		`unknown cacheScope \"shared`: {TTLMs: ms(5), CacheScope: "shared"},
+		`unknown cacheScope \"me`:     {CacheScope: "me"},
+	} {
+		s.AddResource(mcp.Resource{URI: "x:bad", Name: "r"}, func(context.Context, *Call, string) (*mcp.ReadResourceResult, error) {
+			result := Contents()
+			result.CacheFields = own
+			return result, nil
+		})
+		same(t, read(t, s, "x:bad"), "error: internal error (-32603)")
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log does not say %s:\n%s", want, log)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -305,4 +306,33 @@ func TestStatelessRequestsShareNothing(t *testing.T) {
 		t.Error(err)
 	}
 	transport.Wait()
+}
+
+// What was read with the user's answers is nobody else's, and not to be read
+// again from a cache, whatever the server's hints are.
+//
+// Spec: 2026-07-28 server/utilities/caching#cache-key.
+func TestWhatWasAskedForIsNotCached(t *testing.T) {
+	h := func() mcp.Handler {
+		s := server.New(mcp.Implementation{Name: "t", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Cache: map[string]server.CacheHint{
+			mcp.MethodReadResource: {TTL: time.Minute, Scope: mcp.CachePublic},
+		}})
+		s.AddResource(mcp.Resource{URI: "a:weather", Name: "weather"}, func(ctx context.Context, call *server.Call, uri string) (*mcp.ReadResourceResult, error) {
+			where, err := server.Elicit[city](ctx, call, "city", "Where?")
+			if err != nil {
+				return nil, err
+			}
+			return server.Contents(mcp.TextResource(uri, "text/plain", "Sun in "+where.City)), nil
+		})
+		return s
+	}
+	mcptest.RunModes(t, statelessModes(), h, answers(map[string]string{"Where?": `{"city":"Rome"}`}), func(t *testing.T, c *client.Client) {
+		r, err := c.ReadResource(t.Context(), "a:weather")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.TTLMs == nil || *r.TTLMs != 0 || r.CacheScope != mcp.CachePrivate {
+			t.Errorf("got %q for %v ms, want private and 0", r.CacheScope, r.TTLMs)
+		}
+	})
 }
