@@ -28,6 +28,7 @@ type httpPeer struct {
 	session string
 	version string
 	fresh   string // the revision of a session that is still to be opened
+	state   string // of the question that the last message before a case made the server ask
 }
 
 func newHTTPPeer(t *testing.T, web *httptest.Server, r route, revision string, fresh bool) *httpPeer {
@@ -150,14 +151,14 @@ func (p *httpPeer) changed(e *entry, header [][2]string) [][2]string {
 
 func (p *httpPeer) expand(value string) string {
 	names := moment(p.route)
-	names["session"], names["host"], names["path"] = p.session, p.web.Listener.Addr().String(), p.path
+	names["session"], names["host"], names["path"], names["state"] = p.session, p.web.Listener.Addr().String(), p.path, p.state
 	return expand(p.t, value, names)
 }
 
 func (p *httpPeer) send(e *entry) answered {
 	p.t.Helper()
 	for _, m := range e.all("before", p.route) {
-		p.exchange(p.request(new(entry), p.expand(m)))
+		p.state = stateIn(p.exchange(p.request(new(entry), p.expand(m))).frame)
 	}
 	if raw := e.one("raw", p.route); raw != "" {
 		head, body, _ := strings.Cut(raw, "\n\n")

@@ -103,7 +103,7 @@ func (p *stdioPeer) send(e *entry) answered {
 	for _, m := range e.all("before", p.route) {
 		p.write(expand(p.t, m, names))
 		if strings.Contains(m, `"id"`) {
-			p.next()
+			names["state"] = stateIn(p.next())
 		}
 	}
 	if e.one("asks", p.route) != "" {
@@ -137,6 +137,17 @@ func questionID(t *testing.T, frame string) string {
 		t.Fatalf("the server did not ask: %.300s (%v)", frame, err)
 	}
 	return string(m.ID)
+}
+
+// stateIn returns the state that an answer asks its client to send back.
+func stateIn(frame string) string {
+	var m struct {
+		Result struct {
+			RequestState string `json:"requestState"`
+		} `json:"result"`
+	}
+	_ = json.Unmarshal([]byte(frame), &m) // an answer without a state has none
+	return m.Result.RequestState
 }
 
 // told checks that a frame is a notification with a method.

@@ -143,19 +143,40 @@ func TestSpec2026StateIsVerified(t *testing.T) {
 	w.alive()
 }
 
+// stateOfAsk makes the tool "ask" ask, and returns the member of a retry that has
+// its state.
+func stateOfAsk(t *testing.T, w *wire) string {
+	t.Helper()
+	a, _ := w.exchange(`1`, frameWith(`1`, mcp.MethodCallTool, `"name":"ask"`, metaWith(formCaps, "")))
+	return `"requestState":"` + *asked(t, a).RequestState + `"`
+}
+
+// Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
+// Answers to questions that nobody asked are ignored: a request without a state
+// cannot skip the user.
+func TestSpec2026ReadyMadeAnswers(t *testing.T) {
+	w := rawly(t, asker(), nil)
+	a, _ := w.exchange(`1`, frameWith(`1`, mcp.MethodCallTool,
+		`"name":"ask","inputResponses":{`+accept("one", "A")+`,`+accept("two", "B")+`,`+accept("three", "C")+`}`, metaWith(formCaps, "")))
+	if r := asked(t, a); r.keys() != "one two" {
+		t.Errorf("asked %q, want one two", r.keys())
+	}
+}
+
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
 // Answers that do not fit their questions are invalid params; a value that is
 // not an answer at all counts as missing.
 func TestSpec2026MalformedAnswers(t *testing.T) {
 	w := rawly(t, asker(), nil)
+	state := stateOfAsk(t, w)
 	for _, bad := range []string{
 		`{}`, `{"action":5}`, `{"action":"maybe"}`, `{"action":"accept"}`, `{"action":"accept","content":null}`,
 		`{"action":"accept","content":[]}`, `{"action":"accept","content":{}}`, `{"action":"accept","content":{"city":5}}`,
 	} {
-		w.refused(`1`, frameWith(`1`, mcp.MethodCallTool, `"name":"ask","inputResponses":{"one":`+bad+`,`+accept("two", "B")+`}`, metaWith(formCaps, "")), jsonrpc.CodeInvalidParams, "one")
+		w.refused(`1`, frameWith(`1`, mcp.MethodCallTool, `"name":"ask",`+state+`,"inputResponses":{"one":`+bad+`,`+accept("two", "B")+`}`, metaWith(formCaps, "")), jsonrpc.CodeInvalidParams, "one")
 	}
 	for _, none := range []string{`5`, `null`, `"x"`, `[]`} {
-		a, _ := w.exchange(`1`, frameWith(`1`, mcp.MethodCallTool, `"name":"ask","inputResponses":{"one":`+none+`,`+accept("two", "B")+`}`, metaWith(formCaps, "")))
+		a, _ := w.exchange(`1`, frameWith(`1`, mcp.MethodCallTool, `"name":"ask",`+state+`,"inputResponses":{"one":`+none+`,`+accept("two", "B")+`}`, metaWith(formCaps, "")))
 		if r := asked(t, a); r.keys() != "one" {
 			t.Errorf("%s: asked %q, want one", none, r.keys())
 		}
@@ -326,9 +347,10 @@ func TestSpec2026QuestionForms(t *testing.T) {
 // tool decides how to continue.
 func TestSpec2026Refusals(t *testing.T) {
 	w := rawly(t, asker(), nil)
+	state := stateOfAsk(t, w)
 	for _, action := range []string{"decline", "cancel"} {
 		a, _ := w.exchange(`1`, frameWith(`1`, mcp.MethodCallTool,
-			fmt.Sprintf(`"name":"ask","inputResponses":{"one":{"action":%q},%s}`, action, accept("two", "B")), metaWith(formCaps, "")))
+			fmt.Sprintf(`"name":"ask",%s,"inputResponses":{"one":{"action":%q},%s}`, state, action, accept("two", "B")), metaWith(formCaps, "")))
 		if !strings.Contains(a.raw, `"isError":true`) || !strings.Contains(a.raw, action) {
 			t.Errorf("%s: %s; want a tool error that says so", action, a.raw)
 		}

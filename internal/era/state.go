@@ -142,7 +142,8 @@ func readRetry(params []byte) (r retry, err error) {
 }
 
 // resume sets the state to continue from; a first round starts with an empty one.
-// If a state says what was asked, answers to anything else are ignored.
+// Each question goes out with a state that names it, so answers to anything else
+// are ignored, and without a state all are: nobody was asked.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
 func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string) error {
@@ -154,22 +155,22 @@ func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string) erro
 	if err != nil {
 		return err
 	}
-	if r.state != nil {
-		request, err := digest(m)
-		if err != nil {
-			return mcp.InvalidParams("params: %v", err)
-		}
-		kept, err := s.seal.open(*r.state, principal, request, time.Now())
-		if err != nil {
-			return mcp.InvalidParams("%v", err)
-		}
-		*st = *kept
-		r.responses = only(r.responses, st.Asked)
+	if r.state == nil {
+		return nil
 	}
+	request, err := digest(m)
+	if err != nil {
+		return mcp.InvalidParams("params: %v", err)
+	}
+	kept, err := s.seal.open(*r.state, principal, request, time.Now())
+	if err != nil {
+		return mcp.InvalidParams("%v", err)
+	}
+	*st = *kept
 	if st.Answers == nil {
 		st.Answers = make(map[string]json.RawMessage, len(r.responses))
 	}
-	maps.Copy(st.Answers, r.responses)
+	maps.Copy(st.Answers, only(r.responses, st.Asked))
 	return nil
 }
 

@@ -39,6 +39,9 @@ type database struct {
 
 // openDatabase makes a new database with the sample data.
 func openDatabase(ctx context.Context) (*database, error) {
+	if err := accounted(); err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "parley-reference-")
 	if err != nil {
 		return nil, err
@@ -75,7 +78,7 @@ func (d *database) openReader(ctx context.Context, file string) error {
 	// connections and to no others.
 	drv := new(sqlite.Driver)
 	drv.RegisterConnectionHook(restrict)
-	d.read = sql.OpenDB(&connector{drv, dsn(file, "mode=ro&_defensive=1&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=busy_timeout(5000)")})
+	d.read = sql.OpenDB(&connector{drv, dsn(file, "mode=ro&_defensive=1&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=busy_timeout(5000)&"+bounded())})
 	d.read.SetMaxOpenConns(maxReaders)
 	return d.read.PingContext(ctx)
 }

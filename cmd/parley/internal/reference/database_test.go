@@ -126,6 +126,32 @@ func TestQueryIsBounded(t *testing.T) {
 	}
 }
 
+// What a query sorts, groups or recurses over stays in memory, within bounds,
+// whatever it would take otherwise.
+func TestQueryMemoryIsBounded(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("SQLITE_TMPDIR", temporary)
+	r := start(t, Options{})
+	r.db.patience = time.Hour
+	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+	for _, query := range []string{
+		endless + "SELECT i || zeroblob(400000) AS h FROM n ORDER BY h",
+		endless + "SELECT i || zeroblob(900000) AS h, COUNT(*) FROM n GROUP BY h",
+		"WITH RECURSIVE n(i, h) AS (SELECT 1, '' UNION SELECT i + 1, i || zeroblob(900000) FROM n) SELECT MAX(i) FROM n",
+	} {
+		if _, err := r.db.query(t.Context(), 1, query); err == nil || !strings.Contains(err.Error(), "64 MiB") {
+			t.Errorf("%s: %v, want that it needs too much memory", query, err)
+		}
+		// The next one finds the memory free again.
+		if _, err := r.db.query(t.Context(), 1, "SELECT status, COUNT(*) FROM orders GROUP BY status ORDER BY 2"); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) != 0 {
+		t.Errorf("files were written: %v %v", left, err)
+	}
+}
+
 func TestSampleIsDeterministic(t *testing.T) {
 	sum := "SELECT SUM(total_cents), COUNT(DISTINCT ordered_on), GROUP_CONCAT(status) FROM orders"
 	a, err := start(t, Options{}).db.query(t.Context(), 1, sum)

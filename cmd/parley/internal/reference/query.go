@@ -8,6 +8,9 @@ import (
 	"math"
 	"time"
 
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
 )
@@ -52,27 +55,33 @@ func (d *database) query(ctx context.Context, limit int, statement string) (*tab
 	defer cancel()
 	conn, err := d.reader(limited)
 	if err != nil {
-		return nil, d.slow(limited, err)
+		return nil, d.limits(limited, err)
 	}
 	defer conn.Close()
 	rows, err := conn.QueryContext(limited, statement)
 	if err != nil {
-		return nil, d.slow(limited, err)
+		return nil, d.limits(limited, err)
 	}
 	defer rows.Close()
 	t, err := collect(rows, limit)
 	if err == nil {
 		err = rows.Err()
 	}
-	return t, d.slow(limited, err)
+	return t, d.limits(limited, err)
 }
 
 var errSlow = errors.New("the time limit was reached")
 
-// slow replaces err if it was caused by the time limit.
-func (d *database) slow(ctx context.Context, err error) error {
-	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
+// limits replaces err if it was caused by the limit of time or of memory.
+func (d *database) limits(ctx context.Context, err error) error {
+	var failed *sqlite.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(context.Cause(ctx), errSlow):
 		return fmt.Errorf("it took longer than %s; narrow it with WHERE, or aggregate", d.patience)
+	case errors.As(err, &failed) && failed.Code() == lib.SQLITE_NOMEM:
+		return fmt.Errorf("it needs more memory than the %d MiB that all queries share; sort or group less, narrow it with WHERE, or try again later", maxHeap>>20)
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -34,13 +35,22 @@ type logEntry struct {
 	outcome   string
 }
 
-// String is the entry's line.
+// String is the entry's line. Whatever a client chose is on it without control
+// characters, so that nobody can forge another line.
 func (e logEntry) String() string {
-	line := fmt.Sprintf("%s %s %s", e.at.UTC().Format(iso8601), strings.ToUpper(string(e.level)), e.method)
+	line := fmt.Sprintf("%s %s %s", e.at.UTC().Format(iso8601), strings.ToUpper(string(e.level)), printable(e.method))
 	if e.target != "" {
 		line += fmt.Sprintf(" %q", e.target)
 	}
-	return fmt.Sprintf("%s %s: %s", line, e.took.Round(time.Microsecond), e.outcome)
+	return fmt.Sprintf("%s %s: %s", line, e.took.Round(time.Microsecond), printable(e.outcome))
+}
+
+// printable returns text that fits on a line: as it is, or quoted.
+func printable(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 func newRequestLog(size int) *requestLog { return &requestLog{entries: make([]logEntry, 0, size)} }
@@ -105,7 +115,7 @@ func (r *reference) record(next mcp.ServeFunc) mcp.ServeFunc {
 			return result, err
 		}
 		level, outcome := outcomeOf(ctx, result, err)
-		e := logEntry{begun, level, x.Peer.Principal, x.Method, target, time.Since(begun), outcome}
+		e := logEntry{begun, level, x.Peer.Principal, shorten(x.Method, 200), target, time.Since(begun), outcome}
 		r.log.add(e)
 		r.opts.Logger.DebugContext(ctx, "request", "method", e.method, "target", e.target, "took", e.took, "outcome", e.outcome)
 		r.srv.ResourceUpdated(recentLogURI)
@@ -134,7 +144,7 @@ func outcomeOf(ctx context.Context, result any, err error) (mcp.LoggingLevel, st
 	case err != nil && ctx.Err() != nil:
 		return mcp.LevelNotice, "cancelled"
 	case err != nil && refusal(err):
-		return mcp.LevelWarning, "refused: " + shorten(strings.ReplaceAll(err.Error(), "\n", " "), 200)
+		return mcp.LevelWarning, "refused: " + shorten(err.Error(), 200)
 	case err != nil:
 		// The text of an unknown error is not for clients, and clients can read
 		// this log.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -165,6 +166,33 @@ func TestCheckoutDeclined(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Answers that nobody asked for pay for nothing, however often they are sent.
+func TestReadyMadeAnswersChargeNothing(t *testing.T) {
+	modes := mcptest.Modes()
+	modes = slices.DeleteFunc(modes, func(m mcptest.Mode) bool { return m.Revision != mcp.Revision20260728 })
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			var asked atomic.Int32
+			r := start(t, Options{})
+			c := mcptest.Connect(t, r.srv, mode, answers(&asked, `{"confirm":true}`)())
+			ready := client.WithAnswers(map[string]json.RawMessage{
+				"delivery": json.RawMessage(`{"action":"accept","content":{"name":"Ann","email":"ann@example.com","speed":"express"}}`),
+				"confirm":  json.RawMessage(`{"action":"accept","content":{"confirm":true}}`),
+			}, nil)
+			for range 3 {
+				var question *mcp.InputRequired
+				result, err := c.CallTool(t.Context(), "checkout", nil, ready, client.WithInputRequired())
+				if !errors.As(err, &question) {
+					t.Errorf("got %v, %v; want a question", result, err)
+				}
+			}
+			if n := r.shop.ledger.count(); n != 0 {
+				t.Errorf("charged %d times", n)
+			}
+		})
 	}
 }
 
