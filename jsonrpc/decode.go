@@ -97,15 +97,14 @@ func (d *Decoder) check(frame []byte) error {
 	if limit := or(d.MaxBytes, DefaultMaxBytes); len(frame) > limit {
 		return Errorf(CodeInvalidRequest, "message of %d bytes is over the limit of %d bytes", len(frame), limit)
 	}
-	if limit := or(d.MaxDepth, DefaultMaxDepth); deeper(frame, limit) {
-		return Errorf(CodeInvalidRequest, "message is nested more than %d levels deep", limit)
-	}
-	return nil
+	return bounded(frame, or(d.MaxDepth, DefaultMaxDepth), maxMembers)
 }
 
 func (d *Decoder) message(frame []byte) (*Message, error) {
 	s := scanners.Get().(*scanner) //nolint:forcetypeassert // the pool holds nothing else
-	defer scanners.Put(s)
+	if len(frame) <= maxPooled {
+		defer scanners.Put(s)
+	}
 	s.reset(frame, d.rules)
 	if err := s.run(); err != nil {
 		return nil, syntax(err)
@@ -132,6 +131,10 @@ type scanner struct {
 	badEnvelop string
 	badParams  string // why they are refused, if the frame is otherwise well-formed
 }
+
+// maxPooled is the size of the frames, in bytes, after which a scanner is used again:
+// it keeps the room that it needed for the names of the largest object.
+const maxPooled = 1 << 20
 
 var scanners = sync.Pool{New: func() any { return &scanner{dec: new(jsontext.Decoder)} }}
 
@@ -407,7 +410,9 @@ func salvage(frame []byte) (m *Message, isJSON bool) {
 			return m, isJSON
 		}
 		name := tok.String()
-		seen[name]++
+		if isEnvelope(name) {
+			seen[name]++
+		}
 		value, err := dec.ReadValue()
 		if err != nil {
 			return m, isJSON
@@ -429,29 +434,6 @@ func salvage(frame []byte) (m *Message, isJSON bool) {
 		m.Kind = Response
 	}
 	return m, isJSON
-}
-
-// deeper reports whether frame nests deeper than limit. It runs before the
-// parser, whose stack grows with the depth. Most frames have fewer brackets
-// than limit in all, and need no closer look.
-func deeper(frame []byte, limit int) bool {
-	if bytes.Count(frame, []byte{'{'})+bytes.Count(frame, []byte{'['}) <= limit {
-		return false
-	}
-	depth := 0
-	for i := 0; i < len(frame); i++ {
-		switch frame[i] {
-		case '"':
-			i = wire.TextEnd(frame, i) - 1
-		case '{', '[':
-			if depth++; depth > limit {
-				return true
-			}
-		case '}', ']':
-			depth--
-		}
-	}
-	return false
 }
 
 func or(n, def int) int {

@@ -40,11 +40,9 @@ func (t *tool) checkMirrors(x *mcp.Exchange, args json.RawMessage) error {
 func argument(args json.RawMessage, path []string) (json.RawMessage, bool) {
 	value := args
 	for _, name := range path {
-		var object map[string]json.RawMessage
-		if wire.Unmarshal(value, &object) != nil || object[name] == nil {
+		if value = wire.Find(value, name); value == nil {
 			return nil, false
 		}
-		value = object[name]
 	}
 	return value, string(value) != "null"
 }

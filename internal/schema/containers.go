@@ -1,30 +1,31 @@
 package schema
 
 import (
-	"maps"
+	"encoding/json"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-func (e *evaluator) object(s *jsonschema.Schema, obj map[string]any, at *path, out *report, seen *seen) bool {
+func (e *evaluator) object(s *jsonschema.Schema, obj *object, at *path, out *report, seen *seen) bool {
 	ok := e.objectSize(s, obj, at, out)
 	ok = e.dependencies(s, obj, at, out, seen) && ok
 	if !looksAtMembers(s) {
 		return ok
 	}
-	if !e.spend(len(obj)) {
+	members := e.membersOf(obj)
+	if !e.spend(len(members)) {
 		return false
 	}
 	var unknown []string
-	for _, name := range slices.Sorted(maps.Keys(obj)) {
+	for _, name := range sortedNames(members) {
 		if !ok && out == nil {
 			return false
 		}
 		if s.PropertyNames != nil {
 			ok = e.propertyName(s.PropertyNames, name, at, out) && ok
 		}
-		known, valid := e.member(s, name, obj[name], at, out)
+		known, valid := e.member(s, name, members[name], at, out)
 		ok = valid && ok
 		if known {
 			seen.addMember(name)
@@ -32,10 +33,14 @@ func (e *evaluator) object(s *jsonschema.Schema, obj map[string]any, at *path, o
 			unknown = append(unknown, name)
 		}
 	}
-	for _, name := range unknown {
-		out.add(unknownMember(at, name, slices.Sorted(maps.Keys(s.Properties))))
+	if len(unknown) == 0 {
+		return ok
 	}
-	return ok && len(unknown) == 0
+	known := sortedNames(s.Properties)
+	for _, name := range unknown {
+		out.add(unknownMember(at, name, known))
+	}
+	return false
 }
 
 func looksAtMembers(s *jsonschema.Schema) bool {
@@ -43,14 +48,18 @@ func looksAtMembers(s *jsonschema.Schema) bool {
 		s.AdditionalProperties != nil || s.PropertyNames != nil
 }
 
-func (e *evaluator) objectSize(s *jsonschema.Schema, obj map[string]any, at *path, out *report) bool {
+func (e *evaluator) objectSize(s *jsonschema.Schema, obj *object, at *path, out *report) bool {
 	ok := e.required(s.Required, obj, "", at, out)
-	if s.MinProperties != nil && len(obj) < *s.MinProperties {
-		out.addf(at, "must have at least %s, got %d", plural(*s.MinProperties, "member"), len(obj))
+	if s.MinProperties == nil && s.MaxProperties == nil {
+		return ok
+	}
+	n := len(e.membersOf(obj))
+	if s.MinProperties != nil && n < *s.MinProperties {
+		out.addf(at, "must have at least %s, got %d", plural(*s.MinProperties, "member"), n)
 		ok = false
 	}
-	if s.MaxProperties != nil && len(obj) > *s.MaxProperties {
-		out.addf(at, "must have at most %s, got %d", plural(*s.MaxProperties, "member"), len(obj))
+	if s.MaxProperties != nil && n > *s.MaxProperties {
+		out.addf(at, "must have at most %s, got %d", plural(*s.MaxProperties, "member"), n)
 		ok = false
 	}
 	return ok
@@ -58,13 +67,16 @@ func (e *evaluator) objectSize(s *jsonschema.Schema, obj map[string]any, at *pat
 
 // required checks that names are members of obj. because, if not empty, is the
 // member whose presence requires them.
-func (e *evaluator) required(names []string, obj map[string]any, because string, at *path, out *report) bool {
+func (e *evaluator) required(names []string, obj *object, because string, at *path, out *report) bool {
+	if len(names) == 0 {
+		return true
+	}
 	if !e.spend(len(names) / 8) {
 		return false
 	}
-	ok := true
+	ok, members := true, e.membersOf(obj)
 	for _, name := range names {
-		if _, present := obj[name]; !present {
+		if _, present := members[name]; !present {
 			ok = false
 			out.add(missingMember(at, name, because))
 		}
@@ -72,15 +84,18 @@ func (e *evaluator) required(names []string, obj map[string]any, because string,
 	return ok
 }
 
-func (e *evaluator) dependencies(s *jsonschema.Schema, obj map[string]any, at *path, out *report, seen *seen) bool {
-	ok := true
-	for _, name := range presentKeys(s.DependentRequired, obj) {
+func (e *evaluator) dependencies(s *jsonschema.Schema, obj *object, at *path, out *report, seen *seen) bool {
+	if len(s.DependentRequired) == 0 && len(s.DependentSchemas) == 0 && len(s.Dependencies) == 0 {
+		return true
+	}
+	ok, members := true, e.membersOf(obj)
+	for _, name := range presentKeys(s.DependentRequired, members) {
 		ok = e.required(s.DependentRequired[name], obj, name, at, out) && ok
 	}
-	for _, name := range presentKeys(s.DependentSchemas, obj) {
+	for _, name := range presentKeys(s.DependentSchemas, members) {
 		ok = e.eval(s.DependentSchemas[name], obj, at, out, seen) && ok
 	}
-	for _, name := range presentKeys(s.Dependencies, obj) {
+	for _, name := range presentKeys(s.Dependencies, members) {
 		switch dep := s.Dependencies[name].(type) {
 		case []string:
 			ok = e.required(dep, obj, name, at, out) && ok
@@ -91,10 +106,10 @@ func (e *evaluator) dependencies(s *jsonschema.Schema, obj map[string]any, at *p
 	return ok
 }
 
-func presentKeys[V any](m map[string]V, obj map[string]any) []string {
+func presentKeys[V any](m map[string]V, members map[string]json.RawMessage) []string {
 	var names []string
 	for name := range m {
-		if _, ok := obj[name]; ok {
+		if _, ok := members[name]; ok {
 			names = append(names, name)
 		}
 	}
@@ -116,17 +131,17 @@ func (e *evaluator) propertyName(s *jsonschema.Schema, name string, at *path, ou
 
 // member applies what s says about one member and reports whether it says
 // anything.
-func (e *evaluator) member(s *jsonschema.Schema, name string, v any, at *path, out *report) (known, ok bool) {
+func (e *evaluator) member(s *jsonschema.Schema, name string, raw []byte, at *path, out *report) (known, ok bool) {
 	ok = true
 	here := at.member(name)
 	if sub, found := s.Properties[name]; found {
 		known = true
-		ok = e.eval(sub, v, here, out, nil)
+		ok = e.evalAt(sub, raw, here, out)
 	}
 	for re, sub := range s.PatternProperties {
 		if e.matches(re, name) {
 			known = true
-			ok = e.eval(sub, v, here, out, nil) && ok
+			ok = e.evalAt(sub, raw, here, out) && ok
 		}
 	}
 	if known {
@@ -136,21 +151,13 @@ func (e *evaluator) member(s *jsonschema.Schema, name string, v any, at *path, o
 	case bool:
 		return more, true
 	case *jsonschema.Schema:
-		return true, e.eval(more, v, here, out, nil)
+		return true, e.evalAt(more, raw, here, out)
 	}
 	return false, true
 }
 
-func (e *evaluator) array(s *jsonschema.Schema, arr []any, at *path, out *report, seen *seen) bool {
-	ok := true
-	if s.MinItems != nil && len(arr) < *s.MinItems {
-		out.addf(at, "must have at least %s, got %d", plural(*s.MinItems, "item"), len(arr))
-		ok = false
-	}
-	if s.MaxItems != nil && len(arr) > *s.MaxItems {
-		out.addf(at, "must have at most %s, got %d", plural(*s.MaxItems, "item"), len(arr))
-		ok = false
-	}
+func (e *evaluator) array(s *jsonschema.Schema, arr *array, at *path, out *report, seen *seen) bool {
+	ok := e.arraySize(s, arr, at, out)
 	if s.UniqueItems {
 		if i, j := e.duplicates(arr); j > 0 {
 			out.addf(at, "must not repeat items, but items %d and %d are equal", i, j)
@@ -164,9 +171,25 @@ func (e *evaluator) array(s *jsonschema.Schema, arr []any, at *path, out *report
 	return ok
 }
 
+func (e *evaluator) arraySize(s *jsonschema.Schema, arr *array, at *path, out *report) bool {
+	if s.MinItems == nil && s.MaxItems == nil {
+		return true
+	}
+	ok, n := true, e.lenOf(arr)
+	if s.MinItems != nil && n < *s.MinItems {
+		out.addf(at, "must have at least %s, got %d", plural(*s.MinItems, "item"), n)
+		ok = false
+	}
+	if s.MaxItems != nil && n > *s.MaxItems {
+		out.addf(at, "must have at most %s, got %d", plural(*s.MaxItems, "item"), n)
+		ok = false
+	}
+	return ok
+}
+
 // items applies the keywords of all drafts; the compiler has only set those of
 // the schema's own draft.
-func (e *evaluator) items(s *jsonschema.Schema, arr []any, at *path, out *report, seen *seen) bool {
+func (e *evaluator) items(s *jsonschema.Schema, arr *array, at *path, out *report, seen *seen) bool {
 	prefix, rest := s.PrefixItems, s.Items2020
 	switch items := s.Items.(type) {
 	case *jsonschema.Schema:
@@ -174,39 +197,42 @@ func (e *evaluator) items(s *jsonschema.Schema, arr []any, at *path, out *report
 	case []*jsonschema.Schema:
 		prefix = items
 	}
-	n := min(len(prefix), len(arr))
-	ok := true
-	for i, item := range arr[:n] {
-		ok = e.eval(prefix[i], item, at.item(i), out, nil) && ok
-	}
-	seen.addItems(n)
+	closed := false
 	switch more := s.AdditionalItems.(type) {
 	case bool:
-		if !more && len(arr) > n {
-			out.addf(at, "must have at most %s, got %d", plural(n, "item"), len(arr))
-			return false
-		}
-		seen.addItems(len(arr))
+		closed = !more
 	case *jsonschema.Schema:
 		rest = more
 	}
-	if rest == nil {
-		return ok
+	if len(prefix) == 0 && rest == nil && s.AdditionalItems == nil {
+		return true
 	}
-	for i := n; i < len(arr); i++ {
-		if !ok && out == nil {
+	ok, total := true, 0
+	for i, item := range e.itemsOf(arr) {
+		switch total = i + 1; {
+		case e.exhausted || !ok && out == nil:
 			return false
+		case i < len(prefix):
+			ok = e.evalAt(prefix[i], item, at.item(i), out) && ok
+		case rest != nil:
+			ok = e.evalAt(rest, item, at.item(i), out) && ok
 		}
-		ok = e.eval(rest, arr[i], at.item(i), out, nil) && ok
 	}
-	seen.addItems(len(arr))
+	if closed && total > len(prefix) {
+		out.addf(at, "must have at most %s, got %d", plural(len(prefix), "item"), total)
+		return false
+	}
+	if rest == nil && s.AdditionalItems == nil {
+		total = min(total, len(prefix))
+	}
+	seen.addItems(total)
 	return ok
 }
 
-func (e *evaluator) containsItem(s *jsonschema.Schema, arr []any, at *path, out *report, seen *seen) bool {
+func (e *evaluator) containsItem(s *jsonschema.Schema, arr *array, at *path, out *report, seen *seen) bool {
 	n := 0
-	for i, item := range arr {
-		if !e.eval(s.Contains, item, at, nil, nil) {
+	for i, item := range e.itemsOf(arr) {
+		if !e.evalAt(s.Contains, item, at, nil) {
 			continue
 		}
 		n++

@@ -33,7 +33,7 @@ func (s *Schema) WithDefaults(doc []byte) ([]byte, error) {
 	if len(text) == 0 {
 		text = []byte("{}")
 	}
-	f := filler{index: c.defaults, dec: jsontext.NewDecoder(bytes.NewBuffer(text)), steps: maxSteps}
+	f := filler{index: c.defaults, dec: jsontext.NewDecoder(bytes.NewBuffer(text)), steps: maxSteps, room: freeRoom + 2*len(text)}
 	if err := f.value([]*jsonschema.Schema{c.root}); err != nil {
 		return nil, fmt.Errorf("filling in defaults: %w", syntaxError(err))
 	}
@@ -53,7 +53,15 @@ type filler struct {
 	dec   *jsontext.Decoder
 	edits []edit
 	steps int
+	room  int // for edits, in bytes
 }
+
+// Objects without members are short, and there may be millions: filling them in is
+// bounded by the size of the document.
+const (
+	freeRoom = 1 << 20
+	editSize = 32 // of an edit without its text
+)
 
 // edit is text to insert at an offset of the document.
 type edit struct {
@@ -117,13 +125,12 @@ func (f *filler) object(schemas []*jsonschema.Schema) error {
 	if _, err := f.dec.ReadToken(); err != nil {
 		return err
 	}
-	f.insert(schemas, present)
-	return nil
+	return f.insert(schemas, present)
 }
 
 // insert adds the members that the object that was just read lacks, before its
 // closing brace.
-func (f *filler) insert(schemas []*jsonschema.Schema, present map[string]bool) {
+func (f *filler) insert(schemas []*jsonschema.Schema, present map[string]bool) error {
 	var missing []property
 	for _, s := range schemas {
 		for _, p := range f.index[s] {
@@ -144,9 +151,14 @@ func (f *filler) insert(schemas []*jsonschema.Schema, present map[string]bool) {
 		present[p.name] = true
 		text = append(append(appendString(text, p.name), ':'), p.value...)
 	}
-	if text != nil {
-		f.edits = append(f.edits, edit{f.dec.InputOffset() - 1, text})
+	if text == nil {
+		return nil
 	}
+	if f.room -= len(text) + editSize; f.room < 0 {
+		return errors.New("the document is too large for this schema")
+	}
+	f.edits = append(f.edits, edit{f.dec.InputOffset() - 1, text})
+	return nil
 }
 
 func forMember(schemas []*jsonschema.Schema, name string) []*jsonschema.Schema {

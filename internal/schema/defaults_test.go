@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -40,5 +41,16 @@ func TestWithDefaultsSame(t *testing.T) {
 		if _, err := s.WithDefaults([]byte(bad)); err == nil {
 			t.Errorf("WithDefaults(%s) succeeded", bad)
 		}
+	}
+}
+
+// A document of millions of empty objects does not become many times as long.
+func TestDefaultsOfManyObjects(t *testing.T) {
+	s := mustCompile(t, `{"items":{"properties":{"mode":{"default":"as it was before"}}}}`)
+	if _, err := s.WithDefaults([]byte("[" + strings.Repeat("{},", 10_000) + "{}]")); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.WithDefaults([]byte("[" + strings.Repeat("{},", 1_000_000) + "{}]")); err == nil {
+		t.Error("want an error")
 	}
 }

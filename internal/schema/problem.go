@@ -204,7 +204,7 @@ func shorten(limit int, s string) string {
 // describe says what v is: `number 3`, `string "a"`, `object`.
 func describe(v any) string {
 	switch v.(type) {
-	case nil, map[string]any, []any:
+	case nil, map[string]any, []any, *object, *array:
 		return typeName(v)
 	}
 	return typeName(v) + " " + valueText(v)
@@ -224,8 +224,22 @@ func valueText(v any) string {
 			return text
 		}
 		return typeName(v)
+	case *object:
+		return containerText(v, v.raw)
+	case *array:
+		return containerText(v, v.raw)
 	}
 	return "null"
+}
+
+// containerText is valueText for a container of the document.
+func containerText(v any, raw []byte) string {
+	if len(raw) <= 4*maxShown { // with room for spaces
+		if small, err := decode(raw); err == nil {
+			return valueText(small)
+		}
+	}
+	return typeName(v)
 }
 
 // smallText writes a small container in full, and returns "" for others.

@@ -1,9 +1,6 @@
 package schema
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -66,34 +63,39 @@ func (n *seen) addItem(i int) {
 func (e *evaluator) unevaluated(s *jsonschema.Schema, v any, at *path, out *report, seen *seen) bool {
 	ok := true
 	switch v := v.(type) {
-	case map[string]any:
-		if s.UnevaluatedProperties == nil || !e.spend(len(v)) {
-			return !e.exhausted
+	case *object:
+		if s.UnevaluatedProperties == nil {
+			return true
 		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		members := e.membersOf(v)
+		if !e.spend(len(members)) {
+			return false
+		}
+		for _, name := range sortedNames(members) {
 			if !seen.members[name] {
-				ok = e.leftover(s.UnevaluatedProperties, v[name], at.member(name), out) && ok
+				ok = e.leftover(s.UnevaluatedProperties, members[name], at.member(name), out) && ok
 				seen.addMember(name)
 			}
 		}
-	case []any:
+	case *array:
 		if s.UnevaluatedItems == nil {
 			return true
 		}
-		for i := seen.first; i < len(v); i++ {
-			if !seen.items[i] {
-				ok = e.leftover(s.UnevaluatedItems, v[i], at.item(i), out) && ok
+		n := 0
+		for i, item := range e.itemsOf(v) {
+			if n = i + 1; i >= seen.first && !seen.items[i] {
+				ok = e.leftover(s.UnevaluatedItems, item, at.item(i), out) && ok
 			}
 		}
-		seen.addItems(len(v))
+		seen.addItems(n)
 	}
 	return ok
 }
 
-func (e *evaluator) leftover(s *jsonschema.Schema, v any, at *path, out *report) bool {
+func (e *evaluator) leftover(s *jsonschema.Schema, raw []byte, at *path, out *report) bool {
 	if s.Bool != nil && !*s.Bool && !at.isItem {
 		out.add(unknownMember(at.parent, at.name, nil))
 		return false
 	}
-	return e.eval(s, v, at, out, nil)
+	return e.evalAt(s, raw, at, out)
 }

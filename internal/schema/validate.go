@@ -42,14 +42,15 @@ func (s *Schema) evaluate(doc []byte) error {
 	if err != nil {
 		return &ValidationError{Problems: []Problem{{Message: err.Error()}}}
 	}
-	v, err := decode(doc)
-	if err != nil {
+	if err := check(doc); err != nil {
 		return &ValidationError{Problems: []Problem{{Message: "not valid JSON: " + err.Error()}}}
 	}
 	e := evaluator{steps: maxSteps}
 	var out report
-	ok := e.eval(c.root, v, nil, &out, nil)
+	ok := e.eval(c.root, e.open(doc), nil, &out, nil)
 	switch {
+	case e.fault != nil:
+		return &ValidationError{Problems: []Problem{{Message: "not valid JSON: " + e.fault.Error()}}}
 	case e.exhausted:
 		return &ValidationError{Problems: []Problem{{Message: "too large or too deeply nested to be checked against this schema"}}}
 	case !ok:
@@ -58,14 +59,16 @@ func (s *Schema) evaluate(doc []byte) error {
 	return nil
 }
 
-// evaluator applies compiled subschemas to decoded values. It walks the
+// evaluator applies compiled subschemas to a document. It walks the
 // compiler's output itself instead of calling the library's validator, which
 // has no bound on time or stack, reports in random order, and renders numbers
 // as floats.
 type evaluator struct {
 	steps     int
 	depth     int
+	held      int // members of the objects being read
 	exhausted bool
+	fault     error // a number that cannot be used
 }
 
 // spend takes n steps and reports whether that many were left.
@@ -165,9 +168,9 @@ func formatHolds(f *jsonschema.Format, v any) bool {
 
 func (e *evaluator) checkContent(s *jsonschema.Schema, v any, at *path, out *report, seen *seen) bool {
 	switch v := v.(type) {
-	case map[string]any:
+	case *object:
 		return e.object(s, v, at, out, seen)
-	case []any:
+	case *array:
 		return e.array(s, v, at, out, seen)
 	case string:
 		return e.str(s, v, at, out)

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/json"
-	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ func typeName(v any) string {
 		return "number"
 	case string:
 		return "string"
-	case []any:
+	case []any, *array:
 		return "array"
 	}
 	return "object"
@@ -58,27 +57,19 @@ func (e *evaluator) contains(values []any, v any) bool {
 	return false
 }
 
-// equal compares as JSON Schema does: numbers by value, objects regardless of
-// order.
+// equal compares a value of the document with one of the schema as JSON Schema
+// does: numbers by value, objects regardless of order.
 func (e *evaluator) equal(a, b any) bool {
 	if !e.spend(1) {
 		return false
 	}
 	switch a := a.(type) {
-	case map[string]any:
+	case *object:
 		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for name, v := range a {
-			if w, found := b[name]; !found || !e.equal(v, w) {
-				return false
-			}
-		}
-		return true
-	case []any:
+		return ok && e.equalObject(a, b)
+	case *array:
 		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, e.equal)
+		return ok && e.equalArray(a, b)
 	case json.Number:
 		b, ok := b.(json.Number)
 		return ok && (a == b || rat(a).Cmp(rat(b)) == 0)
@@ -86,12 +77,42 @@ func (e *evaluator) equal(a, b any) bool {
 	return a == b
 }
 
-// duplicates returns the indexes of the first two equal items, or zeros.
-func (e *evaluator) duplicates(arr []any) (int, int) {
+func (e *evaluator) equalObject(a *object, b map[string]any) bool {
+	members := e.membersOf(a)
+	if len(members) != len(b) {
+		return false
+	}
+	for name, raw := range members {
+		if w, found := b[name]; !found || !e.equalAt(raw, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *evaluator) equalArray(a *array, b []any) bool {
+	n := 0
+	for i, raw := range e.itemsOf(a) {
+		if n = i + 1; n > len(b) || !e.equalAt(raw, b[i]) {
+			return false
+		}
+	}
+	return n == len(b)
+}
+
+func (e *evaluator) equalAt(raw []byte, b any) bool {
+	v := e.open(raw)
+	defer e.forget(v)
+	return e.equal(v, b)
+}
+
+// duplicates returns the indexes of the first two equal items, or zeros. An item
+// costs more steps here, because all are held until the end.
+func (e *evaluator) duplicates(arr *array) (int, int) {
 	byText := map[string]int{}
-	for j, item := range arr {
-		text := string(appendCanonical(nil, item))
-		if !e.spend(1 + len(text)/16) {
+	for j, item := range e.itemsOf(arr) {
+		text := string(e.appendCanonical(nil, item))
+		if !e.spend(8 + len(text)/16) {
 			return 0, 0
 		}
 		if i, ok := byText[text]; ok {
@@ -103,23 +124,29 @@ func (e *evaluator) duplicates(arr []any) (int, int) {
 }
 
 // appendCanonical writes equal values as the same text.
-func appendCanonical(b []byte, v any) []byte {
+func (e *evaluator) appendCanonical(b, raw []byte) []byte {
+	v := e.open(raw)
+	defer e.forget(v)
 	switch v := v.(type) {
-	case map[string]any:
+	case *object:
+		members := e.membersOf(v)
 		b = append(b, '{')
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		for _, name := range sortedNames(members) {
 			b = appendString(b, name)
-			b = appendCanonical(append(b, ':'), v[name])
+			b = e.appendCanonical(append(b, ':'), members[name])
 			b = append(b, ',')
 		}
 		return append(b, '}')
-	case []any:
+	case *array:
 		b = append(b, '[')
-		for _, item := range v {
-			b = append(appendCanonical(b, item), ',')
+		for _, item := range e.itemsOf(v) {
+			b = append(e.appendCanonical(b, item), ',')
 		}
 		return append(b, ']')
 	case json.Number:
+		if e.fault != nil {
+			return b
+		}
 		return append(b, rat(v).RatString()...)
 	case string:
 		return appendString(b, v)
