@@ -188,7 +188,7 @@ func (s *Server) getPrompt(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return completePrompt(call, params.Name, result)
+	return s.completePrompt(ctx, call, params.Name, result)
 }
 
 // check compares the arguments given with those declared.
@@ -224,23 +224,47 @@ func (p *prompt) argumentNames() []string {
 
 // completePrompt checks and fills in a result. It may be shared, so it is
 // copied before it is changed.
-func completePrompt(call *Call, name string, result *mcp.GetPromptResult) (any, error) {
+func (s *Server) completePrompt(ctx context.Context, call *Call, name string, result *mcp.GetPromptResult) (any, error) {
 	if result == nil {
 		return nil, fmt.Errorf("prompt %q: no result", name)
 	}
+	if err := s.checkMeta(result.Meta); err != nil {
+		return nil, fmt.Errorf("prompt %q: %w", name, err)
+	}
+	full := *result
 	for i, m := range result.Messages {
 		if m == nil || m.Content == nil || m.Role != mcp.RoleUser && m.Role != mcp.RoleAssistant {
 			return nil, fmt.Errorf("prompt %q: messages[%d] lacks a role or content", name, i)
 		}
+		if err := s.checkBlock(ctx, "prompt", name, m.Content); err != nil {
+			return nil, fmt.Errorf("prompt %q: messages[%d]: content: %w", name, i, err)
+		}
+		if e, ok := m.Content.(*mcp.EmbeddedResource); ok && e.Resource.MIMEType == "" {
+			full.Messages = withMIMEType(full.Messages, i, e)
+		}
 	}
-	_, meta := call.added()
-	if result.Messages != nil && len(meta) == 0 {
-		return result, nil
-	}
-	full := *result
 	if full.Messages == nil {
 		full.Messages = []*mcp.PromptMessage{}
 	}
-	full.Meta = mergeMeta(result.Meta, meta)
+	_, meta := call.added()
+	full.Meta = mergeMeta(result.Meta.WithoutReserved(), meta)
 	return &full, nil
+}
+
+// withMIMEType says of the resource in a message what is true of any: that it is
+// text, or bytes.
+//
+// Spec: 2026-07-28 server/prompts#embedded-resources.
+func withMIMEType(messages []*mcp.PromptMessage, i int, e *mcp.EmbeddedResource) []*mcp.PromptMessage {
+	block, resource := *e, *e.Resource
+	resource.MIMEType = "text/plain"
+	if resource.Text == nil {
+		resource.MIMEType = "application/octet-stream"
+	}
+	block.Resource = &resource
+	message := *messages[i]
+	message.Content = &block
+	messages = slices.Clone(messages)
+	messages[i] = &message
+	return messages
 }

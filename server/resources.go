@@ -105,6 +105,9 @@ func (s *Server) readResource(ctx context.Context, x *mcp.Exchange) (any, error)
 	call := s.newCall(x)
 	defer call.finish(ctx)
 	result, err := s.read(ctx, call, params.URI)
+	if err == nil && (result == nil || result.Contents == nil) {
+		err = mcp.ErrResourceNotFound
+	}
 	// Spec: 2026-07-28 server/resources#error-handling.
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, mcp.ErrResourceNotFound) {
 		return nil, &mcp.ResourceNotFoundError{URI: params.URI}
@@ -112,7 +115,7 @@ func (s *Server) readResource(ctx context.Context, x *mcp.Exchange) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return s.completeRead(call, params.URI, result)
+	return s.completeRead(call, content.Encode(params.URI), result)
 }
 
 // read finds the handler: the resource itself, or the first template that
@@ -133,9 +136,6 @@ func (s *Server) read(ctx context.Context, call *Call, uri string) (*mcp.ReadRes
 // completeRead fills in what the handler left out. The handler's result may be
 // shared, so it is copied.
 func (s *Server) completeRead(call *Call, uri string, result *mcp.ReadResourceResult) (any, error) {
-	if result == nil || result.Contents == nil {
-		return nil, &mcp.ResourceNotFoundError{URI: uri}
-	}
 	cache, err := s.readCache(call.x, result.CacheFields)
 	if err != nil {
 		return nil, fmt.Errorf("resource %q: %w", uri, err)
@@ -143,15 +143,18 @@ func (s *Server) completeRead(call *Call, uri string, result *mcp.ReadResourceRe
 	full := *result
 	full.CacheFields = cache
 	for i, c := range result.Contents {
-		if c == nil || c.Text == nil && c.Blob == nil {
-			return nil, fmt.Errorf("resource %q: contents[%d] has neither text nor bytes", uri, i)
-		}
-		if c.URI == "" {
+		if c != nil && c.URI == "" {
 			full.Contents = withURI(full.Contents, i, uri)
 		}
+		if err := s.rules.Resource(full.Contents[i]); err != nil {
+			return nil, fmt.Errorf("resource %q: contents[%d]: %w", uri, i, err)
+		}
+	}
+	if err := s.checkMeta(result.Meta); err != nil {
+		return nil, fmt.Errorf("resource %q: %w", uri, err)
 	}
 	_, meta := call.added()
-	full.Meta = mergeMeta(result.Meta, meta)
+	full.Meta = mergeMeta(result.Meta.WithoutReserved(), meta)
 	return &full, nil
 }
 

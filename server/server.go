@@ -33,6 +33,7 @@ type Server struct {
 	watches resourceWatches
 	forms   sync.Map // of *form by reflect.Type
 	rules   content.Rules
+	embeds  sync.Once // reports that resources are embedded, but not declared
 
 	described atomic.Pointer[described] // the newest description
 

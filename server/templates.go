@@ -6,11 +6,13 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/parley-mcp/parley/internal/content"
 	"github.com/parley-mcp/parley/mcp"
 )
 
 // TemplateHandler reads a resource that a template stands for; vars are the
-// template's variables as they occur in uri. See ResourceHandler for the
+// template's variables as they occur in uri. What RFC 3986 does not allow in a URI,
+// but some clients send, has been percent-encoded. See ResourceHandler for the
 // result.
 type TemplateHandler[Vars any] func(ctx context.Context, call *Call, uri string, vars Vars) (*mcp.ReadResourceResult, error)
 
@@ -75,7 +77,9 @@ func TryAddTemplate[Vars any](s *Server, t mcp.ResourceTemplate, h TemplateHandl
 		if !ok || bind(reflect.ValueOf(&vars).Elem(), found) != nil {
 			return nil
 		}
-		return func(ctx context.Context, call *Call) (*mcp.ReadResourceResult, error) { return h(ctx, call, uri, vars) }
+		return func(ctx context.Context, call *Call) (*mcp.ReadResourceResult, error) {
+			return h(ctx, call, content.Encode(uri), vars)
+		}
 	}
 	if s.templates.put(plan) {
 		s.hub.Publish(mcp.Change{Kind: mcp.ResourcesChanged})

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/schema"
@@ -16,8 +13,8 @@ import (
 )
 
 // RawToolHandler runs a tool. args is a JSON object that satisfies the input
-// schema, with the schema's defaults filled in. Content of the result may be
-// nil. An error becomes a result with IsError; see the package documentation.
+// schema, with the schema's defaults filled in. If the result has no content, its
+// structured content is also sent as text. An error becomes a result with IsError; see the package documentation.
 type RawToolHandler func(ctx context.Context, call *Call, args json.RawMessage) (*mcp.CallToolResult, error)
 
 // tool is a plan: a tool with all that a call needs.
@@ -196,64 +193,4 @@ func toolFailure(ctx context.Context, err error) (any, error) {
 		return nil, err
 	}
 	return mcp.ToolError("%v", err), nil
-}
-
-// completeTool adds what the handler left to the server. The handler's result
-// may be shared, so it is copied before it is changed.
-func (s *Server) completeTool(ctx context.Context, t *tool, call *Call, result *mcp.CallToolResult) (any, error) {
-	extra, meta := call.added()
-	err := t.checkResult(result)
-	if err == nil {
-		err = checkBlocks(extra)
-	}
-	if err != nil {
-		s.log.ErrorContext(ctx, "tool returned a bad result", "tool", t.tool.Name, "error", err)
-		return nil, errInternal()
-	}
-	if result.Content != nil && len(extra) == 0 && len(meta) == 0 {
-		return result, nil
-	}
-	full := *result
-	full.Content = append(slices.Clip(result.Content), extra...)
-	if full.Content == nil {
-		full.Content = mcp.Contents{}
-	}
-	full.Meta = mergeMeta(result.Meta, meta)
-	return &full, nil
-}
-
-// checkResult makes sure that structured content conforms to the output schema.
-//
-// Spec: 2026-07-28 server/tools#output-schema.
-func (t *tool) checkResult(result *mcp.CallToolResult) error {
-	if result == nil {
-		return errors.New("no result")
-	}
-	if err := checkBlocks(result.Content); err != nil {
-		return err
-	}
-	if t.checks || t.output == nil || result.IsError {
-		return nil
-	}
-	if result.StructuredContent == nil {
-		return errors.New("no structured content, but the tool has an output schema")
-	}
-	return nonconforming(t.output.Validate(result.StructuredContent))
-}
-
-func checkBlocks(blocks mcp.Contents) error {
-	for i, block := range blocks {
-		if block == nil || reflect.ValueOf(block).IsNil() {
-			return fmt.Errorf("content[%d] is nil", i)
-		}
-	}
-	return nil
-}
-
-// nonconforming wraps an error of the output schema; nil stays nil.
-func nonconforming(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("structured content does not conform to the output schema: %w", err)
 }

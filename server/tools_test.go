@@ -89,7 +89,7 @@ func TestToolResultKinds(t *testing.T) {
 	for name, want := range map[string]string{
 		"text":       `{"content":[{"type":"text","text":"hi"}]}`,
 		"none":       `{"content":[]}`,
-		"full":       `{"content":[],"structuredContent":1}`,
+		"full":       `{"content":[{"type":"text","text":"1"}],"structuredContent":1}`,
 		"list":       `{"content":[{"type":"text","text":"[]"}],"structuredContent":[]}`,
 		"any":        `{"content":[{"type":"text","text":"7"}],"structuredContent":7}`,
 		"map":        `{"content":[{"type":"text","text":"{}"}],"structuredContent":{}}`,
@@ -183,8 +183,8 @@ func TestRawTool(t *testing.T) {
 		InputSchema:  json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","default":1},"big":{}}}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"maximum":5}}}`),
 	}, echo)
-	same(t, call(t, s, "echo", `{}`), `{"content":[],"structuredContent":{"n":1}}`)
-	same(t, call(t, s, "echo", `{"n":2,"big":12345678901234567890123}`), `{"content":[],"structuredContent":{"n":2,"big":12345678901234567890123}}`)
+	same(t, call(t, s, "echo", `{}`), `{"content":[{"type":"text","text":"{\"n\":1}"}],"structuredContent":{"n":1}}`)
+	same(t, call(t, s, "echo", `{"n":2,"big":12345678901234567890123}`), `{"content":[{"type":"text","text":"{\"n\":2,\"big\":12345678901234567890123}"}],"structuredContent":{"n":2,"big":12345678901234567890123}}`)
 	same(t, call(t, s, "echo", `{"n":6}`), `error: internal error (-32603)`)
 	if !strings.Contains(log.String(), "output schema") {
 		t.Errorf("not logged: %s", log)
@@ -204,7 +204,7 @@ func TestRawToolOwnsItsArguments(t *testing.T) {
 			return &mcp.CallToolResult{StructuredContent: append(args, ' ')}, nil
 		})
 	x := request(mcp.MethodCallTool, `{"name":"t","arguments":{"a":1},"z":0}`)
-	same(t, serveExchange(t, s, x), `{"content":[],"structuredContent":{"b":1}}`)
+	same(t, serveExchange(t, s, x), `{"content":[{"type":"text","text":"{\"b\":1} "}],"structuredContent":{"b":1}}`)
 	same(t, string(x.Params), `{"name":"t","arguments":{"a":1},"z":0}`)
 }
 

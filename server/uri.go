@@ -81,6 +81,9 @@ func newMatcher(text string) (*matcher, error) {
 		return nil, errors.New("no scheme")
 	}
 	t, err := uritemplate.New(text)
+	if err == nil {
+		t, err = uritemplate.New(expandLiterals(text))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +95,20 @@ func newMatcher(text string) (*matcher, error) {
 		return nil, errors.New("a template of this form cannot be matched")
 	}
 	return m, nil
+}
+
+// expandLiterals percent-encodes what is outside of expressions as clients do when
+// they expand a template (RFC 6570, section 3.1).
+func expandLiterals(template string) string {
+	var s strings.Builder
+	for i := range len(template) {
+		if c := template[i]; c < utf8.RuneSelf {
+			s.WriteByte(c)
+		} else {
+			fmt.Fprintf(&s, "%%%02X", c)
+		}
+	}
+	return s.String()
 }
 
 // newExpression reads an expression that the template library has accepted.

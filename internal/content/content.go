@@ -29,8 +29,8 @@ func (r Rules) Blocks(blocks []mcp.Content) error {
 	return nil
 }
 
-// Block checks one block of content. One of an unknown type is only checked for
-// being there.
+// Block checks one block of the kinds that tools and prompts may have. One of an
+// unknown type is only checked for being there.
 //
 // Spec: 2026-07-28 server/tools#tool-result.
 func (r Rules) Block(block mcp.Content) error {
@@ -55,20 +55,32 @@ func (r Rules) Block(block mcp.Content) error {
 		if b != nil {
 			return r.embedded(b)
 		}
-	case *mcp.ToolUseContent:
-		if b != nil {
-			return r.Meta(b.Meta)
-		}
-	case *mcp.ToolResultContent:
-		if b != nil {
-			return r.toolResult(b)
-		}
 	case *mcp.UnknownContent:
 		if b != nil {
 			return nil
 		}
+	case *mcp.ToolUseContent, *mcp.ToolResultContent:
+		return fmt.Errorf("a %T is possible in sampling only", block)
 	}
-	return fmt.Errorf("it is nil, or a %T", block)
+	return errors.New("it is nil")
+}
+
+// Sampled checks one block of the kinds that messages of sampling may have.
+//
+// Spec: 2026-07-28 client/sampling#messages.
+func (r Rules) Sampled(block mcp.Content) error {
+	switch b := block.(type) {
+	case *mcp.ToolUseContent:
+		return r.Meta(b.Meta)
+	case *mcp.ToolResultContent:
+		if err := r.Blocks(b.Content); err != nil {
+			return err
+		}
+		return r.Meta(b.Meta)
+	case *mcp.ResourceLink, *mcp.EmbeddedResource:
+		return fmt.Errorf("content of type %T is not possible in sampling", block)
+	}
+	return r.Block(block)
 }
 
 // about checks what most blocks have.
@@ -137,12 +149,4 @@ func (r Rules) Resource(c *mcp.ResourceContents) error {
 		return err
 	}
 	return r.Meta(c.Meta)
-}
-
-// Spec: 2026-07-28 client/sampling#tool-result-messages.
-func (r Rules) toolResult(t *mcp.ToolResultContent) error {
-	if err := r.Blocks(t.Content); err != nil {
-		return err
-	}
-	return r.Meta(t.Meta)
 }

@@ -221,6 +221,20 @@ func TestURI(t *testing.T) {
 	}
 }
 
+func TestEncode(t *testing.T) {
+	for text, want := range map[string]string{
+		"note:ä/50%25%":    "note:%C3%A4/50%25%25",
+		"x://[::1]/[ä]?[]": "x://[::1]/%5B%C3%A4%5D?%5B%5D",
+		"x:a#b#ä":          "x:a#b%23%C3%A4",
+		"x:#":              "x:#",
+		"x://":             "x://",
+	} {
+		if got := content.Encode(text); got != want {
+			t.Errorf("Encode(%q) is %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Spec: 2026-07-28 server/tools#tool-result.
 func TestBlocks(t *testing.T) {
 	bad := &mcp.Annotations{Audience: []mcp.Role{"martian"}}
@@ -237,8 +251,6 @@ func TestBlocks(t *testing.T) {
 		{block: &mcp.ResourceLink{URI: "test://a", Name: "a", MIMEType: "text/plain"}},
 		{block: &mcp.EmbeddedResource{Resource: mcp.TextResource("test://a", "", "a")}},
 		{block: &mcp.EmbeddedResource{Resource: mcp.BlobResource("test://a", "image/png", nil)}},
-		{block: &mcp.ToolUseContent{}},
-		{block: &mcp.ToolResultContent{Content: mcp.Contents{mcp.Text("a")}}},
 		{block: &mcp.UnknownContent{Type: "hologram"}},
 		{block: nil, want: "nil"},
 		{block: none, want: "nil"},
@@ -257,15 +269,37 @@ func TestBlocks(t *testing.T) {
 		{block: &mcp.EmbeddedResource{Resource: mcp.TextResource("not a uri", "", "")}, want: "no scheme"},
 		{block: &mcp.EmbeddedResource{Resource: mcp.TextResource("test://a", "plain", "")}, want: `mimeType "plain"`},
 		{block: &mcp.EmbeddedResource{Resource: mcp.TextResource("test://a", "", ""), Meta: meta}, want: `"a b"`},
-		{block: &mcp.ToolUseContent{Meta: meta}, want: `"a b"`},
-		{block: &mcp.ToolResultContent{Content: mcp.Contents{&mcp.ImageContent{}}}, want: "content[0]: mimeType"},
-		{block: &mcp.ToolResultContent{Meta: meta}, want: `"a b"`},
+		{block: &mcp.ToolUseContent{}, want: "in sampling only"},
+		{block: &mcp.ToolResultContent{}, want: "in sampling only"},
 	} {
 		err := content.Rules{}.Blocks([]mcp.Content{mcp.Text("first"), c.block})
 		verdict(t, "block", err, c.want)
 		if err != nil && !strings.HasPrefix(err.Error(), "content[1]: ") {
 			t.Errorf("error %q does not name the place", err)
 		}
+	}
+}
+
+// Spec: 2026-07-28 client/sampling#messages.
+func TestSampled(t *testing.T) {
+	meta := mcp.Meta{"a b": nil}
+	for _, c := range []struct {
+		block mcp.Content
+		want  string
+	}{
+		{block: mcp.Text("a")},
+		{block: &mcp.ToolUseContent{}},
+		{block: &mcp.ToolResultContent{Content: mcp.Contents{mcp.Text("a"), &mcp.ResourceLink{URI: "test://a"}}}},
+		{block: &mcp.UnknownContent{Type: "hologram"}},
+		{block: &mcp.ImageContent{MIMEType: "picture"}, want: `mimeType "picture"`},
+		{block: &mcp.ResourceLink{URI: "test://a"}, want: "not possible in sampling"},
+		{block: &mcp.EmbeddedResource{Resource: mcp.TextResource("test://a", "", "")}, want: "not possible in sampling"},
+		{block: &mcp.ToolUseContent{Meta: meta}, want: `"a b"`},
+		{block: &mcp.ToolResultContent{Meta: meta}, want: `"a b"`},
+		{block: &mcp.ToolResultContent{Content: mcp.Contents{&mcp.ImageContent{}}}, want: "content[0]: mimeType"},
+		{block: &mcp.ToolResultContent{Content: mcp.Contents{&mcp.ToolUseContent{}}}, want: "in sampling only"},
+	} {
+		verdict(t, "block", content.Rules{}.Sampled(c.block), c.want)
 	}
 }
 
@@ -322,7 +356,13 @@ func FuzzURI(f *testing.F) {
 		if err := content.URI("x:" + url.PathEscape(text)); err != nil {
 			t.Errorf("encoded: %v", err)
 		}
-		if content.URI(text) != nil {
+		err := content.URI(text)
+		if clean := content.Encode(text); err == nil && clean != text {
+			t.Errorf("%q became %q", text, clean)
+		} else if err != nil && !strings.Contains(err.Error(), "no scheme") && content.URI(clean) != nil {
+			t.Errorf("%q became %q, which is no URI either", text, clean)
+		}
+		if err != nil {
 			return
 		}
 		if _, err := url.PathUnescape(text); err != nil || strings.Count(text, "#") > 1 {

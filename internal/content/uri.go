@@ -17,18 +17,28 @@ func URI(text string) error {
 		return fmt.Errorf("uri %.100q has no scheme, such as %q", text, "file:")
 	}
 	rest, fragment, _ := strings.Cut(rest, "#")
-	authority, rest := cutAuthority(rest)
-	bad := badCharacter(authority, ":@[]")
-	if bad == "" {
-		bad = badCharacter(rest, ":@/?")
-	}
-	if bad == "" {
-		bad = badCharacter(fragment, ":@/?")
-	}
-	if bad != "" {
-		return fmt.Errorf("uri %.100q: %q must be percent-encoded, as %q", text, bad, encoded(bad))
+	authority, path := cutAuthority(rest)
+	for _, p := range []part{{authority, inAuthority}, {path, inPath}, {fragment, inPath}} {
+		if at, width := p.bad(); width > 0 {
+			bad := p.text[at : at+width]
+			return fmt.Errorf("uri %.100q: %q must be percent-encoded, as %q", text, bad, encoded(bad))
+		}
 	}
 	return nil
+}
+
+// Encode percent-encodes what URI would refuse in a text that has a scheme, so that
+// a spelling that is common, such as with letters beyond ASCII, becomes a URI.
+func Encode(text string) string {
+	scheme, rest, _ := strings.Cut(text, ":")
+	rest, fragment, marked := strings.Cut(rest, "#")
+	authority, path := cutAuthority(rest)
+	slashes := rest[:len(rest)-len(authority)-len(path)]
+	clean := scheme + ":" + slashes + part{authority, inAuthority}.encode() + part{path, inPath}.encode()
+	if marked {
+		clean += "#" + part{fragment, inPath}.encode()
+	}
+	return clean
 }
 
 func isScheme(text string) bool {
@@ -50,21 +60,45 @@ func cutAuthority(text string) (authority, rest string) {
 	return authority, ""
 }
 
-// badCharacter returns the first character of part that is neither unreserved, a
-// sub-delimiter, one of also, nor part of a percent-encoding; or "".
-func badCharacter(part, also string) string {
-	for i := 0; i < len(part); i++ {
-		c := part[i]
+// part is a part of a URI, and the delimiters that may stand in it beside those
+// that may stand anywhere.
+type part struct{ text, also string }
+
+const (
+	inAuthority = ":@[]"
+	inPath      = ":@/?" // and in the query and the fragment
+)
+
+// bad returns where the first character is that may not stand there, and its width
+// in bytes; 0 if there is none.
+func (p part) bad() (at, width int) {
+	for at := 0; at < len(p.text); at++ {
+		c := p.text[at]
 		switch {
-		case c == '%' && i+2 < len(part) && isHex(part[i+1]) && isHex(part[i+2]):
-			i += 2
-		case isAlphanumeric(rune(c)) || c < utf8.RuneSelf && strings.IndexByte("-._~!$&'()*+,;=", c) >= 0 || strings.IndexByte(also, c) >= 0:
+		case c == '%' && at+2 < len(p.text) && isHex(p.text[at+1]) && isHex(p.text[at+2]):
+			at += 2
+		case isAlphanumeric(rune(c)) || strings.IndexByte("-._~!$&'()*+,;=", c) >= 0 || strings.IndexByte(p.also, c) >= 0:
 		default:
-			_, width := utf8.DecodeRuneInString(part[i:])
-			return part[i : i+width]
+			_, width := utf8.DecodeRuneInString(p.text[at:])
+			return at, width
 		}
 	}
-	return ""
+	return 0, 0
+}
+
+// encode percent-encodes the characters that may not stand there.
+func (p part) encode() string {
+	var s strings.Builder
+	for {
+		at, width := p.bad()
+		if width == 0 {
+			s.WriteString(p.text)
+			return s.String()
+		}
+		s.WriteString(p.text[:at])
+		s.WriteString(encoded(p.text[at : at+width]))
+		p.text = p.text[at+width:]
+	}
 }
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' }
