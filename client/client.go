@@ -51,6 +51,7 @@ type Client struct {
 	pause    func() func() // stops the clock of calls while this side answers a question
 	events   serial.Queue  // log messages and unknown notifications
 
+	tools   toolbook
 	subs    subscriptions
 	visits  visits
 	rootsMu sync.Mutex

@@ -138,6 +138,9 @@ func (c *Client) redial(ctx context.Context, old *live) (*live, error) {
 	c.live = l
 	c.mu.Unlock()
 	c.spawn(func() { c.attend(l) }) // ends with the connection or the client
+	if old != nil {
+		c.tools.forget()
+	}
 	if old != nil && old.session != nil {
 		c.resume(ctx, l)
 	}
@@ -329,6 +332,9 @@ func (c *Client) beginSession(ctx context.Context, l *live, d era.Decision) erro
 		return err
 	}
 	l.revision = session.Facts().Revision
+	icons := iconFilter{c: c}
+	icons.filter(&result.ServerInfo.Icons)
+	icons.log()
 	l.keep(&offer{info: result.ServerInfo, caps: result.Capabilities, instructions: result.Instructions, supported: []string{l.revision.String()}})
 	if level := c.level.Load(); level != nil && result.Capabilities.Logging != nil {
 		if err := c.setSessionLevel(ctx, l, *level); err != nil {

@@ -28,6 +28,12 @@ var ErrKeepAlive = errors.New("the server no longer answers")
 // says that the params are wrong. errors.As still finds the *jsonrpc.Error.
 var ErrNotFound = errors.New("not found")
 
+// ErrTaskRequired says that a tool was not called, because it can only be called as a
+// task, which this package does not do: see mcp.ToolExecution.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#tool-level-negotiation.
+var ErrTaskRequired = errors.New("the server runs this tool only as a task, which this client does not support")
+
 // NotDeclaredError says that a call was not sent, because the server has not
 // declared the capability that the method belongs to.
 //
@@ -74,6 +80,28 @@ func (e *ToolError) Error() string {
 	}
 	return fmt.Sprintf("tool %q failed: %s", e.Tool, text.String())
 }
+
+// OutputError says that the structured result of a tool does not fit the output
+// schema that the server has listed for it, or that this schema cannot be used, for
+// example because its dialect is not supported. If the tool has changed since, listing
+// the tools again mends that.
+//
+// Spec: 2026-07-28 server/tools#output-schema.
+type OutputError struct {
+	// Tool is the name of the tool, and Result what it returned.
+	Tool   string
+	Result *mcp.CallToolResult
+	// Err says what is wrong.
+	Err error
+}
+
+// Error names the tool and what is wrong with its result.
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("the result of tool %q is not what its output schema promises: %v", e.Tool, e.Err)
+}
+
+// Unwrap returns what is wrong.
+func (e *OutputError) Unwrap() error { return e.Err }
 
 // notFound makes an error match ErrNotFound if it has one of the codes with which
 // servers say that something does not exist: -32002, those that older servers made

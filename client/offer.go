@@ -35,6 +35,9 @@ func (c *Client) discovered(l *live, d *mcp.DiscoverResult) {
 	if _, err := d.Meta.Get(mcp.MetaServerInfo, &o.info); err != nil {
 		c.opts.Logger.Warn("the server's name is malformed", "error", err)
 	}
+	icons := iconFilter{c: c}
+	icons.filter(&o.info.Icons)
+	icons.log()
 	if d.TTLMs != nil && *d.TTLMs > 0 {
 		o.ttl = time.Duration(min(*d.TTLMs, longestTTL)) * time.Millisecond
 	}

@@ -21,7 +21,7 @@ func forgotten(l *live) bool { return errors.Is(lostReason(l), mcp.ErrSessionGon
 // resume restores the subscriptions in a new session, after the server has forgotten
 // the previous one. Changes in between went unnoticed, so the cache is cleared.
 func (c *Client) resume(ctx context.Context, l *live) {
-	c.cache.forgetAll()
+	c.forget()
 	c.subs.mu.Lock()
 	uris := slices.Sorted(maps.Keys(c.subs.uris))
 	subs := slices.Collect(maps.Keys(c.subs.sessions))

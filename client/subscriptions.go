@@ -188,6 +188,9 @@ func (r *subscriptions) acknowledged(m *jsonrpc.Message) mcp.DropReason {
 func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) mcp.DropReason {
 	s := c.subs.owner(m)
 	c.cache.changed(change, c.subs.watched(s)...)
+	if change.Kind == mcp.ToolsChanged {
+		c.tools.forget()
+	}
 	if s != nil {
 		if !s.wants(change) {
 			return mcp.DropNoTaker
@@ -441,7 +444,7 @@ func (s *Subscription) keepListening(ended <-chan error) {
 		began = time.Now()
 		select {
 		case <-acked:
-			s.c.cache.forgetAll()
+			s.c.forget()
 			s.tell(Event{Gap: true})
 		case err := <-ended:
 			ended = again(err)

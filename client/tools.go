@@ -13,7 +13,10 @@ import (
 
 // CallTool calls a tool. args must encode to a JSON object, or be nil. A failure of
 // the tool itself is a result with IsError set; an error means that there is no
-// result.
+// result. What the client knows of a tool it knows from listing it, at any time
+// before: the structured result of such a tool must fit its output schema, or else
+// the error is an *OutputError (see Options.NoOutputValidation), and one that can only
+// be called as a task is not called: see ErrTaskRequired.
 //
 // Spec: 2026-07-28 server/tools#calling-tools.
 func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...CallOption) (*mcp.CallToolResult, error) {
@@ -21,7 +24,17 @@ func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...Ca
 	if err != nil {
 		return nil, err
 	}
-	return get[mcp.CallToolResult](ctx, c, mcp.MethodCallTool, params, opts)
+	if c.mustBeTask(name) {
+		return nil, fmt.Errorf("tool %q: %w", name, ErrTaskRequired)
+	}
+	result, err := get[mcp.CallToolResult](ctx, c, mcp.MethodCallTool, params, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkOutput(name, result); err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
 // typicalParams is enough space for the params of most calls, in bytes.

@@ -19,8 +19,11 @@ type Tool struct {
 	// OutputSchema is a JSON Schema of the structured result, or nil.
 	OutputSchema json.RawMessage  `json:"outputSchema,omitzero"`
 	Annotations  *ToolAnnotations `json:"annotations,omitzero"`
-	Icons        []Icon           `json:"icons,omitzero"`
-	Meta         Meta             `json:"_meta,omitzero"`
+	// Execution says how the tool can be called; nil means plainly. Only 2025-11-25
+	// has it.
+	Execution *ToolExecution `json:"execution,omitzero"`
+	Icons     []Icon         `json:"icons,omitzero"`
+	Meta      Meta           `json:"_meta,omitzero"`
 }
 
 // ToolAnnotations are hints about what a tool does. A client must not trust
@@ -36,6 +39,29 @@ type ToolAnnotations struct {
 	// OpenWorldHint is true unless set otherwise.
 	OpenWorldHint *bool `json:"openWorldHint,omitzero"`
 }
+
+// ToolExecution says how a tool can be called.
+//
+// Spec: 2025-11-25 server/tools#tool.
+type ToolExecution struct {
+	// TaskSupport says whether the tool can be called as a task; empty means
+	// TaskForbidden.
+	TaskSupport TaskSupport `json:"taskSupport,omitzero"`
+}
+
+// TaskSupport says whether something can run as a task. Tasks themselves are not
+// part of this module: servers do not declare them, and clients do not call tools as
+// tasks.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#tool-level-negotiation.
+type TaskSupport string
+
+// The values of TaskSupport.
+const (
+	TaskForbidden TaskSupport = "forbidden"
+	TaskOptional  TaskSupport = "optional"
+	TaskRequired  TaskSupport = "required"
+)
 
 // ListToolsResult is a page of tools.
 //

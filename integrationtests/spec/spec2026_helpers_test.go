@@ -232,7 +232,9 @@ func connectTo(t *testing.T, s *scripted, o *client.Options) (c *client.Client, 
 	if o.Revisions == nil {
 		o.Revisions = only2026
 	}
-	o.Logger = mcptest.Quiet()
+	if o.Logger == nil {
+		o.Logger = mcptest.Quiet()
+	}
 	c, err := client.Connect(t.Context(), s, o)
 	if err != nil {
 		t.Fatal(err)

@@ -62,6 +62,7 @@ var lacking = map[string]func(*revision.Facts) bool{
 	"SamplingCapability.tools":         func(f *revision.Facts) bool { return f.SamplingTools },
 	"ServerCapabilities.completions":   func(f *revision.Facts) bool { return f.Completions },
 	"ServerCapabilities.extensions":    func(f *revision.Facts) bool { return f.Extensions },
+	"Tool.execution":                   func(f *revision.Facts) bool { return f.ToolExecution },
 	"Tool.annotations":                 func(f *revision.Facts) bool { return f.ToolAnnotations },
 	"Tool.icons":                       func(f *revision.Facts) bool { return f.Icons },
 	"Tool.outputSchema":                func(f *revision.Facts) bool { return f.StructuredContent },

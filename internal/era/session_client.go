@@ -21,7 +21,14 @@ type SessionClient struct {
 	Self    Self
 	Answers Answerer
 	facts   atomic.Pointer[revision.Facts] // nil until Initialize
+	tasks   bool                           // the server calls tools as tasks; set by Initialize
 }
+
+// RunsTasks reports whether the server has declared that tools can be called as
+// tasks. It must be called after Initialize.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#capabilities.
+func (c *SessionClient) RunsTasks() bool { return c.tasks && c.Facts().ToolExecution }
 
 // Initialize opens the session, proposing a revision and accepting any of ours.
 // It must be called once, before Call.
@@ -68,6 +75,11 @@ func (c *SessionClient) handshake(ctx context.Context, propose mcp.Revision) (*m
 	if err := wire.Unmarshal(response.Result, result); err != nil {
 		return nil, fmt.Errorf("the server sent a malformed result: %w", err)
 	}
+	declared := wire.Find(response.Result, "capabilities")
+	for _, member := range []string{"tasks", "requests", "tools", "call"} {
+		declared = wire.Find(declared, member)
+	}
+	c.tasks = declared != nil
 	return result, nil
 }
 

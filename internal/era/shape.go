@@ -38,6 +38,9 @@ func shapeTool(t *mcp.Tool, f *revision.Facts) *mcp.Tool {
 	if !f.ToolAnnotations {
 		c.Annotations = nil
 	}
+	if !f.ToolExecution {
+		c.Execution = nil
+	}
 	if !f.StructuredContent || !f.AnyStructuredContent && !describesObject(t.OutputSchema) {
 		c.OutputSchema = nil
 	}

@@ -45,6 +45,7 @@ var table = func() []*Facts {
 	november.RichForms = true
 	november.SamplingTools = true
 	november.ErrorWithoutID = true
+	november.ToolExecution = true
 	november.Polling = true
 	november.methods = june.methods.changed([]string{mcp.NoteElicitationComplete}, nil)
 
@@ -53,6 +54,7 @@ var table = func() []*Facts {
 	july.Revision = mcp.Revision20260728
 	july.Stateless = true
 	july.ElicitationID = false
+	july.ToolExecution = false
 	july.Polling = false
 	july.RootsListChanged = false
 	july.AnyStructuredContent = true

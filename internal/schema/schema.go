@@ -144,12 +144,17 @@ func checkDialect(doc any) error {
 	if !ok {
 		return fmt.Errorf("schema: \"$schema\" must be a string, got %s", typeName(v))
 	}
-	key := strings.TrimSuffix(name, "#")
-	key = strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
-	if slices.Contains(dialects, key) {
+	if Supported(name) {
 		return nil
 	}
 	return fmt.Errorf("schema: unknown dialect %q in \"$schema\"; supported are draft 2020-12, 2019-09, draft-07, draft-06 and draft-04", name)
+}
+
+// Supported reports whether Compile accepts a value of "$schema".
+func Supported(dialect string) bool {
+	key := strings.TrimSuffix(dialect, "#")
+	key = strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
+	return slices.Contains(dialects, key)
 }
 
 // compile runs the compiler over doc. The recover is a last resort for a fault

@@ -1,0 +1,200 @@
+package spec_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// toolWith is a list with one tool, t, that has these members.
+func toolWith(members string) string {
+	return `{"resultType":"complete","tools":[{"name":"t","inputSchema":{"type":"object"}` + members + `}],"ttlMs":0,"cacheScope":"private"}`
+}
+
+// lister answers tools/list and tools/call.
+func lister(list, call *string) *scripted {
+	return &scripted{script: func(s *scripted, m *jsonrpc.Message) {
+		if m.Method == mcp.MethodListTools {
+			s.result(m, *list)
+			return
+		}
+		s.result(m, *call)
+	}}
+}
+
+// Spec: 2026-07-28 server/tools#output-schema.
+// Spec: 2026-07-28 basic#implementation-requirements.
+// A structured result that does not fit the output schema of a tool that was
+// listed is an error that still holds it, and so is one whose schema is in a
+// dialect that is not supported.
+func TestSpec2026OutputsAreValidated(t *testing.T) {
+	const schema = `,"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`
+	for _, tt := range []struct {
+		name, tool, result, want string
+		off                      bool
+	}{
+		{name: "fits", tool: schema, result: `{"content":[],"structuredContent":{"n":1}}`},
+		{name: "wrong type", tool: schema, result: `{"content":[],"structuredContent":{"n":"1"}}`, want: "n"},
+		{name: "absent", tool: schema, result: `{"content":[]}`, want: "no structuredContent"},
+		{name: "failed", tool: schema, result: `{"content":[],"isError":true}`},
+		{name: "turned off", tool: schema, result: `{"content":[],"structuredContent":5}`, off: true},
+		{name: "no schema", tool: ``, result: `{"content":[],"structuredContent":5}`},
+		{name: "not an object", tool: `,"outputSchema":{"type":"array","items":{"type":"string"}}`, result: `{"content":[],"structuredContent":["a",5]}`, want: "1"},
+		{name: "unsupported dialect", tool: `,"outputSchema":{"$schema":"https://example.com/dialect","type":"object"}`, result: `{"content":[],"structuredContent":{}}`, want: `dialect "https://example.com/dialect"`},
+		{name: "schema elsewhere", tool: `,"outputSchema":{"$ref":"https://example.com/schema"}`, result: `{"content":[],"structuredContent":{}}`, want: "https://example.com/schema"},
+	} {
+		list, result := toolWith(tt.tool), tt.result
+		s := lister(&list, &result)
+		c := connectScripted(t, s, &client.Options{NoOutputValidation: tt.off})
+		_, err := c.CallTool(t.Context(), "t", nil)
+		check(t, tt.name+", before the tool is listed", err)
+		_, err = client.Collect(c.Tools(t.Context()))
+		check(t, tt.name, err)
+		for range 2 {
+			_, err = c.CallTool(t.Context(), "t", nil)
+			var mismatch *client.OutputError
+			switch {
+			case tt.want == "":
+				check(t, tt.name, err)
+			case !errors.As(err, &mismatch) || !strings.Contains(err.Error(), tt.want):
+				t.Errorf("%s: error %v, want an *OutputError with %q", tt.name, err, tt.want)
+			case mismatch.Tool != "t" || mismatch.Result == nil:
+				t.Errorf("%s: the error holds %q and %v", tt.name, mismatch.Tool, mismatch.Result)
+			}
+		}
+	}
+}
+
+// A tool that is listed again is judged by what it is then, and after its list has
+// changed, it is not judged by what it was.
+func TestSpec2026OutputsFollowTheList(t *testing.T) {
+	list, result := toolWith(`,"outputSchema":{"type":"object","required":["a"]}`), `{"content":[],"structuredContent":{"b":1}}`
+	s := lister(&list, &result)
+	c := connectScripted(t, s, nil)
+	call := func(why string, fits bool) {
+		t.Helper()
+		if _, err := c.CallTool(t.Context(), "t", nil); (err == nil) != fits {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+	_, err := c.ListTools(t.Context(), nil)
+	check(t, "list", err)
+	call("as listed", false)
+	list = toolWith(`,"outputSchema":{"type":"object","required":["b"]}`)
+	_, err = c.ListTools(t.Context(), nil)
+	check(t, "list", err)
+	call("as listed again", true)
+	list = toolWith(`,"outputSchema":{"type":"object","required":["a"]}`)
+	_, err = c.ListTools(t.Context(), nil)
+	check(t, "list", err)
+	call("as listed once more", false)
+	s.send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+	call("after a change", true)
+}
+
+// Spec: 2026-07-28 basic#icons.
+// The application gets no icon with a URI that nobody should fetch or open, and
+// the log says that there was one.
+func TestSpec2026UnsafeIcons(t *testing.T) {
+	const icons = `[{"src":"https://example.com/a.png"},{"src":"javascript:alert(1)"},{"src":"file:///etc/passwd"},{"src":"ftp://example.com/a"},` +
+		`{"src":"ws://example.com/a"},{"src":"app://open"},{"src":"http://example.com/a.png"},{"src":"data:image/png;base64,aGk="}]`
+	const link = `{"type":"resource_link","uri":"x:a","name":"a","icons":` + icons + `}`
+	s := &scripted{discovers: true, script: func(s *scripted, m *jsonrpc.Message) {
+		s.result(m, map[string]string{
+			mcp.MethodDiscover:      `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"resources":{},"prompts":{}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1","icons":` + icons + `}}}`,
+			mcp.MethodListTools:     toolWith(`,"icons":` + icons),
+			mcp.MethodListResources: `{"resources":[{"uri":"x:a","name":"a","icons":` + icons + `}]}`,
+			mcp.MethodListTemplates: `{"resourceTemplates":[{"uriTemplate":"x:{a}","name":"a","icons":` + icons + `}]}`,
+			mcp.MethodListPrompts:   `{"prompts":[{"name":"a","icons":` + icons + `}]}`,
+			mcp.MethodCallTool:      `{"content":[` + link + `]}`,
+			mcp.MethodGetPrompt:     `{"messages":[{"role":"user","content":` + link + `}]}`,
+		}[m.Method])
+	}}
+	var log bytes.Buffer
+	c, stop := connectTo(t, s, &client.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	defer stop()
+	ctx := t.Context()
+	for what, get := range map[string]func() ([]mcp.Icon, error){
+		"server": func() ([]mcp.Icon, error) { return c.ServerInfo().Icons, nil },
+		"tool": func() ([]mcp.Icon, error) {
+			r, err := c.ListTools(ctx, nil)
+			return r.Tools[0].Icons, err
+		},
+		"resource": func() ([]mcp.Icon, error) {
+			r, err := c.ListResources(ctx, nil)
+			return r.Resources[0].Icons, err
+		},
+		"template": func() ([]mcp.Icon, error) {
+			r, err := c.ListResourceTemplates(ctx, nil)
+			return r.ResourceTemplates[0].Icons, err
+		},
+		"prompt": func() ([]mcp.Icon, error) {
+			r, err := c.ListPrompts(ctx, nil)
+			return r.Prompts[0].Icons, err
+		},
+		"link in a result": func() ([]mcp.Icon, error) {
+			r, err := c.CallTool(ctx, "t", nil)
+			return r.Content[0].(*mcp.ResourceLink).Icons, err
+		},
+		"link in a prompt": func() ([]mcp.Icon, error) {
+			r, err := c.GetPrompt(ctx, "a", nil)
+			return r.Messages[0].Content.(*mcp.ResourceLink).Icons, err
+		},
+	} {
+		log.Reset()
+		got, err := get()
+		if err != nil || len(got) != 2 || got[0].Src != "https://example.com/a.png" || !strings.HasPrefix(got[1].Src, "data:") {
+			t.Errorf("%s: %v, %v", what, got, err)
+		}
+		if what != "server" && !strings.Contains(log.String(), "icons=6 first=javascript:alert(1)") {
+			t.Errorf("%s: the log is %q", what, log.String())
+		}
+	}
+}
+
+// Spec: 2025-11-25 basic/utilities/tasks#tool-level-negotiation.
+// A tool that can only be called as a task is not called in another way, if the
+// server runs tools as tasks; the caller sees which tools these are.
+func TestSessionToolsThatAreTasks(t *testing.T) {
+	for _, tt := range []struct {
+		caps, support string
+		refused       bool
+	}{
+		{`{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`, "required", true},
+		{`{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`, "optional", false},
+		{`{"tools":{},"tasks":{"list":{}}}`, "required", false},
+		{`{"tools":{}}`, "required", false},
+	} {
+		f := &sessFake{}
+		calls := 0
+		f.on = sessOpens("2025-11-25", tt.caps, func(m *jsonrpc.Message, say func(string)) {
+			result := toolWith(`,"execution":{"taskSupport":"` + tt.support + `"}`)
+			switch m.Method {
+			case mcp.MethodCallTool:
+				calls++
+				result = `{"content":[]}`
+			case mcp.MethodListTools:
+			default:
+				return
+			}
+			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result))
+		})
+		sessClient(t, f, nil, func(t *testing.T, c *client.Client) {
+			tools, err := client.Collect(c.Tools(t.Context()))
+			if err != nil || len(tools) != 1 || tools[0].Execution == nil || string(tools[0].Execution.TaskSupport) != tt.support {
+				t.Fatalf("%v, %v", tools, err)
+			}
+			_, err = c.CallTool(t.Context(), "t", nil)
+			if errors.Is(err, client.ErrTaskRequired) != tt.refused || err != nil && !tt.refused || (calls == 0) != tt.refused {
+				t.Errorf("%s with %s: %v after %d calls", tt.support, tt.caps, err, calls)
+			}
+		})
+	}
+}
