@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -27,8 +28,11 @@ type Completing struct {
 }
 
 // CompleteFrom returns a Completer that chooses among fixed values: those that
-// start with the prefix, then those that contain it, without regard to case
+// start with the prefix, then those that contain it, then those that contain its
+// characters in the same order with others in between; without regard to case
 // and otherwise in the order given.
+//
+// Spec: 2026-07-28 server/utilities/completion#implementation-considerations (1).
 func CompleteFrom(values ...string) Completer {
 	values = slices.Clone(values)
 	return func(_ context.Context, _ *Call, c Completing) (mcp.Completion, error) {
@@ -38,16 +42,30 @@ func CompleteFrom(values ...string) Completer {
 }
 
 func rank(values []string, typed string) []string {
-	var starting, containing []string
+	var starting, containing, scattered []string
 	for _, v := range values {
 		switch lower := strings.ToLower(v); {
 		case strings.HasPrefix(lower, typed):
 			starting = append(starting, v)
 		case strings.Contains(lower, typed):
 			containing = append(containing, v)
+		case scatters(lower, typed):
+			scattered = append(scattered, v)
 		}
 	}
-	return append(starting, containing...)
+	return slices.Concat(starting, containing, scattered)
+}
+
+// scatters reports whether s contains the characters of typed in their order.
+func scatters(s, typed string) bool {
+	for _, r := range typed {
+		_, rest, ok := strings.Cut(s, string(r))
+		if !ok {
+			return false
+		}
+		s = rest
+	}
+	return true
 }
 
 // completing names an argument of a prompt or template.
@@ -147,8 +165,8 @@ func (s *Server) complete(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if err := decodeParams(x, &params); err != nil {
 		return nil, err
 	}
-	if params.Ref.Type == "" || params.Argument.Name == "" {
-		return nil, mcp.InvalidParams(`params of %s must have "ref" with a type and "argument" with a name`, x.Method)
+	if params.Ref.Type == "" || params.Argument.Name == "" || !hasValue(x.Params) {
+		return nil, mcp.InvalidParams(`params of %s must have "ref" with a type and "argument" with a name and a value`, x.Method)
 	}
 	of, err := s.findReference(ctx, x, &params)
 	if err != nil {
@@ -170,6 +188,13 @@ func (s *Server) complete(ctx context.Context, x *mcp.Exchange) (any, error) {
 	}
 	_, meta := call.added()
 	return &mcp.CompleteResult{ResultFields: mcp.ResultFields{Meta: meta}, Completion: limit(found)}, nil
+}
+
+// hasValue reports whether the params of a request for completion say what was
+// typed, be it nothing.
+func hasValue(params []byte) bool {
+	_, ok := wire.Text(wire.Find(wire.Find(params, "argument"), "value"))
+	return ok
 }
 
 func (s *Server) findReference(ctx context.Context, x *mcp.Exchange, params *mcp.CompleteParams) (completing, error) {

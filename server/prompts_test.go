@@ -149,6 +149,8 @@ func TestCompletion(t *testing.T) {
 	for _, c := range []struct{ ref, arg, value, want string }{
 		{prompt, "language", "", `{"completion":{"values":["go","rust","python"]}}`},
 		{prompt, "language", "O", `{"completion":{"values":["go","python"]}}`},
+		{prompt, "language", "PTN", `{"completion":{"values":["python"]}}`},
+		{prompt, "language", "ppython", `{"completion":{"values":[]}}`},
 		{prompt, "language", "RU", `{"completion":{"values":["rust"]}}`},
 		{prompt, "strict", "t", `{"completion":{"values":["true"]}}`},
 		{prompt, "depth", "1", `{"completion":{"values":[]}}`},
@@ -161,6 +163,14 @@ func TestCompletion(t *testing.T) {
 		{`{"type":"ref/tool","name":"x"}`, "b", "1", `error: unknown type of reference "ref/tool"`},
 	} {
 		same(t, complete(t, s, c.ref, c.arg, c.value), c.want)
+	}
+	// Spec: 2026-07-28 server/utilities/completion#error-handling.
+	for _, params := range []string{
+		``, `{}`, `{"ref":` + prompt + `}`, `{"argument":{"name":"language","value":""}}`, `{"ref":{},"argument":{"name":"language","value":""}}`,
+		`{"ref":` + prompt + `,"argument":{}}`, `{"ref":` + prompt + `,"argument":{"value":""}}`,
+		`{"ref":` + prompt + `,"argument":{"name":"language"}}`, `{"ref":` + prompt + `,"argument":{"name":"language","value":null}}`,
+	} {
+		same(t, serve(t, s, mcp.MethodComplete, params), `error: params of completion/complete must have "ref" with a type and "argument" with a name and a value`)
 	}
 	got := complete(t, s, prompt, "code", "v")
 	if !strings.HasSuffix(got, `"v99"],"total":150,"hasMore":true}}`) {
@@ -203,4 +213,24 @@ func FuzzPromptArguments(f *testing.F) {
 			t.Errorf("%s: %v", params, err)
 		}
 	})
+}
+
+// Spec: 2026-07-28 server/utilities/completion#implementation-considerations (1).
+func TestCompleteFrom(t *testing.T) {
+	complete := CompleteFrom("Hong Kong", "Oslo", "Zürich", "Kampala", "Angkor", "Oklahoma")
+	for typed, want := range map[string]string{
+		"":     "[Hong Kong Oslo Zürich Kampala Angkor Oklahoma]",
+		"k":    "[Kampala Hong Kong Angkor Oklahoma]", // starting with it, then containing it
+		"ok":   "[Oklahoma Hong Kong]",                // then the letters in this order
+		"OL":   "[Oslo Oklahoma]",
+		"zrch": "[Zürich]",
+		"ür":   "[Zürich]",
+		"aaaa": "[]",
+		"olso": "[]",
+	} {
+		got, err := complete(t.Context(), nil, Completing{Prefix: typed})
+		if err != nil || fmt.Sprint(got.Values) != want {
+			t.Errorf("%q completes to %v, %v; want %s", typed, got.Values, err, want)
+		}
+	}
 }

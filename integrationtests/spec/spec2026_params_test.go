@@ -97,6 +97,7 @@ func TestSpec2026MissingAndUnknown(t *testing.T) {
 		{mcp.MethodComplete, `"argument":{"name":"x","value":""}`, `"ref"`},
 		{mcp.MethodComplete, `"ref":{"type":"ref/prompt","name":"p"}`, `"argument"`},
 		{mcp.MethodComplete, `"ref":{"type":"ref/resource","uri":"test://a"}`, `"argument"`},
+		{mcp.MethodComplete, `"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"x"}`, `"argument"`},
 		{mcp.MethodComplete, `"ref":{"type":"ref/tool","name":"p"},"argument":{"name":"x","value":""}`, `"ref/tool"`},
 		{mcp.MethodComplete, `"ref":{"type":"ref/prompt","name":"nope"},"argument":{"name":"x","value":""}`, `"nope"`},
 		{mcp.MethodComplete, `"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"nope","value":""}`, `"nope"`},
