@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -43,9 +44,34 @@ func customKey(name string, note bool) string {
 func (c *custom) key() string   { return customKey(c.name, c.note != nil) }
 func (c *custom) desc() *custom { return c }
 
+// Extension decodes the settings with which the client declares an extension into
+// settings, unless that is nil. If the client does not declare it, the error is an
+// *mcp.MissingCapabilityError: the handler of an extension's method returns it,
+// and a tool that can do without the extension does so. Revisions before
+// 2026-07-28 have no extensions, so there nothing is declared.
+//
+// Spec: 2026-07-28 basic/versioning#extension-negotiation.
+func (c *Call) Extension(id string, settings any) error {
+	declared, ok := c.x.Peer.Capabilities.Extensions[id]
+	if !ok {
+		required := mcp.ClientCapabilities{Extensions: map[string]json.RawMessage{id: json.RawMessage("{}")}}
+		return &mcp.MissingCapabilityError{Feature: fmt.Sprintf("%q (extension)", id), Required: required}
+	}
+	if settings == nil {
+		return nil
+	}
+	if err := wire.Unmarshal(declared, settings); err != nil {
+		return mcp.InvalidParams("the client's settings of the extension %q: %v", id, err)
+	}
+	return nil
+}
+
 // HandleMethod serves requests of a method that is not part of the protocol,
 // for example of an extension. It replaces the method's previous handler, if
 // any. It panics when method is empty or belongs to the protocol, or h is nil.
+//
+// Any client may send the method. If it belongs to an extension, h begins with
+// Call.Extension, which refuses clients that do not declare that.
 func (s *Server) HandleMethod(method string, h MethodHandler) {
 	must(checkCustom("method", method, h == nil))
 	s.customs.put(&custom{name: method, method: h})
