@@ -20,6 +20,8 @@ func fixture() {
 	switch os.Args[1] {
 	case "crash":
 		crash(os.Args[2])
+	case "endless":
+		endless()
 	case "nasty":
 		nasty()
 	case "bare":

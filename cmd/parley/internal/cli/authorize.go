@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"sync"
 
 	"github.com/parley-mcp/parley/auth/oauth"
@@ -87,11 +88,12 @@ func (a *app) authorized(ctx context.Context, url string) (*http.Client, error) 
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.authorizer(url, r, v, a.receiver(url))
+	seen := &demands{base: http.DefaultTransport}
+	c, err := a.authorizer(url, r, v, a.receiver(url, seen))
 	if err != nil {
 		return nil, err
 	}
-	return &http.Client{Transport: c.Transport(nil)}, nil
+	return &http.Client{Transport: c.Transport(seen)}, nil
 }
 
 // credentials returns the vault or, where there is none, a store that lasts as
@@ -122,9 +124,9 @@ func (p *passing) Update(ctx context.Context, key string, change func(context.Co
 
 // receiver returns the way to have the user log in. Without a terminal it
 // refuses.
-func (a *app) receiver(url string) oauth.Receiver {
+func (a *app) receiver(url string, seen *demands) oauth.Receiver {
 	if !a.interactive() {
-		return nobody{url}
+		return nobody{url, seen}
 	}
 	return a.browser()
 }
@@ -132,18 +134,56 @@ func (a *app) receiver(url string) oauth.Receiver {
 // browser opens the user's browser, and prints the URL in case it does not
 // open.
 func (a *app) browser() oauth.Receiver {
-	return &oauth.Loopback{Show: func(r oauth.AuthorizationRequest) {
+	return patient{a, &oauth.Loopback{Show: func(r oauth.AuthorizationRequest) {
 		a.note("Log in with your browser, at %s. If no page opens, go to\n  %s", label(r.Issuer, 500), label(r.URL, 8000))
-	}}
+	}}}
+}
+
+// patient is a receiver during whose login the time of the command does not
+// pass.
+type patient struct {
+	app *app
+	oauth.Receiver
+}
+
+// Listen implements oauth.Receiver.
+func (p patient) Listen(ctx context.Context, registered []string) (oauth.Reception, error) {
+	r, err := p.Receiver.Listen(ctx, registered)
+	if err != nil {
+		return nil, err
+	}
+	return patientReception{p.app, r}, nil
+}
+
+type patientReception struct {
+	app *app
+	oauth.Reception
+}
+
+// Receive implements oauth.Reception.
+func (p patientReception) Receive(ctx context.Context, r oauth.AuthorizationRequest) (url.Values, error) {
+	defer p.app.think()()
+	return p.Reception.Receive(ctx, r)
 }
 
 // nobody is the receiver where there is nobody to ask.
-type nobody struct{ url string }
+type nobody struct {
+	url  string
+	seen *demands
+}
 
-var errNobody = fmt.Errorf("%w: the server demands a login, and there is nobody here to ask", mcp.ErrUnauthorized)
+// The errors of a nobody.
+var (
+	errNobody    = fmt.Errorf("%w: the server demands a login, and there is nobody here to ask", mcp.ErrUnauthorized)
+	errTooLittle = fmt.Errorf("%w: the server demands more rights than the login has, and there is nobody here to ask", mcp.ErrUnauthorized)
+)
 
 // Listen implements oauth.Receiver.
 func (n nobody) Listen(context.Context, []string) (oauth.Reception, error) {
-	m := mending(codeLogin, errNobody, target{url: n.url}, nil)
-	return nil, &failure{code: codeLogin, err: errNobody, hint: m.hint(), mend: m}
+	c, scopes := n.seen.last()
+	m, err := newMend(n.url, scopes), errNobody
+	if c == codeScope {
+		err = errTooLittle
+	}
+	return nil, &failure{code: c, err: err, hint: m.hint(), mend: m}
 }

@@ -6,7 +6,6 @@ package cli
 import (
 	"context"
 	"io"
-	"log/slog"
 	"sync"
 	"unicode"
 
@@ -32,10 +31,12 @@ func Run(ctx context.Context, streams IO, args []string) int {
 	a.jsonErrors = wantsJSON(args)
 	root := a.root() //nolint:contextcheck // commands get their context when they run
 	root.SetArgs(hoisted(root, args))
-	code := a.report(ctx, root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	a.noteWithheld()
 	if a.out.replaced {
 		a.note("parley: control characters of the server were replaced with %c; --raw writes them as they are", unicode.ReplacementChar)
 	}
+	code := a.report(ctx, err)
 	for _, end := range a.atEnd {
 		_ = end() // the program ends anyway
 	}
@@ -54,7 +55,10 @@ type app struct {
 	// jsonErrors says that errors are reported as JSON.
 	jsonErrors bool
 
-	atEnd []func() error // closes what the commands have opened
+	warnings tally
+	heard    *overheard     // what the server's command says beside the protocol; nil for none
+	budget   *budget        // the time that the command may take; nil for any
+	atEnd    []func() error // closes what the commands have opened
 
 	// screen is held by whoever asks the user something: a progress bar must
 	// not be drawn over a question.
@@ -68,20 +72,6 @@ func newApp(streams IO) *app {
 
 // interactive reports whether there is somebody to ask.
 func (a *app) interactive() bool { return a.io.IsTerminal(a.io.In) && a.err.terminal }
-
-// logger returns a logger of what servers do wrong.
-func (a *app) logger() *slog.Logger {
-	level := slog.LevelWarn
-	if a.flags.logLevel == "debug" {
-		level = slog.LevelDebug
-	}
-	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, attr slog.Attr) slog.Attr {
-		if attr.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return attr
-	}}))
-}
 
 const longHelp = `parley speaks the Model Context Protocol, in every released revision.
 

@@ -84,7 +84,7 @@ func TestHarmless(t *testing.T) {
 		"\x1b[31mred":      "\uFFFD[31mred",
 		"a\rb":             "a\uFFFDb",
 		"a\r\nb":           "a\nb",
-		"\x9b\u2028\u200F":   "\uFFFD\uFFFD\uFFFD",
+		"\x9b\u2028\u200F": "\uFFFD\uFFFD\uFFFD",
 		"abc\u202Etxt.exe": "abc\uFFFDtxt.exe",
 	}
 	for in, want := range tests {

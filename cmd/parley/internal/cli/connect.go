@@ -28,15 +28,29 @@ func (a *app) connect(ctx context.Context, t target) (*client.Client, error) {
 		return nil, err
 	}
 	answers.register(opts)
-	if a.flags.trace {
-		opts.Tap = a.traceEvent
-	}
+	opts.Tap = a.tap()
 	c, err := client.Connect(ctx, transport, opts)
 	if err != nil {
 		return nil, notConnected(t, err)
 	}
 	name.set(c.ServerInfo())
 	return c, nil
+}
+
+// tap returns what observes the conversation, or nil.
+func (a *app) tap() mcp.Tap {
+	switch {
+	case a.heard == nil && a.flags.trace:
+		return a.traceEvent
+	case a.heard == nil:
+		return nil
+	case !a.flags.trace:
+		return a.heard.tap
+	}
+	return func(e mcp.TapEvent) {
+		a.heard.tap(e)
+		a.traceEvent(e)
+	}
 }
 
 // notConnected adds a hint to the error of a command that does not start, or
@@ -68,12 +82,13 @@ func (a *app) clientOptions() (*client.Options, error) {
 		Info:      mcp.Implementation{Name: "parley", Title: "Parley", Version: buildVersion()},
 		Revisions: revisions,
 		Logger:    a.logger(),
-		Timeout:   -1,
 		Roots:     roots,
 	}
+	if a.flags.timed { // then it is the only limit
+		opts.Timeout, opts.MaxTimeout = -1, -1
+	}
 	if a.flags.timeout > 0 {
-		opts.Timeout = a.flags.timeout
-		opts.ProbeTimeout = min(a.flags.timeout, 5*time.Second)
+		opts.ProbeTimeout = min(a.flags.timeout/2, 5*time.Second)
 	}
 	if a.flags.logLevel != "" {
 		opts.LogLevel = mcp.LoggingLevel(a.flags.logLevel)

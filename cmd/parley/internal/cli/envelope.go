@@ -23,9 +23,10 @@ type problem struct {
 	Hint    string         `json:"hint,omitzero"`
 	RPC     *jsonrpc.Error `json:"rpc,omitzero"`    // what the server answered
 	HTTP    *httpProblem   `json:"http,omitzero"`   // the status the URL answered with
-	Scopes  []string       `json:"scopes,omitzero"` // the rights that are missing
+	Scopes  []string       `json:"scopes,omitzero"` // the rights that are needed
 	Run     []string       `json:"run,omitzero"`    // the command that mends it
-	Stderr  string         `json:"stderr,omitzero"` // the last words of a server that ended
+	Stderr  string         `json:"stderr,omitzero"` // the end of what the server's command wrote there
+	Stdout  []string       `json:"stdout,omitzero"` // what it wrote there that is not the protocol
 }
 
 type httpProblem struct {
@@ -34,10 +35,14 @@ type httpProblem struct {
 	Challenge string `json:"challenge,omitzero"`
 }
 
-// envelope returns the failure as one line of JSON.
-func (f *failure) envelope() []byte {
+// envelope returns a failure as one line of JSON.
+func (a *app) envelope(f *failure) []byte {
 	p := problem{Code: f.code, Exit: f.code.exit(), Hint: f.hint}
 	p.Message, p.Stderr = lastWords(f.err)
+	if f.code.telling() {
+		heard, junk, _ := a.heard.words()
+		p.Stderr, p.Stdout = or(p.Stderr, heard), junk
+	}
 	_ = errors.As(f.err, &p.RPC) // nil is right if it is none
 	var refused *streamable.HTTPError
 	if errors.As(f.err, &refused) {

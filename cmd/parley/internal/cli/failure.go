@@ -23,7 +23,7 @@ type failure struct {
 
 // mend is what makes up for missing rights.
 type mend struct {
-	scopes []string // what is missing, as far as the server said so
+	scopes []string // what is needed, as far as the server said so
 	run    []string // the command that asks for it
 }
 
@@ -43,14 +43,14 @@ func usagef(format string, args ...any) error {
 
 // failed turns an error that is not about usage into a failure with a code and
 // a hint. t is the server it is about.
-func failed(err error, t target) error {
+func (a *app) failed(err error, t target) error {
 	var f *failure
 	if err == nil || errors.As(err, &f) {
 		return err
 	}
 	f = &failure{code: classify(err), err: err, hint: hint(err)}
-	if f.mend = mending(f.code, err, t, nil); f.mend != nil {
-		f.hint = f.mend.hint()
+	if f.mend = mending(f.code, err, t); f.mend != nil {
+		f.hint = f.mend.hint() + when(a.flags.token != "", ", and leave out --token")
 	}
 	return f
 }
@@ -83,7 +83,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	switch {
 	case f.err == nil:
 	case a.jsonErrors:
-		a.err.line(f.envelope())
+		a.err.line(a.envelope(f))
 	default:
 		a.showFailure(f)
 	}
@@ -91,11 +91,21 @@ func (a *app) report(ctx context.Context, err error) int {
 }
 
 func (a *app) showFailure(f *failure) {
-	message, words := lastWords(f.err)
+	message, stderr := lastWords(f.err)
 	hint := when(f.hint != "", " ("+oneLine(f.hint, 2000)+")")
 	a.err.printf("%s %s%s\n", a.err.red("parley:"), oneLine(message, 2000), a.err.dim(hint))
-	if words != "" && !a.flags.passStderr() {
-		a.err.printf("%s\n", indent(words, "  | "))
+	if !f.code.telling() {
+		return
+	}
+	heard, junk, more := a.heard.words()
+	if stderr = or(stderr, heard); stderr != "" && !a.flags.passStderr() {
+		a.err.printf("%s\n", indent(stderr, "  | "))
+	}
+	if len(junk) > 0 {
+		a.err.printf("  on standard output, where only the protocol belongs:\n%s\n", indent(strings.Join(junk, "\n"), "  | "))
+	}
+	if more > 0 {
+		a.err.printf("  … and %d more lines like these\n", more)
 	}
 }
 

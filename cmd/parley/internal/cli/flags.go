@@ -22,6 +22,7 @@ type flags struct {
 	output   string
 	raw      bool
 	timeout  time.Duration
+	timed    bool // --timeout was given
 	env      []string
 	cleanEnv bool
 	roots    []string

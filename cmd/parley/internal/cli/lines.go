@@ -15,6 +15,7 @@ import (
 // to answer: the input ended, or Ctrl-C or Ctrl-D was typed.
 type lines struct {
 	err     *output
+	think   func() (end func()) // stops the clock of the command
 	prompt  func(prompt string) // shows the prompt of the next read
 	read    func() (string, error)
 	raw     func() (restore func())
@@ -28,11 +29,14 @@ type line struct {
 
 func (a *app) newLines() *lines {
 	if f, ok := a.io.In.(*os.File); ok {
-		return terminalLines(f, a.err)
+		l := terminalLines(f, a.err)
+		l.think = a.think
+		return l
 	}
 	r := bufio.NewReader(a.io.In)
 	return &lines{
 		err:    a.err,
+		think:  a.think,
 		prompt: func(prompt string) { a.err.printf("%s", prompt) },
 		raw:    func() func() { return func() {} },
 		read: func() (string, error) {
@@ -79,6 +83,7 @@ func terminalLines(f *os.File, err *output) *lines {
 // ask shows a prompt and returns the line that is typed. A read cannot be
 // interrupted: when ctx ends, what is typed next answers the next prompt.
 func (l *lines) ask(ctx context.Context, prompt string) (string, error) {
+	defer l.think()()
 	restore := l.raw()
 	defer restore()
 	if l.reading == nil {

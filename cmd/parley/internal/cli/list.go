@@ -33,6 +33,7 @@ func listings() []listing {
 }
 
 func (a *app) list() *cobra.Command {
+	var b bounds
 	cmd := &cobra.Command{
 		Use:     "list [URL] [tools|resources|templates|prompts] [-- COMMAND...]",
 		Short:   "List tools, resources, templates and prompts",
@@ -40,6 +41,8 @@ func (a *app) list() *cobra.Command {
 		Example: "  parley list -- parley serve --stdio\n  parley list tools --output json -- parley serve --stdio",
 	}
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim)
+	cmd.Flags().IntVar(&b.pages, "max-pages", 1000, "give a list up that has more than `N` pages; 0 means no bound")
+	cmd.Flags().Int64Var(&b.bytes, "max-bytes", 64<<20, "give a list up that is longer than `N` bytes; 0 means no bound")
 	cmd.RunE = a.onServer(0, 1, func(ctx context.Context, t target, args []string) error {
 		wanted, err := wantedListings(args)
 		if err != nil {
@@ -50,7 +53,7 @@ func (a *app) list() *cobra.Command {
 			return err
 		}
 		defer c.Close()
-		return a.runList(ctx, c, wanted)
+		return a.runList(ctx, c, wanted, b)
 	})
 	return cmd
 }
@@ -68,13 +71,13 @@ func wantedListings(args []string) ([]listing, error) {
 	return nil, usagef("there is no list %q; there are tools, resources, templates and prompts", args[0])
 }
 
-func (a *app) runList(ctx context.Context, c *client.Client, wanted []listing) error {
+func (a *app) runList(ctx context.Context, c *client.Client, wanted []listing, b bounds) error {
 	var doc bytes.Buffer
 	v := &lister{out: a.out}
 	for i, l := range wanted {
-		items, err := everything(ctx, c, l)
-		if err != nil {
-			return err
+		items, endless := everything(ctx, c, l, b)
+		if endless != nil && (a.flags.json() || len(items) == 0) {
+			return endless
 		}
 		if a.flags.json() {
 			raw, err := wire.Marshal(items)
@@ -87,6 +90,9 @@ func (a *app) runList(ctx context.Context, c *client.Client, wanted []listing) e
 		if err := v.section(l, items, i > 0); err != nil {
 			return err
 		}
+		if endless != nil {
+			return endless
+		}
 	}
 	if a.flags.json() {
 		a.out.json(json.RawMessage("{" + doc.String() + "}"))
@@ -94,37 +100,55 @@ func (a *app) runList(ctx context.Context, c *client.Client, wanted []listing) e
 	return nil
 }
 
-// everything collects all pages of a list, each item verbatim.
-func everything(ctx context.Context, c *client.Client, l listing) ([]json.RawMessage, error) {
+// bounds end a list of a server that sends ever new pages.
+type bounds struct {
+	pages int
+	bytes int64
+}
+
+// check says that a list goes on beyond its bounds.
+func (b bounds) check(method string, pages int, bytes int64) error {
+	switch {
+	case b.pages > 0 && pages >= b.pages:
+		return fmt.Errorf("%s: the list goes on after %d pages; --max-pages allows more", method, pages)
+	case b.bytes > 0 && bytes > b.bytes:
+		return fmt.Errorf("%s: the list is longer than %d bytes; --max-bytes allows more", method, b.bytes)
+	}
+	return nil
+}
+
+// everything collects all pages of a list, each item verbatim. With an error, it
+// returns those that came before.
+func everything(ctx context.Context, c *client.Client, l listing, b bounds) ([]json.RawMessage, error) {
 	all := []json.RawMessage{}
 	var at struct {
 		Cursor *string `json:"cursor,omitzero"`
 	}
-	seen := make(map[string]bool)
-	for {
-		_, page, err := do[map[string]json.RawMessage](ctx, c, l.method, at)
+	var size int64
+	for pages := 1; ; pages++ {
+		raw, page, err := do[map[string]json.RawMessage](ctx, c, l.method, at)
 		if absent(err) {
 			return all, nil
 		}
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		var items []json.RawMessage
 		if err := wire.Unmarshal(orNull((*page)[l.member]), &items); err != nil {
-			return nil, malformed(l.method, err)
+			return all, malformed(l.method, err)
 		}
 		all = append(all, items...)
 		var next *string
 		if err := wire.Unmarshal(orNull((*page)["nextCursor"]), &next); err != nil {
-			return nil, malformed(l.method, err)
+			return all, malformed(l.method, err)
 		}
 		if next == nil {
 			return all, nil
 		}
-		if seen[*next] {
-			return nil, fmt.Errorf("%s: the server sent the cursor %q twice; the list would never end", l.method, *next)
+		size += int64(len(raw))
+		if err := b.check(l.method, pages, size); err != nil {
+			return all, err
 		}
-		seen[*next] = true
 		at.Cursor = next
 	}
 }

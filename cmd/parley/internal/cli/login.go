@@ -188,7 +188,7 @@ func (a *app) runLogout(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.authorizer(url, r, v, nobody{url})
+	c, err := a.authorizer(url, r, v, nobody{url, nil})
 	if err != nil {
 		return err
 	}

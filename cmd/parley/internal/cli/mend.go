@@ -8,19 +8,23 @@ import (
 )
 
 // mending returns what makes up for the rights that an error says are missing;
-// nil when it is about something else. scopes are those the server has named
-// earlier.
-//
-// Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
-func mending(c code, err error, t target, scopes []string) *mend {
+// nil when it is about something else.
+func mending(c code, err error, t target) *mend {
 	if t.url == "" || c != codeLogin && c != codeScope {
 		return nil
 	}
+	var scopes []string
 	var refused *streamable.HTTPError
 	if errors.As(err, &refused) {
-		scopes = append(scopes, missingScopes(refused.Header)...)
+		scopes = missingScopes(refused.Header)
 	}
-	m := &mend{scopes: scopes, run: []string{"parley", "login", t.url}}
+	return newMend(t.url, scopes)
+}
+
+// newMend returns what makes up for missing scopes at a URL; without any, for a
+// missing login.
+func newMend(url string, scopes []string) *mend {
+	m := &mend{scopes: scopes, run: []string{"parley", "login", url}}
 	for _, s := range scopes {
 		m.run = append(m.run, "--scope", s)
 	}
@@ -38,5 +42,5 @@ func (m *mend) hint() string {
 	if len(m.scopes) == 0 {
 		return run
 	}
-	return "missing: " + strings.Join(m.scopes, " ") + "; " + run
+	return "needed: " + strings.Join(m.scopes, " ") + "; " + run
 }

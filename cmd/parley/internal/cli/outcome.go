@@ -13,7 +13,6 @@ import (
 
 	"github.com/parley-mcp/parley/auth/oauth"
 	"github.com/parley-mcp/parley/client"
-	"github.com/parley-mcp/parley/internal/challenge"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
@@ -89,7 +88,7 @@ func outcomes() []outcome {
 		{codeNotDeclared, exitUnreachable, "the server does not have what was asked for"},
 		{codeFailed, exitUnreachable, "anything else, such as a malformed answer or a file that cannot be written"},
 		{codeLogin, exitLogin, `the server demands a login; "run" has the command for it`},
-		{codeScope, exitLogin, `the login does not suffice; "scopes" has what is missing, "run" the command that asks for it`},
+		{codeScope, exitLogin, `the login does not suffice; "scopes" has what is needed, "run" the command that asks for it`},
 		{codeInterrupted, exitInterrupted, "a signal ended the command"},
 	}
 }
@@ -152,19 +151,6 @@ func classifyHTTP(e *streamable.HTTPError) code {
 		return codeScope
 	}
 	return codeHTTP
-}
-
-// missingScopes returns the scopes that a 403 demands: nil when scopes are not
-// what is missing, and not nil but empty when the server does not say which.
-//
-// Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
-func missingScopes(h http.Header) []string {
-	for _, c := range challenge.Parse(h.Values("WWW-Authenticate")) {
-		if c.Get("error") == "insufficient_scope" {
-			return append([]string{}, strings.Fields(c.Get("scope"))...)
-		}
-	}
-	return nil
 }
 
 // starting is the code of an error of connecting to a target.

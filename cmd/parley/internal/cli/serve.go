@@ -65,7 +65,7 @@ func (a *app) serve() *cobra.Command {
 	cmd.Flags().StringVar(&f.http.auth.public, "public-url", "", "the `ORIGIN` at which clients reach the server, if that is not its own address")
 	cmd.Flags().StringVar(&f.root, "root", "", "serve the files of the folder `DIR`")
 	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return failed(a.runServe(cmd.Context(), f), target{}) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.failed(a.runServe(cmd.Context(), f), target{}) }
 	return cmd
 }
 

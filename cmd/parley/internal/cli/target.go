@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +42,10 @@ func (a *app) onServer(least, most int, f func(ctx context.Context, t target, ar
 				hint: `see "` + cmd.CommandPath() + ` --help"`,
 			}
 		}
-		return failed(f(cmd.Context(), t, args), t)
+		a.flags.timed = cmd.Flags().Changed("timeout")
+		ctx, stop := a.limited(cmd.Context())
+		defer stop()
+		return a.failed(inTime(ctx, f(ctx, t, args)), t)
 	}
 }
 
@@ -106,9 +111,13 @@ func (a *app) transport(ctx context.Context, t target) (mcp.Transport, error) {
 		}
 		return c, err
 	}
-	c := &stdio.Command{Args: t.command, Env: a.flags.env, CleanEnv: a.flags.cleanEnv}
+	a.heard = new(overheard)
+	c := &stdio.Command{Args: t.command, Env: a.flags.env, CleanEnv: a.flags.cleanEnv, Stderr: a.heard}
 	if a.flags.passStderr() {
-		c.Stderr = &prefixed{out: a.err, prefix: a.err.dim("server: ")}
+		c.Stderr = io.MultiWriter(a.heard, &prefixed{out: a.err, prefix: a.err.dim("server: ")})
+	}
+	if a.flags.timeout > 0 {
+		c.Grace = min(2*time.Second, max(a.flags.timeout/4, 100*time.Millisecond))
 	}
 	return c, nil
 }

@@ -32,7 +32,7 @@ func (a *app) tour() *cobra.Command {
 		Long:    tourLong,
 		Example: "  parley tour",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return failed(a.runTour(cmd.Context()), target{}) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.failed(a.runTour(cmd.Context()), target{}) },
 	}
 }
 

@@ -30,7 +30,7 @@ func (a *app) version() *cobra.Command {
 			Revisions []mcp.Revision `json:"revisions"`
 		}{buildVersion(), mcp.Revisions()})
 		a.out.json(raw)
-		return failed(err, target{})
+		return a.failed(err, target{})
 	}
 	return cmd
 }

@@ -74,8 +74,12 @@ func (a *app) runWatch(ctx context.Context, t target, filter mcp.SubscriptionFil
 	}
 	a.note("%s", a.err.dim("watching "+label(strings.Join(honoured, ", "), 2000)))
 	select {
-	case <-ctx.Done(): // that is how it is meant to end
-		return sub.Close()
+	case <-ctx.Done():
+		err := sub.Close()
+		if count > 0 { // what was waited for has not happened
+			err = context.Cause(ctx)
+		}
+		return err // otherwise this is how it is meant to end
 	case <-enough:
 		return sub.Close()
 	case <-sub.Done():

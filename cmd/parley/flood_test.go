@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// endless is a server of the stateless era whose list of tools never ends, and
+// that sends requests it must not send when its prompts are listed.
+func endless() {
+	in, out := bufio.NewScanner(os.Stdin), bufio.NewWriter(os.Stdout)
+	page := 0
+	for in.Scan() {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		if json.Unmarshal(in.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		result := `"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"prompts":{}}`
+		switch m.Method {
+		case mcp.MethodListTools:
+			page++
+			result = fmt.Sprintf(`"tools":[{"name":"t%d","inputSchema":{"type":"object"}}],"nextCursor":"%d"`, page, page)
+		case mcp.MethodListPrompts:
+			for i := range 5000 {
+				fmt.Fprintf(out, `{"jsonrpc":"2.0","id":"q%d","method":"roots/list"}`+"\n", i)
+			}
+			result = `"prompts":[]`
+		}
+		fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private",%s}}`+"\n", m.ID, result)
+		_ = out.Flush() // the client may be gone
+	}
+}

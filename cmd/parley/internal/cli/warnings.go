@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Bounds of what is said about servers that do something wrong all the time.
+const (
+	sameWarnings = 10   // with the same message
+	warningSize  = 1000 // characters of one value
+)
+
+// tally counts warnings by their message, which is one of a few.
+type tally struct {
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+// take counts a warning and reports whether it is to be shown.
+func (t *tally) take(message string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.seen == nil {
+		t.seen = make(map[string]int)
+	}
+	t.seen[message]++
+	return t.seen[message] <= sameWarnings
+}
+
+// withheld returns how many warnings were not shown, by message.
+func (t *tally) withheld() map[string]int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	left := maps.Clone(t.seen)
+	for message, n := range left {
+		if left[message] = n - sameWarnings; n <= sameWarnings {
+			delete(left, message)
+		}
+	}
+	return left
+}
+
+// bounded is a handler that shows each warning a few times only.
+type bounded struct {
+	slog.Handler
+
+	tally *tally
+}
+
+// Handle implements slog.Handler.
+func (b *bounded) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn && !b.tally.take(r.Message) {
+		return nil
+	}
+	return b.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (b *bounded) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &bounded{b.Handler.WithAttrs(attrs), b.tally}
+}
+
+// WithGroup implements slog.Handler.
+func (b *bounded) WithGroup(name string) slog.Handler {
+	return &bounded{b.Handler.WithGroup(name), b.tally}
+}
+
+// logger returns a logger of what servers do wrong.
+func (a *app) logger() *slog.Logger {
+	level := slog.LevelWarn
+	if a.flags.logLevel == "debug" {
+		level = slog.LevelDebug
+	}
+	return slog.New(&bounded{slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level, ReplaceAttr: short}), &a.warnings})
+}
+
+// short leaves the time out and cuts values that a server can make long.
+func short(_ []string, attr slog.Attr) slog.Attr {
+	if attr.Key == slog.TimeKey {
+		return slog.Attr{}
+	}
+	switch v := attr.Value.Any().(type) {
+	case string:
+		attr.Value = slog.StringValue(cut(v, warningSize))
+	case error:
+		attr.Value = slog.StringValue(cut(v.Error(), warningSize))
+	}
+	return attr
+}
+
+// noteWithheld says which warnings were not shown.
+func (a *app) noteWithheld() {
+	left := a.warnings.withheld()
+	for _, message := range slices.Sorted(maps.Keys(left)) {
+		a.note("parley: %d more warnings like %q were not shown", left[message], message)
+	}
+}
