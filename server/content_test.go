@@ -45,7 +45,6 @@ func TestDescriptionsThatMustNotBeSent(t *testing.T) {
 			t.Errorf("got error %v, want one with %q", err, want)
 		}
 	}
-	object := json.RawMessage(`{"type":"object"}`)
 	for _, c := range badParts {
 		t.Run(c.name, func(t *testing.T) {
 			s, _ := newServer(Options{})

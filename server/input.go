@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/parley-mcp/parley/internal/content"
+	"github.com/parley-mcp/parley/internal/loopback"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -66,8 +68,9 @@ func Elicit[T any](ctx context.Context, call *Call, key, message string) (T, err
 
 // ElicitURL asks the user to visit a URL, which is where secrets are entered
 // and accounts connected. A nil error means that the user agreed to go there,
-// not that they are done. The URL must be absolute, of http or https, and must
-// not hold anything secret.
+// not that they are done. The URL must be absolute and of https; http is possible
+// for pages on this machine. It must not hold anything secret: one with a user
+// name is refused.
 //
 // Spec: 2026-07-28 client/elicitation#url-mode-elicitation-requests.
 func ElicitURL(ctx context.Context, call *Call, key, message, url string) error {
@@ -142,9 +145,8 @@ func Form[T any](key, message string) Question {
 // struct{}.
 func URLQuestion(key, message, address string) Question {
 	return Question{key, mcp.MethodElicit, func(*Server) (any, reader, error) {
-		u, err := url.Parse(address)
-		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return nil, nil, fmt.Errorf("%q is not an absolute http or https URL", shorten(address))
+		if err := checkVisit(address); err != nil {
+			return nil, nil, err
 		}
 		params := &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: message, URL: address}
 		return params, func(raw json.RawMessage) (any, error) {
@@ -152,6 +154,23 @@ func URLQuestion(key, message, address string) Question {
 			return struct{}{}, err
 		}, nil
 	}}
+}
+
+// checkVisit checks a URL that a user is to visit: what they enter there is secret,
+// and the client sees the whole URL.
+//
+// Spec: 2026-07-28 client/elicitation#safe-url-handling.
+func checkVisit(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
+		return fmt.Errorf("%q is not an absolute http or https URL", shorten(address))
+	case u.User != nil:
+		return fmt.Errorf("the URL %q holds a user name, which the client would see: let users log in on the page", shorten(u.Redacted()))
+	case u.Scheme == "http" && !loopback.Is(u.Hostname()):
+		return fmt.Errorf("the URL %q is not https, and its host is not this machine, where http is allowed for development", shorten(u.Redacted()))
+	}
+	return content.URI(address)
 }
 
 // RootsQuestion returns the question that Roots asks. Its key is RootsKey, its

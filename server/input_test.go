@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,17 @@ func TestDeclined(t *testing.T) {
 	}
 }
 
+// Spec: 2026-07-28 client/elicitation#safe-url-handling.
+func TestPagesToVisit(t *testing.T) {
+	call, back := newTestCall(map[string]string{"k": `{"action":"accept"}`})
+	pages := []string{"https://example.com/x?y=z#", "http://localhost:8080/x", "http://127.0.0.1/", "http://[::1]:8080/"}
+	for i, page := range pages {
+		if err := ElicitURL(t.Context(), call, "k", "m", page); err != nil || len(back.asked) != i+1 {
+			t.Errorf("%s: %v", page, err)
+		}
+	}
+}
+
 func TestFormsThatAreNone(t *testing.T) {
 	call, back := newTestCall(nil)
 	ask := func(_ any, err error) error { return err }
@@ -132,6 +144,11 @@ func TestFormsThatAreNone(t *testing.T) {
 		{elicit(URLQuestion("k", "m", "file:///etc/passwd")), "not an absolute http"},
 		{elicit(URLQuestion("k", "m", "/path")), "not an absolute http"},
 		{ElicitURL(t.Context(), call, "k", "m", "https://%zz"), "not an absolute http"},
+		{ElicitURL(t.Context(), call, "k", "m", "https://:443/"), "not an absolute http"},
+		{ElicitURL(t.Context(), call, "k", "m", "https://me:secret@example.com/"), `"https://me:xxxxx@example.com/" holds a user name`},
+		{ElicitURL(t.Context(), call, "k", "m", "http://example.com/"), "is not https"},
+		{ElicitURL(t.Context(), call, "k", "m", "http://127.0.0.1.example.com/"), "is not https"},
+		{ElicitURL(t.Context(), call, "k", "m", "https://example.com/ä"), "percent-encoded"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("got %v, want %q", c.err, c.want)
@@ -217,6 +234,28 @@ func sampling(messages ...*mcp.SamplingMessage) *mcp.CreateMessageParams {
 	return &mcp.CreateMessageParams{Messages: messages, MaxTokens: 10}
 }
 
+// object is a schema, and an object.
+var object = json.RawMessage(`{"type":"object"}`)
+
+var counter = &mcp.Tool{Name: "t", InputSchema: object, OutputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}
+
+func preferring(p *mcp.ModelPreferences) *mcp.CreateMessageParams {
+	params := sampling(user("a"))
+	params.ModelPreferences = p
+	return params
+}
+
+func offering(tool *mcp.Tool, more ...*mcp.SamplingMessage) *mcp.CreateMessageParams {
+	params := sampling(append([]*mcp.SamplingMessage{user("a")}, more...)...)
+	params.Tools = []*mcp.Tool{tool}
+	return params
+}
+
+func structured(id, raw string) *mcp.ToolResultContent {
+	return &mcp.ToolResultContent{ToolUseID: id, Content: mcp.Contents{}, StructuredContent: json.RawMessage(raw)}
+}
+
+// Spec: 2026-07-28 client/sampling#creating-messages.
 func TestSamplingRules(t *testing.T) {
 	choice := sampling(user("a"))
 	choice.ToolChoice = &mcp.ToolChoice{Mode: "always"}
@@ -244,6 +283,23 @@ func TestSamplingRules(t *testing.T) {
 		{"assistant's result", sampling(assistant(use("1")), assistant(result("1"))), "answers no tool use"},
 		{"user's use", sampling(user(use("1"))), "must be an assistant's"},
 		{"ID twice", sampling(assistant(use("1"), use("1"))), "ID of its own"},
+		{"no input", sampling(assistant(&mcp.ToolUseContent{ID: "1", Name: "t"})), "input is not a JSON object"},
+		{"nil block", sampling(user((*mcp.TextContent)(nil))), "messages[0]: content[0]: it is nil"},
+		{"MIME type", sampling(user("a"), assistant(&mcp.ImageContent{Data: []byte{1}})), `messages[1]: content[0]: mimeType ""`},
+		{"annotations", sampling(user(&mcp.TextContent{Annotations: &mcp.Annotations{Priority: new(7.5)}})), "priority 7.5"},
+		{"key of a message", sampling(&mcp.SamplingMessage{Role: "user", Content: mcp.OneOrMany{mcp.Text("a")}, Meta: mcp.Meta{"a b": nil}}), `"a b" is not valid`},
+		{"key", &mcp.CreateMessageParams{Meta: mcp.Meta{"dev.mcp/a": nil}, Messages: []*mcp.SamplingMessage{user("a")}, MaxTokens: 1}, "reserved"},
+		{"priorities", preferring(&mcp.ModelPreferences{CostPriority: new(0.0), SpeedPriority: new(1.0)}), ""},
+		{"cost", preferring(&mcp.ModelPreferences{CostPriority: new(-0.1)}), "CostPriority -0.1 is not between 0 and 1"},
+		{"speed", preferring(&mcp.ModelPreferences{SpeedPriority: new(2.0)}), "SpeedPriority 2 is"},
+		{"intelligence", preferring(&mcp.ModelPreferences{IntelligencePriority: new(math.NaN())}), "IntelligencePriority NaN is"},
+		{"tool without a name", offering(&mcp.Tool{}), "tools[0] has no valid name"},
+		{"nil tool", offering(nil), "tools[0] has no valid name"},
+		{"tool without a schema", offering(&mcp.Tool{Name: "t"}), "not a JSON object"},
+		{"tool with an icon", offering(&mcp.Tool{Name: "t", InputSchema: object, Icons: []mcp.Icon{{Src: "file:///a"}}}), `tool "t": icons[0]`},
+		{"structured", offering(counter, assistant(use("1")), user(structured("1", `{"n":1}`))), ""},
+		{"structured otherwise", offering(counter, assistant(use("1")), user(structured("1", `{"n":"x"}`))), `messages[2]: content[0]: the result of tool "t": structured content does not conform`},
+		{"structured by another tool", offering(&mcp.Tool{Name: "u", InputSchema: object, OutputSchema: object}, assistant(use("1")), user(structured("1", `3`))), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			call, back := newTestCall(map[string]string{"k": `{"role":"assistant","model":"m","content":[{"type":"text","text":"x"},{"type":"text","text":"y"}]}`})

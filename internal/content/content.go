@@ -62,8 +62,10 @@ func (r Rules) Block(block mcp.Content) error {
 	case *mcp.ToolUseContent, *mcp.ToolResultContent:
 		return fmt.Errorf("a %T is possible in sampling only", block)
 	}
-	return errors.New("it is nil")
+	return errNil
 }
+
+var errNil = errors.New("it is nil")
 
 // Sampled checks one block of the kinds that messages of sampling may have.
 //
@@ -71,16 +73,26 @@ func (r Rules) Block(block mcp.Content) error {
 func (r Rules) Sampled(block mcp.Content) error {
 	switch b := block.(type) {
 	case *mcp.ToolUseContent:
-		return r.Meta(b.Meta)
-	case *mcp.ToolResultContent:
-		if err := r.Blocks(b.Content); err != nil {
-			return err
+		if b != nil {
+			return r.Meta(b.Meta)
 		}
-		return r.Meta(b.Meta)
+	case *mcp.ToolResultContent:
+		if b != nil {
+			return r.toolResult(b)
+		}
 	case *mcp.ResourceLink, *mcp.EmbeddedResource:
 		return fmt.Errorf("content of type %T is not possible in sampling", block)
+	default:
+		return r.Block(block)
 	}
-	return r.Block(block)
+	return errNil
+}
+
+func (r Rules) toolResult(t *mcp.ToolResultContent) error {
+	if err := r.Blocks(t.Content); err != nil {
+		return err
+	}
+	return r.Meta(t.Meta)
 }
 
 // about checks what most blocks have.
@@ -136,7 +148,7 @@ func (r Rules) embedded(e *mcp.EmbeddedResource) error {
 func (r Rules) Resource(c *mcp.ResourceContents) error {
 	switch {
 	case c == nil:
-		return errors.New("it is nil")
+		return errNil
 	case c.Text == nil && c.Blob == nil:
 		return errors.New("it has neither text nor bytes")
 	case c.Text != nil && c.Blob != nil:

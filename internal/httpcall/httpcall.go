@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/parley-mcp/parley/internal/loopback"
 )
 
 // ParseURL reads the URL of a server: http or https, with a host.
@@ -65,15 +66,8 @@ func SameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }
 
-// IsLoopback reports whether a host, given without port, is this machine, by
-// name or by address.
-func IsLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
-}
+// IsLoopback reports whether a host, given without port, is this machine.
+func IsLoopback(host string) bool { return loopback.Is(host) }
 
 func port(u *url.URL) string {
 	switch {
