@@ -230,6 +230,9 @@ func (c *Client) notified(ctx context.Context, m *jsonrpc.Message) mcp.DropReaso
 		return c.subs.acknowledged(m)
 	case mcp.NoteElicitationComplete:
 		return c.visits.complete(m)
+	case mcp.NoteCancelled:
+		c.cancelled(m)
+		return 0
 	}
 	return c.told(ctx, m)
 }

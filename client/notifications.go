@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/serial"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -178,4 +179,15 @@ func (c *Client) taken(ctx context.Context, m *jsonrpc.Message) bool {
 	}
 	call.notes.came(m, inferred) //nolint:contextcheck // it is delivered with the call's own context
 	return true
+}
+
+// cancelled logs why the server withdraws a question, or ends a subscription; the
+// connection has done what follows from it.
+//
+// Spec: 2026-07-28 basic/patterns/cancellation#implementation-notes.
+func (c *Client) cancelled(m *jsonrpc.Message) {
+	var p mcp.CancelledParams
+	if unmarshal(m.Params, &p) == nil {
+		c.opts.Logger.Debug("the server cancelled a request", "id", p.RequestID.String(), "reason", era.Brief(p.Reason))
+	}
 }

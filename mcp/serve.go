@@ -23,8 +23,15 @@ type ServeOptions struct {
 	// serve the same clients need the same keys. nil means one random key for
 	// this process.
 	StateKeys [][]byte
-	// StateTTL is how long a client may take to answer. 0 means 15 minutes.
+	// StateTTL is how long a client may take to answer in the stateless era. 0
+	// means 15 minutes.
 	StateTTL time.Duration
+	// AnswerTimeout is how long the client of a session may take to answer a
+	// question: people fill in forms, and models think. Then the question is
+	// withdrawn, and its handler gets an error that wraps
+	// context.DeadlineExceeded; with a context of its own, a handler can wait
+	// for less. 0 means 15 minutes.
+	AnswerTimeout time.Duration
 	// MaxRounds bounds how often one exchange may ask. 0 means 16.
 	MaxRounds int
 	// ChangeWindow is how long changes are gathered before clients are

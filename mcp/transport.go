@@ -40,7 +40,8 @@ type Conn interface {
 // values of the context that RoundTrip got.
 type Receiver interface {
 	// Notification takes notifications in order. It must not block for long:
-	// nothing is read in the meantime.
+	// nothing is read in the meantime. Those that cancel a request have had
+	// their effect already.
 	Notification(ctx context.Context, m *jsonrpc.Message)
 	// Request answers a request of the server. It is called on a goroutine of
 	// its own; ctx ends when the server withdraws the request, or with the

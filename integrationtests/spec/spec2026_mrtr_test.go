@@ -326,7 +326,7 @@ func TestSpec2026QuestionForms(t *testing.T) {
 	w := rawly(t, everything(), nil)
 	for tool, want := range map[string]string{
 		"visit": `{"method":"elicitation/create","params":{"mode":"url","message":"Go there","url":"https://example.com/x"}}`,
-		"roots": `{"method":"roots/list"}`,
+		"roots": `{"method":"roots/list","params":{}}`,
 		"think": `"maxTokens":10`,
 		"ask":   `"mode":"form","message":"Who?","requestedSchema":{`,
 	} {

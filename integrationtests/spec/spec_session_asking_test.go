@@ -1,12 +1,16 @@
 package spec_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -246,6 +250,91 @@ func TestSessionVisitIsToldToBeOver(t *testing.T) {
 		visit := sessField(t, question[0], "params", "elicitationId")
 		got := w.say(`{"jsonrpc":"2.0","id":` + sessField(t, question[0], "id") + `,"result":{"action":"accept"}}`)
 		sessWant(t, "accepted", got, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":`+visit+`}}`, `~"id":1,"result"`)
+	})
+}
+
+// Spec: 2025-11-25 basic/lifecycle#timeouts.
+//
+// A question that the client does not answer is withdrawn after AnswerTimeout, and
+// its handler gets an error that says so.
+func TestSessionQuestionsEnd(t *testing.T) {
+	for method, name := range map[string]string{mcp.MethodElicit: "elicit", mcp.MethodSample: "sample", mcp.MethodRoots: "roots"} {
+		for _, limit := range []time.Duration{0, time.Minute} {
+			synctest.Test(t, func(t *testing.T) {
+				w := new(sessWire)
+				w.send = mcptest.Raw(t, &mcptest.Transport{Handler: sessServer(), Serve: &mcp.ServeOptions{Logger: mcptest.Quiet(), AnswerTimeout: limit}}, w.receive)
+				w.say(sessInit("2025-11-25", sessAll), sessReady)
+				asked := time.Now()
+				question := w.say(sessCall("1", name))
+				sessWant(t, "question", question, `~"method":"`+method+`"`)
+				within := cmp.Or(limit, 15*time.Minute)
+				<-time.NewTimer(within - time.Since(asked) - time.Nanosecond).C
+				synctest.Wait()
+				sessWant(t, "before its time", w.take())
+				<-time.NewTimer(time.Second).C
+				synctest.Wait()
+				reason := fmt.Sprintf("the client did not answer %s within %s, the AnswerTimeout of mcp.ServeOptions", method, within)
+				sessWant(t, "in time", w.take(),
+					`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+sessField(t, question[0], "id")+`,"reason":"`+reason+`"}}`,
+					`~"text":"`+reason+`"}],"isError":true`)
+				sessWant(t, "too late", w.say(`{"jsonrpc":"2.0","id":`+sessField(t, question[0], "id")+`,"result":{}}`))
+			})
+		}
+	}
+}
+
+// Spec: 2025-11-25 basic#responses.
+//
+// An answer under the number of the question as a string is taken for the answer.
+func TestSessionAnswerUnderAString(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		w := new(sessWire)
+		w.send = mcptest.Raw(t, &mcptest.Transport{Handler: sessServer(), Serve: &mcp.ServeOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))}}, w.receive)
+		w.say(sessInit("2025-11-25", sessAll), sessReady)
+		id := sessField(t, w.say(sessCall("1", "roots"))[0], "id")
+		sessWant(t, "another number", w.say(`{"jsonrpc":"2.0","id":"`+id+`0","result":{"roots":[]}}`))
+		sessWant(t, "no number", w.say(`{"jsonrpc":"2.0","id":"x`+id+`","result":{"roots":[]}}`))
+		sessWant(t, "as a string", w.say(`{"jsonrpc":"2.0","id":"`+id+`","result":{"roots":[]}}`), `~0 roots`)
+		if !strings.Contains(log.String(), `asked=`+id+` answered="\"`+id+`\""`) {
+			t.Errorf("the log does not name both: %s", log.String())
+		}
+	})
+}
+
+// Spec: 2025-11-25 basic/utilities/cancellation#implementation-notes.
+//
+// Both sides log why the other one cancels.
+func TestCancellationReasonsAreLogged(t *testing.T) {
+	logger := func(b *strings.Builder) *slog.Logger {
+		return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		w := new(sessWire)
+		w.send = mcptest.Raw(t, &mcptest.Transport{Handler: sessServer(), Serve: &mcp.ServeOptions{Logger: logger(&log)}}, w.receive)
+		w.say(sessInit("2025-11-25", sessAll), sessReady, sessCall("7", "wait"))
+		w.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"out of patience"}}`)
+		if want := `id=7 reason="out of patience"`; !strings.Contains(log.String(), want) {
+			t.Errorf("the server logs\n%swant %s", log.String(), want)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		f := &sessFake{}
+		f.on = sessOpens("2025-11-25", sessEverything, nil)
+		c, err := client.Connect(t.Context(), f, &client.Options{Revisions: sessRevisions, Logger: logger(&log)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.tell(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q","reason":"no longer needed"}}`)
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		f.running.Wait()
+		if want := `id="\"q\"" reason="no longer needed"`; !strings.Contains(log.String(), want) {
+			t.Errorf("the client logs\n%swant %s", log.String(), want)
+		}
 	})
 }
 

@@ -73,6 +73,25 @@ func (t *Table) Resolve(response *jsonrpc.Message) bool {
 	return ok
 }
 
+// Settle is Resolve for peers that turn the numbers of IDs into strings: an answer
+// to "1" also settles the call 1. It returns the ID of the call.
+func (t *Table) Settle(response *jsonrpc.Message) (jsonrpc.ID, bool) {
+	if t.Resolve(response) {
+		return response.ID, true
+	}
+	text := response.ID.String()
+	if len(text) < 3 || text[0] != '"' {
+		return response.ID, false
+	}
+	id, err := jsonrpc.ParseID([]byte(text[1 : len(text)-1]))
+	if err != nil {
+		return response.ID, false
+	}
+	meant := *response
+	meant.ID = id
+	return id, t.Resolve(&meant)
+}
+
 // Close ends every call in flight with err and makes new ones fail with it.
 // Only the first Close has an effect.
 func (t *Table) Close(err error) {

@@ -66,7 +66,7 @@ func (c *Conversation) Receive(ctx context.Context, m *jsonrpc.Message, bad erro
 		c.front(ctx, m).Receive(ctx, m, d.Out, d.Sender)
 	case m.Kind == jsonrpc.Request:
 		c.request(ctx, m, d)
-	case c.inflight.notice(m, c.seen):
+	case c.inflight.notice(m, c.seen, c.opts.Logger):
 	case d.Queue == nil:
 		c.front(ctx, m).Receive(ctx, m, nil, d.Sender)
 	default:

@@ -112,8 +112,12 @@ func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, togethe
 		if !calls.Resolve(m) {
 			in.ignore(m, mcp.DropUnasked, errNotAsked)
 		}
-	case m.Method == mcp.NoteCancelled && endsListen(m, calls):
-	case !in.asked.notice(m, in.Seen):
+	case m.Method == mcp.NoteCancelled:
+		if !endsListen(m, calls) {
+			in.asked.notice(m, in.Seen, nil)
+		}
+		in.Receiver.Notification(calls.Context(), m) // it logs the reason
+	case !in.asked.notice(m, in.Seen, nil):
 		in.Receiver.Notification(calls.Context(), m)
 	}
 }

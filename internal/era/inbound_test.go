@@ -85,8 +85,8 @@ func TestInbound(t *testing.T) {
 		{"a malformed notification", `{"jsonrpc":"2.0","method":"n/x","params":1}`, `ignored "n/x"`},
 		{"a request", `{"jsonrpc":"2.0","id":7,"method":"q"}`, said + `"result":{"to":"q"}}`},
 		{"a malformed request", `{"jsonrpc":"2.0","id":7,"method":"q","params":1}`, said + `"error":{"code":-32602,"message":"params must be a JSON object"}}`},
-		{"the end of a subscription", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, "subscription 2 ended"},
-		{"the end of a request that is over", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, ""},
+		{"the end of a subscription", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, "subscription 2 ended; notified of notifications/cancelled"},
+		{"the end of a request that is over", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, "notified of notifications/cancelled"},
 		{
 			"a batch", `[{"jsonrpc":"2.0","id":7,"method":"q"},{"jsonrpc":"2.0","method":"n/x"},{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":8,"method":"q"},5]`,
 			`notified of n/x; answer to 1; said [{"jsonrpc":"2.0","id":7,"result":{"to":"q"}},{"jsonrpc":"2.0","id":8,"result":{"to":"q"}}]; ignored `,

@@ -2,6 +2,8 @@ package era
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/tap"
@@ -97,12 +99,12 @@ func (f *inFlight) cancelListens() {
 	}
 }
 
-// notice handles a notification that cancels a request, and reports whether m
-// was one. Malformed ones, and those for a request that is not being served, are
-// only recorded as dropped.
+// notice handles a notification that cancels a request, logs the reason to log,
+// which may be nil, and reports whether m was one. Malformed ones, and those for a
+// request that is not being served, are only recorded as dropped.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#error-handling.
-func (f *inFlight) notice(m *jsonrpc.Message, seen *tap.Conn) bool {
+func (f *inFlight) notice(m *jsonrpc.Message, seen *tap.Conn, log *slog.Logger) bool {
 	var (
 		id    jsonrpc.ID
 		cause error
@@ -127,6 +129,18 @@ func (f *inFlight) notice(m *jsonrpc.Message, seen *tap.Conn) bool {
 		seen.Drop(mcp.Received, mcp.DropMalformed, m.Method, bad)
 	case !f.cancel(id, cause):
 		seen.Drop(mcp.Received, mcp.DropNoCall, m.Method, nil)
+	case log != nil:
+		// Spec: 2026-07-28 basic/patterns/cancellation#implementation-notes.
+		log.Debug("the client cancelled a request", "id", id.String(), "reason", Brief(cause.Error()))
 	}
 	return true
+}
+
+// Brief returns the beginning of a peer's words, for a line of a log.
+func Brief(words string) string {
+	const most = 256 // bytes
+	if len(words) <= most {
+		return words
+	}
+	return strings.ToValidUTF8(words[:most], "") + "…"
 }

@@ -22,6 +22,7 @@ func WithDefaults(opts *mcp.ServeOptions) mcp.ServeOptions {
 	setDefault(&d.MaxDepth, jsonrpc.DefaultMaxDepth)
 	setDefault(&d.MaxInFlight, 1024)
 	setDefault(&d.StateTTL, 15*time.Minute)
+	setDefault(&d.AnswerTimeout, 15*time.Minute)
 	setDefault(&d.MaxRounds, 16)
 	setDefault(&d.ChangeWindow, 10*time.Millisecond)
 	setDefault(&d.DrainTimeout, time.Second)

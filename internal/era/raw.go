@@ -48,8 +48,8 @@ func lowerRawQuestion(q mcp.InputRequest, raw json.RawMessage, f *revision.Facts
 	}
 	bare := withoutReserved(checked)
 	if _, same := typed.Params.(json.RawMessage); same { // roots
-		q.Params = nil
-		if isObject(bare) && len(trimObject(bare)) > 0 {
+		q.Params = noParams
+		if isObject(bare) {
 			q.Params = bare
 		}
 		return q

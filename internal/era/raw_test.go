@@ -50,7 +50,7 @@ func TestRawQuestionsAreLowered(t *testing.T) {
 			"what another hop said", mcp.Revision20251125, mcp.MethodSample,
 			`{"messages":[],"maxTokens":1,"_meta":{"progressToken":7,"com.example/k":1.0}}`, `{"messages":[],"maxTokens":1,"_meta":{"com.example/k":1.0}}`,
 		},
-		{"roots", mcp.Revision20241105, mcp.MethodRoots, `{"_meta":{"progressToken":7}}`, `null`},
+		{"roots", mcp.Revision20241105, mcp.MethodRoots, `{"_meta":{"progressToken":7}}`, `{}`},
 		{"roots with more", mcp.Revision20260728, mcp.MethodRoots, `{"x":1.0}`, `{"x":1.0}`},
 	}
 	for _, tt := range tests {

@@ -91,9 +91,12 @@ func Inline(m *jsonrpc.Message) bool {
 func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, sender Sender) {
 	switch m.Kind {
 	case jsonrpc.Response:
-		if !s.calls.Resolve(m) {
-			s.opts.Logger.DebugContext(ctx, "answer to a question that was not asked", "id", m.ID)
+		if id, ok := s.calls.Settle(m); !ok {
+			s.opts.Logger.DebugContext(ctx, "answer to a question that was not asked", "id", m.ID.String())
 			s.seen.Drop(mcp.Received, mcp.DropUnasked, "", nil)
+		} else if id != m.ID {
+			s.opts.Logger.WarnContext(ctx, "the client answered under an ID of another type; taken for the one it was asked under",
+				"asked", id.String(), "answered", m.ID.String())
 		}
 		return
 	case jsonrpc.Notification:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -66,7 +67,27 @@ func (b *sessionBack) Input(ctx context.Context, questions ...mcp.InputRequest) 
 	return answers, errors.Join(errs...)
 }
 
+// unansweredError is the cause of a question's context once the client has had its
+// time.
+type unansweredError struct {
+	method string
+	within time.Duration
+}
+
+func (e *unansweredError) Error() string {
+	return fmt.Sprintf("the client did not answer %s within %s, the AnswerTimeout of mcp.ServeOptions", e.method, e.within)
+}
+
+func (e *unansweredError) Unwrap() error { return context.DeadlineExceeded }
+
+// ask puts one question to the client, and withdraws it if there is no answer in
+// time.
+//
+// Spec: 2025-11-25 basic/lifecycle#timeouts.
 func (b *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMessage, error) {
+	limit := b.session.opts.AnswerTimeout
+	ctx, expire := context.WithTimeoutCause(ctx, limit, &unansweredError{q.Method, limit})
+	defer expire()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := context.AfterFunc(b.ctx, func() { cancel(context.Cause(b.ctx)) }) //nolint:contextcheck // the request may end before ctx
@@ -91,6 +112,7 @@ func (b *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMess
 	}
 	answer, err := call.Wait(ctx)
 	if err != nil {
+		b.log.DebugContext(ctx, "question withdrawn", "method", q.Method, "id", call.ID.String(), "reason", err)
 		b.withdraw(ctx, call.ID, err)
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func (c *SessionClient) once(ctx context.Context, o *Outgoing) (json.RawMessage,
 	if err != nil {
 		return nil, err
 	}
-	m := &jsonrpc.Message{Kind: jsonrpc.Request, ID: c.IDs.Next(), Method: o.Method, Params: withMeta(o.Params, meta)}
+	m := &jsonrpc.Message{Kind: jsonrpc.Request, ID: c.IDs.Next(), Method: o.Method, Params: withMeta(orEmpty(o.Params), meta)}
 	if o.Sent != nil {
 		o.Sent(m.ID)
 	}

@@ -74,9 +74,15 @@ func lowerQuestion(q mcp.InputRequest, f *revision.Facts, c *mcp.ClientCapabilit
 		q.Params = lowerSample(p, f, c)
 	case json.RawMessage:
 		return lowerRawQuestion(q, p, f, c)
+	case nil:
+		q.Params = noParams
 	}
 	return q
 }
+
+// noParams are the params of a question that has none. They may be absent, but
+// some clients, such as those of go-sdk 1.8, cannot read a question without them.
+var noParams = json.RawMessage("{}")
 
 func lowerElicit(p *mcp.ElicitParams, f *revision.Facts) *mcp.ElicitParams {
 	c := *p
