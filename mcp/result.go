@@ -33,7 +33,9 @@ const (
 type CacheFields struct {
 	// TTLMs is how long the result stays fresh, in milliseconds. nil means
 	// the server's default, which is 0 unless it was configured.
-	TTLMs      *int64     `json:"ttlMs,omitzero"`
+	// A negative value is sent as 0.
+	TTLMs *int64 `json:"ttlMs,omitzero"`
+	// CacheScope is sent as CachePrivate unless it is CachePublic.
 	CacheScope CacheScope `json:"cacheScope,omitzero"`
 }
 

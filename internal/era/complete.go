@@ -62,14 +62,15 @@ func nameMeta(i *mcp.Implementation) mcp.Meta {
 	return mcp.Meta{mcp.MetaServerInfo: text}
 }
 
-// cacheable fills in the cache hints that some results must have.
+// cacheable fills in the cache hints that some results must have. Hints that are
+// none, such as those of another server, become the careful ones.
 //
 // Spec: 2026-07-28 server/utilities/caching#cacheable-results.
 func cacheable(c *mcp.CacheFields) {
 	if c.TTLMs == nil || *c.TTLMs < 0 {
 		c.TTLMs = new(int64)
 	}
-	if c.CacheScope == "" {
+	if c.CacheScope != mcp.CachePublic {
 		c.CacheScope = mcp.CachePrivate
 	}
 }

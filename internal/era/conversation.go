@@ -157,7 +157,7 @@ func (c *Conversation) facts(ctx context.Context) *revision.Facts {
 	if f := c.session.Facts(); f != nil {
 		return f
 	}
-	if newest := revision.Newest(c.handler.Describe(ctx, nil).Revisions); len(newest) > 0 {
+	if newest := revision.Newest(Revisions(ctx, c.handler, c.opts.Logger)); len(newest) > 0 {
 		return revision.Of(newest[0])
 	}
 	return revision.Of(revision.Newest(nil)[0])

@@ -98,3 +98,42 @@ func TestCaseVariants(t *testing.T) {
 		}
 	}
 }
+
+// Results that are JSON already, such as those of middleware or of another server,
+// get the cache hints that they must have, and wrong ones are corrected.
+//
+// Spec: 2026-07-28 server/utilities/caching#cacheable-results.
+func TestCacheHintsOfRawResults(t *testing.T) {
+	results := map[string]string{
+		mcp.MethodListTools: `"tools":[]`, mcp.MethodListPrompts: `"prompts":[]`, mcp.MethodListResources: `"resources":[]`,
+		mcp.MethodListTemplates: `"resourceTemplates":[]`, mcp.MethodReadResource: `"contents":[]`,
+	}
+	hints := []struct{ has, ttl, scope string }{
+		{``, `0`, `"private"`},
+		{`,"ttlMs":-5`, `0`, `"private"`},
+		{`,"ttlMs":null,"cacheScope":null`, `0`, `"private"`},
+		{`,"ttlMs":5,"cacheScope":"everybody"`, `5`, `"private"`},
+		{`,"cacheScope":"public"`, `0`, `"public"`},
+		{`,"ttlMs":5,"cacheScope":"public"`, `5`, `"public"`},
+	}
+	f := form{facts: revision.Of(mcp.Revision20260728), by: new(naming).brief(&mcp.Implementation{Name: "s", Version: "1"})}
+	for method, members := range results {
+		for _, hint := range hints {
+			raw := json.RawMessage("{" + members + hint.has + "}")
+			var decoded map[string]any
+			if err := wire.Unmarshal(raw, &decoded); err != nil {
+				t.Fatal(err)
+			}
+			for _, result := range []any{raw, decoded} {
+				got, err := f.result(method, result)
+				doc, _ := got.(json.RawMessage)
+				if ttl, scope := string(wire.Find(doc, "ttlMs")), string(wire.Find(doc, "cacheScope")); err != nil || ttl != hint.ttl || scope != hint.scope {
+					t.Errorf("%s: %s became %s, %v; want ttlMs %s and cacheScope %s", method, raw, doc, err, hint.ttl, hint.scope)
+				}
+			}
+		}
+		if got, err := f.result(method, json.RawMessage("{"+members+`,"ttlMs":"5"}`)); err == nil {
+			t.Errorf("%s: a ttlMs that is no number became %s", method, got)
+		}
+	}
+}

@@ -76,3 +76,41 @@ func TestPanicInWatch(t *testing.T) {
 	s.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`), out, Sender{})
 	refused(t, out)
 }
+
+// undescribed is a handler whose Describe fails.
+type undescribed struct {
+	handing
+	panics bool
+}
+
+func (u undescribed) Describe(context.Context, *mcp.Peer) *mcp.Description {
+	if u.panics {
+		panic("describe")
+	}
+	return nil
+}
+
+// A handler that cannot say what it offers fails each request, in both eras, and
+// does not end the process.
+func TestDescribeFails(t *testing.T) {
+	for _, h := range []mcp.Handler{undescribed{panics: true}, undescribed{}} {
+		opts := mcp.ServeOptions{Logger: slog.New(slog.DiscardHandler)}
+		s, err := NewStateless(h, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := NewConversation(h, opts, s, new(keeper), nil)
+		for _, frame := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`,
+			`{"jsonrpc":"2.0","id":3,"method":"ping"}`,
+		} {
+			out := new(keeper)
+			m := decode(t, frame)
+			c.front(t.Context(), m).Receive(t.Context(), m, out, Sender{})
+			refused(t, out)
+		}
+		c.Receive(t.Context(), decode(t, `{"jsonrpc":"2.0","method":"n/x"}`), nil, new(Delivery))
+		c.Close(jsonrpc.ErrClosed)
+	}
+}

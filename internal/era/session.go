@@ -128,21 +128,28 @@ func (s *Session) descriptor(ctx context.Context, m *jsonrpc.Message, sender Sen
 	if facts != nil {
 		return descriptorOf(m, facts)
 	}
-	offered := s.describe(ctx, sender).Revisions
-	if m.Method == mcp.MethodInitialize || m.Method == mcp.MethodPing && len(revision.Session(offered)) > 0 {
+	desc, err := s.describe(ctx, sender)
+	if err != nil {
+		return nil, err
+	}
+	if m.Method == mcp.MethodInitialize || m.Method == mcp.MethodPing && len(revision.Session(desc.Revisions)) > 0 {
 		return descriptorOf(m, revision.Default(nil, false))
 	}
-	return nil, Unopened(m, offered)
+	return nil, Unopened(m, desc.Revisions)
 }
 
 // configure serves a request that opens the session or changes its state.
 func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Method, back *sessionBack, sender Sender) (any, error) {
-	if !s.describe(ctx, sender).Capabilities.Has(d.Capability) {
+	desc, err := s.describe(ctx, sender)
+	if err != nil {
+		return nil, err
+	}
+	if !desc.Capabilities.Has(d.Capability) {
 		return nil, &mcp.MethodNotFoundError{Method: m.Method}
 	}
 	switch m.Method {
 	case mcp.MethodInitialize:
-		return s.initialize(ctx, m, sender)
+		return s.initialize(m, sender, desc)
 	case mcp.MethodPing:
 		return struct{}{}, nil
 	case mcp.MethodSetLevel:
@@ -158,16 +165,15 @@ func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Meth
 var errInitialized = jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is already initialized")
 
 // describe asks the handler what it offers to the sender of a message.
-func (s *Session) describe(ctx context.Context, sender Sender) *mcp.Description {
+func (s *Session) describe(ctx context.Context, sender Sender) (*mcp.Description, error) {
 	peer := sender.peer()
-	return s.handler.Describe(ctx, &peer)
+	return described(ctx, s.handler, &peer, s.opts.Logger)
 }
 
 // initialize negotiates the revision: the one the client asks for, or else the newest.
 //
 // Spec: 2025-11-25 basic/lifecycle#version-negotiation.
-func (s *Session) initialize(ctx context.Context, m *jsonrpc.Message, sender Sender) (any, error) {
-	desc := s.describe(ctx, sender)
+func (s *Session) initialize(m *jsonrpc.Message, sender Sender, desc *mcp.Description) (any, error) {
 	offered := revision.Session(desc.Revisions)
 	if len(offered) == 0 {
 		return nil, NoInitialize(m, desc.Revisions)

@@ -74,7 +74,10 @@ func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *stateles
 	meta, x := readMeta(m), newExchange(m, sender.Seen)
 	x.Mirrored, x.Back, back.peer = sender.Mirrored, back, &x.Peer
 	x.Peer = sender.peer()
-	desc := s.handler.Describe(ctx, &x.Peer)
+	desc, err := described(ctx, s.handler, &x.Peer, s.opts.Logger)
+	if err != nil {
+		return nil, nil, err
+	}
 	facts, err := meta.facts(desc.Revisions)
 	if err == nil {
 		back.facts, x.Peer.Revision = facts, facts.Revision
@@ -254,7 +257,7 @@ func rescue(ctx context.Context, h mcp.Handler, method string, log *slog.Logger,
 	if p == nil {
 		return
 	}
-	if h.Describe(ctx, nil).CrashOnPanic {
+	if crashes(ctx, h) {
 		crash(p)
 	}
 	log.ErrorContext(ctx, "handler panicked", "method", method, "panic", p, "stack", string(debug.Stack()))

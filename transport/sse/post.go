@@ -21,7 +21,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 		http.Error(w, "no such stream; open one with GET", http.StatusNotFound)
 		return
 	}
-	if err := httpserve.CheckVersion(r, h.handler.Describe(r.Context(), nil).Revisions); err != nil {
+	if err := httpserve.CheckVersion(r, era.Revisions(r.Context(), h.handler, h.opts.Logger)); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func (h *Handler) revisions(ctx context.Context) []mcp.Revision {
-	return h.handler.Describe(ctx, nil).Revisions
+	return era.Revisions(ctx, h.handler, h.opts.Logger)
 }
 
 // hasSessions reports whether the server speaks a revision with sessions.
