@@ -37,9 +37,15 @@ func (s *Server) conceal(ctx context.Context, x *mcp.Exchange, err error) error 
 	if isProtocolError(err) || isEnd(ctx, err) || errors.Is(err, mcp.ErrResourceNotFound) {
 		return err
 	}
-	var declined *DeclinedError
-	if errors.As(err, &declined) {
+	var (
+		declined *DeclinedError
+		misfit   *misfitError
+	)
+	switch {
+	case errors.As(err, &declined):
 		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", declined)
+	case errors.As(err, &misfit):
+		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", misfit)
 	}
 	s.log.ErrorContext(ctx, "request failed", "method", x.Method, "id", x.ID.String(), "error", err)
 	return errInternal()

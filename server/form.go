@@ -234,6 +234,9 @@ func readForm[T any](f *form, key string, raw json.RawMessage) (any, error) {
 	if len(bytes.TrimSpace(content)) == 0 {
 		content = json.RawMessage("{}")
 	}
+	if !isObject(content) {
+		return nil, mcp.InvalidParams("answer to %q: content must be an object", key)
+	}
 	full, err := f.schema.WithDefaults(content)
 	if err == nil {
 		err = f.schema.Validate(full)
@@ -243,7 +246,20 @@ func readForm[T any](f *form, key string, raw json.RawMessage) (any, error) {
 		err = wire.Unmarshal(full, &v)
 	}
 	if err != nil {
-		return nil, mcp.InvalidParams("answer to %q: %v", key, err)
+		return nil, &misfitError{key, err}
 	}
 	return v, nil
+}
+
+// misfitError says that what a user filled in does not fit the form. It is no error
+// of the request that asked, so the tool fails, and its model can go on.
+//
+// Spec: 2026-07-28 client/elicitation#form-mode-security (3).
+type misfitError struct {
+	key    string
+	reason error
+}
+
+func (e *misfitError) Error() string {
+	return fmt.Sprintf("the answer to the form %q does not fit it: %v", e.key, e.reason)
 }

@@ -18,8 +18,9 @@ import (
 // return their errors: if one is an *mcp.InputRequired, that is how the
 // question reaches a client that cannot be asked in place. If the client has
 // not declared the capability for a question, the error is an
-// *mcp.MissingCapabilityError; if an answer does not fit its question, it is an
-// *mcp.InvalidParamsError.
+// *mcp.MissingCapabilityError; if an answer is malformed, it is an
+// *mcp.InvalidParamsError. What is filled into a form but does not fit it is an
+// ordinary error that names the form, so a tool fails with a result that says so.
 
 // ErrDeclined and ErrCancelled say that the user did not answer. The error that
 // a handler gets is a *DeclinedError, which wraps one of them.

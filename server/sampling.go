@@ -43,6 +43,10 @@ func SampleQuestion(key string, p *mcp.CreateMessageParams) Question {
 		return p, func(raw json.RawMessage) (any, error) {
 			result := new(mcp.CreateMessageResult)
 			err := readAnswer(key, raw, result)
+			// Spec: 2026-07-28 client/sampling#message-roles.
+			if err == nil && result.Role != mcp.RoleAssistant && result.Role != mcp.RoleUser {
+				err = mcp.InvalidParams("answer to %q: unknown role %q", key, shorten(string(result.Role)))
+			}
 			return result, err
 		}, nil
 	}}

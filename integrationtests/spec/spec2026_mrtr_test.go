@@ -164,16 +164,21 @@ func TestSpec2026ReadyMadeAnswers(t *testing.T) {
 }
 
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
-// Answers that do not fit their questions are invalid params; a value that is
-// not an answer at all counts as missing.
+// Malformed answers are invalid params, and a value that is not an answer at all
+// counts as missing. Where only the content does not fit the form, the tool fails.
 func TestSpec2026MalformedAnswers(t *testing.T) {
 	w := rawly(t, asker(), nil)
 	state := stateOfAsk(t, w)
 	for _, bad := range []string{
-		`{}`, `{"action":5}`, `{"action":"maybe"}`, `{"action":"accept"}`, `{"action":"accept","content":null}`,
-		`{"action":"accept","content":[]}`, `{"action":"accept","content":{}}`, `{"action":"accept","content":{"city":5}}`,
+		`{}`, `{"action":5}`, `{"action":"maybe"}`, `{"action":"accept","content":null}`, `{"action":"accept","content":[]}`,
 	} {
 		w.refused(`1`, frameWith(`1`, mcp.MethodCallTool, `"name":"ask",`+state+`,"inputResponses":{"one":`+bad+`,`+accept("two", "B")+`}`, metaWith(formCaps, "")), jsonrpc.CodeInvalidParams, "one")
+	}
+	for _, misfit := range []string{`{"action":"accept"}`, `{"action":"accept","content":{}}`, `{"action":"accept","content":{"city":5}}`} {
+		a, _ := w.exchange(`1`, frameWith(`1`, mcp.MethodCallTool, `"name":"ask",`+state+`,"inputResponses":{"one":`+misfit+`,`+accept("two", "B")+`}`, metaWith(formCaps, "")))
+		if !strings.Contains(a.raw, `"text":"the answer to the form \"one\" does not fit it: `) || !strings.Contains(a.raw, `"isError":true`) {
+			t.Errorf("%s: %s", misfit, a.raw)
+		}
 	}
 	for _, none := range []string{`5`, `null`, `"x"`, `[]`} {
 		a, _ := w.exchange(`1`, frameWith(`1`, mcp.MethodCallTool, `"name":"ask",`+state+`,"inputResponses":{"one":`+none+`,`+accept("two", "B")+`}`, metaWith(formCaps, "")))
