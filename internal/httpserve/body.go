@@ -5,8 +5,10 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"time"
+
+	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/httpcall"
 )
 
 // ErrLong says that a body is longer than its limit.
@@ -35,53 +37,101 @@ func isJSON(contentType string) bool {
 }
 
 // Body reads the body of a request. It fails with ErrLong when the body is longer
-// than limit bytes, and with another error when it did not arrive completely
-// within timeout.
-func Body(w http.ResponseWriter, r *http.Request, limit int64, timeout time.Duration) ([]byte, error) {
+// than limit bytes, with ErrBusy when there is no room for it in m, and with another
+// error when it did not arrive completely within timeout. Unless it fails, somebody
+// must call Release of the Hold, which is nil for a small body. from is who sends it.
+func Body(w http.ResponseWriter, r *http.Request, from *era.Sender, m *Memory, limit int64, timeout time.Duration) ([]byte, *Hold, error) {
 	if r.ContentLength > limit {
-		return nil, ErrLong
+		return nil, nil, ErrLong
 	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(timeout)) // not every writer supports deadlines
-	body, err := readAll(r.Body, r.ContentLength, limit)
-	if err != nil {
-		return nil, err // the deadline stays, so that net/http does not wait for the rest of the body
+	b := bodyReader{memory: m, client: sharer(from), limit: limit}
+	if err := b.readAll(r.Body, r.ContentLength); err != nil {
+		b.hold.Release()
+		return nil, nil, err // the deadline stays, so that net/http does not wait for the rest of the body
 	}
 	_ = rc.SetReadDeadline(time.Time{}) // net/http reads on to notice when the client is gone
 	r.Body = http.NoBody
-	requestOf(w).Body(body)
-	return body, nil
+	requestOf(w).Body(b.body)
+	return b.body, b.hold, nil
+}
+
+// sharer names a client of Memory.
+func sharer(s *era.Sender) string {
+	switch {
+	case s.Principal != "":
+		return "principal " + s.Principal
+	case httpcall.IsLoopback(s.Source):
+		return ""
+	}
+	return s.Source
+}
+
+// bodyReader is a body that arrives.
+type bodyReader struct {
+	memory *Memory
+	client string
+	limit  int64
+	body   []byte
+	hold   *Hold
 }
 
 // readAll reads a body into a buffer of the announced length, which is negative
 // when it is not known. To keep a sender that announces much and sends little
-// from taking much memory, the buffer never has more than 8 KiB or 16 times what
-// has arrived. A body longer than limit fails with ErrLong, whatever was announced.
-func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
+// from taking much memory, the buffer never has more than 8 KiB, or four times what
+// has arrived, or twice if that is more than 1 MiB. A body longer than the limit fails
+// with ErrLong, whatever was announced.
+func (b *bodyReader) readAll(r io.Reader, announced int64) error {
 	whole := 512
 	if announced >= 0 {
 		whole = int(announced) + 1 // one more byte, for the read that returns io.EOF
 	}
-	body := make([]byte, 0, min(whole, 8<<10))
+	b.body = make([]byte, 0, min(whole, 8<<10))
 	for {
-		n, err := r.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		if int64(len(body)) > limit {
-			return nil, ErrLong
+		n, err := r.Read(b.body[len(b.body):cap(b.body)])
+		b.body = b.body[:len(b.body)+n]
+		if int64(len(b.body)) > b.limit {
+			return ErrLong
 		}
 		if errors.Is(err, io.EOF) {
-			return body, nil
+			return nil
 		}
 		if err != nil {
-			return body, err
+			return err
 		}
-		if len(body) < cap(body) {
+		if len(b.body) < cap(b.body) {
 			continue
 		}
-		more := len(body)
-		if whole > len(body) {
-			more = min(whole, 16*len(body)) - len(body)
+		if err := b.grow(whole); err != nil {
+			return err
 		}
-		body = slices.Grow(body, more)
 	}
+}
+
+// grow makes room for more of a body.
+func (b *bodyReader) grow(whole int) error {
+	arrived := len(b.body)
+	factor := 4
+	if arrived >= 1<<20 {
+		factor = 2
+	}
+	size := 2 * arrived
+	if whole > arrived {
+		size = min(whole, factor*arrived)
+	}
+	if size > smallBody {
+		more := size
+		if b.hold != nil {
+			more -= cap(b.body)
+		}
+		var ok bool
+		if b.hold, ok = b.memory.take(b.hold, b.client, int64(more)); !ok {
+			return ErrBusy
+		}
+	}
+	bigger := make([]byte, arrived, size)
+	copy(bigger, b.body)
+	b.body = bigger
+	return nil
 }

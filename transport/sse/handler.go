@@ -27,6 +27,8 @@ type Options struct {
 	MaxPerClient int
 	Rate         float64
 	Burst        int
+	// MaxBytesInFlight is as in streamable.Options.
+	MaxBytesInFlight int64
 	// ReadTimeout is how long the body of a POST may take to arrive, and
 	// WriteTimeout how long a client may take to accept one message. 0 means
 	// 30 seconds.
@@ -70,6 +72,7 @@ type Handler struct {
 	opts    Options
 	guard   *httpserve.Guard
 	limits  *httpserve.Limits
+	memory  *httpserve.Memory
 	seen    *tap.Conn // for requests that belong to no stream
 
 	mu      sync.Mutex
@@ -94,7 +97,8 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	return &Handler{
 		handler: h, opts: o, guard: guard,
 		limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), streams: map[string]*connection{},
-		seen: tap.Serving(o.ServeOptions),
+		memory: httpserve.NewMemory(o.MaxBytesInFlight),
+		seen:   tap.Serving(o.ServeOptions),
 	}, nil
 }
 
@@ -111,6 +115,7 @@ func (h *Handler) Close(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() { // ends with the last stream; all of them were just cancelled
 		h.busy.Wait()
+		h.memory.Close()
 		close(done)
 	}()
 	select {

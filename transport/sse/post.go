@@ -30,13 +30,14 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 		http.Error(w, err.Error(), http.StatusUnsupportedMediaType)
 		return
 	}
-	body, status := h.body(w, r)
+	body, hold, status := h.body(w, r, &sender)
 	if status != 0 {
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
+	defer hold.Release()
 	sender.SessionID = c.id
-	switch err := c.take(body, sender); {
+	switch err := c.take(body, hold, sender); {
 	case errors.Is(err, errEnded):
 		http.Error(w, err.Error(), http.StatusNotFound)
 	case err != nil:
@@ -74,24 +75,31 @@ func (h *Handler) connOf(r *http.Request) *tap.Conn {
 }
 
 // body reads the request's body. It returns a status other than 0 when the body is
-// too long, or does not arrive in time.
-func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
-	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
+// too long, does not arrive in time, or there is no room for it.
+func (h *Handler) body(w http.ResponseWriter, r *http.Request, from *era.Sender) ([]byte, *httpserve.Hold, int) {
+	body, hold, err := httpserve.Body(w, r, from, h.memory, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
 	case errors.Is(err, httpserve.ErrLong):
-		return nil, http.StatusRequestEntityTooLarge
+		return nil, nil, http.StatusRequestEntityTooLarge
+	case errors.Is(err, httpserve.ErrBusy):
+		w.Header().Set("Retry-After", "1")
+		return nil, nil, http.StatusServiceUnavailable
 	case err != nil:
-		return nil, http.StatusBadRequest
+		return nil, nil, http.StatusBadRequest
 	}
-	return body, 0
+	return body, hold, 0
 }
 
 // take serves the messages in a body. An error says why the body as a whole is
 // refused. Each request runs on a goroutine of its own, which ends with the stream
 // at the latest.
-func (c *connection) take(body []byte, sender era.Sender) error {
+func (c *connection) take(body []byte, hold *httpserve.Hold, sender era.Sender) error {
 	d := &era.Delivery{Out: c, Sender: sender, Start: func(r *era.Request) bool {
-		c.requests.Go(func() { r.Serve(sender) }) // ends with the request, which drain cancels and waits for
+		hold.Keep()
+		c.requests.Go(func() { // ends with the request, which drain cancels and waits for
+			defer hold.Release()
+			r.Serve(sender)
+		})
 		return true
 	}}
 	if jsonrpc.IsBatch(body) {

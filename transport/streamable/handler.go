@@ -30,6 +30,7 @@ type Handler struct {
 	stateless *era.Stateless
 	guard     *httpserve.Guard
 	limits    *httpserve.Limits
+	memory    *httpserve.Memory
 	sessions  *sessions
 	seen      *tap.Conn // for requests that belong to no session
 
@@ -54,7 +55,7 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst)}
+	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), memory: httpserve.NewMemory(o.MaxBytesInFlight)}
 	s.ctx, s.down = context.WithCancelCause(context.Background())
 	s.requests = map[*era.Context]struct{}{}
 	s.sessions, s.seen = newSessions(s), tap.Serving(o.ServeOptions)
@@ -77,6 +78,7 @@ func (h *Handler) Close(ctx context.Context) error {
 	go func() { // ends with the last request; all of them are cancelled
 		h.sessions.close()
 		h.busy.Wait()
+		h.memory.Close()
 		close(done)
 	}()
 	select {
@@ -168,13 +170,14 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 		h.refuse(w, status, jsonrpc.CodeInvalidRequest, err.Error())
 		return
 	}
-	body, status, err := h.body(w, r)
+	body, hold, status, err := h.body(w, r, &sender)
 	if err != nil {
 		h.refuse(w, status, jsonrpc.CodeInvalidRequest, err.Error())
 		return
 	}
+	defer hold.Release()
 	if jsonrpc.IsBatch(body) && h.hasSessions(r.Context()) {
-		h.sessions.batch(w, r, body, sender)
+		h.sessions.batch(w, r, body, hold, sender)
 		return
 	}
 	m, err := h.decoder.Decode(body)
@@ -188,7 +191,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 		h.serveStateless(w, r, m, version, sender)
 		return
 	}
-	h.sessions.post(w, r, m, sender)
+	h.sessions.post(w, r, m, hold, sender)
 }
 
 // answerable returns the ID with which a malformed message may be answered. The ID
@@ -214,15 +217,18 @@ func acceptable(r *http.Request) (int, error) {
 }
 
 // body reads the request's body. An error comes with the status to refuse it by.
-func (h *Handler) body(w http.ResponseWriter, r *http.Request) ([]byte, int, error) {
-	body, err := httpserve.Body(w, r, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
+func (h *Handler) body(w http.ResponseWriter, r *http.Request, from *era.Sender) ([]byte, *httpserve.Hold, int, error) {
+	body, hold, err := httpserve.Body(w, r, from, h.memory, int64(h.opts.MaxMessageBytes), h.opts.ReadTimeout)
 	switch {
 	case errors.Is(err, httpserve.ErrLong):
-		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the body is over the limit of %d bytes", h.opts.MaxMessageBytes)
+		return nil, nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the body is over the limit of %d bytes", h.opts.MaxMessageBytes)
+	case errors.Is(err, httpserve.ErrBusy):
+		w.Header().Set("Retry-After", "1")
+		return nil, nil, http.StatusServiceUnavailable, err
 	case err != nil:
-		return nil, http.StatusBadRequest, errors.New("the body did not arrive completely")
+		return nil, nil, http.StatusBadRequest, errors.New("the body did not arrive completely")
 	}
-	return body, 0, nil
+	return body, hold, 0, nil
 }
 
 // dropped counts the message of a refused POST as dropped, unless it is a request,

@@ -46,6 +46,13 @@ type Options struct {
 	Rate  float64
 	Burst int
 
+	// MaxBytesInFlight bounds the bodies of requests that arrive or are served at a
+	// time, of all clients together, in bytes; those of up to 64 KiB do not count. One
+	// client gets a quarter, unless it is on the loopback. What does not fit is refused
+	// with 503, to be sent again. 0 means 256 MiB; negative means no bound. When much
+	// of it was used, unused memory is returned to the system soon afterwards.
+	MaxBytesInFlight int64
+
 	// ReadTimeout is how long a request's body may take to arrive. 0 means 30
 	// seconds. For the header set http.Server.ReadHeaderTimeout.
 	ReadTimeout time.Duration

@@ -244,7 +244,7 @@ func (s *session) polling() bool {
 // the request has ended; otherwise when the response has.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
-func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, sender era.Sender) {
+func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, hold *httpserve.Hold, sender era.Sender) {
 	st, ok := s.begin()
 	if !ok {
 		s.owner.gone(w, m.ID)
@@ -268,7 +268,9 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 		return
 	}
 	left := st.attach(resp)
+	hold.Keep()
 	go func() { // ends with the request, which close cancels and waits for
+		defer hold.Release()
 		defer s.settle(st)
 		req.Serve(sender)
 	}()

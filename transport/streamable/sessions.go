@@ -126,7 +126,7 @@ func (ss *sessions) gone(w http.ResponseWriter, id jsonrpc.ID) {
 }
 
 // post serves one message of a session.
-func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, sender era.Sender) {
+func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, hold *httpserve.Hold, sender era.Sender) {
 	if m.Kind == jsonrpc.Request && m.Method == mcp.MethodInitialize && fieldSession.get(r.Header) == "" {
 		ss.initialize(w, r, m, sender)
 		return
@@ -147,7 +147,7 @@ func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Mess
 		return
 	}
 	if m.Kind == jsonrpc.Request {
-		s.serve(w, r, m, sender) //nolint:contextcheck // what a session serves outlives the HTTP request
+		s.serve(w, r, m, hold, sender) //nolint:contextcheck // what a session serves outlives the HTTP request
 		return
 	}
 	s.conversation.Receive(s.ctx, m, nil, &era.Delivery{Sender: sender}) //nolint:contextcheck // as above
@@ -310,7 +310,7 @@ func (ss *sessions) delete(w http.ResponseWriter, r *http.Request, sender era.Se
 // the batch has no requests.
 //
 // Spec: 2025-03-26 basic/transports#sending-messages-to-the-server (4).
-func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, sender era.Sender) {
+func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, hold *httpserve.Hold, sender era.Sender) {
 	if !ss.versionOK(w, r, jsonrpc.ID{}) {
 		return
 	}
@@ -325,10 +325,10 @@ func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, s
 		return
 	}
 	sender.SessionID = s.id
-	s.serveBatch(w, r, b, sender) //nolint:contextcheck // as above
+	s.serveBatch(w, r, b, hold, sender) //nolint:contextcheck // as above
 }
 
-func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batch, sender era.Sender) {
+func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batch, hold *httpserve.Hold, sender era.Sender) {
 	st, ok := s.begin()
 	if !ok {
 		s.owner.gone(w, jsonrpc.ID{})
@@ -342,7 +342,11 @@ func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batc
 	resp := s.owner.h.response(w, func(error) {})
 	defer resp.Close()
 	left := st.attach(resp)
-	go s.runBatch(b, st, sender) // ends with the batch, which close cancels and waits for
+	hold.Keep()
+	go func() { // ends with the batch, which close cancels and waits for
+		defer hold.Release()
+		s.runBatch(b, st, sender)
+	}()
 	s.carry(r, st, resp, left)
 }
 
