@@ -15,6 +15,7 @@ type serverMetadata struct {
 	Issuer        string `json:"issuer"`
 	Keys          string `json:"jwks_uri"`
 	Introspection string `json:"introspection_endpoint"`
+	whole         []byte
 }
 
 // discover finds the metadata of an issuer. A document of another issuer is
@@ -41,7 +42,7 @@ func (f *fetcher) metadata(ctx context.Context, at, issuer string) (*serverMetad
 	if err != nil {
 		return nil, err
 	}
-	m := new(serverMetadata)
+	m := &serverMetadata{whole: a.body}
 	if err := wire.Unmarshal(a.body, m); err != nil {
 		return nil, fmt.Errorf("%s is malformed: %w", at, err)
 	}

@@ -26,6 +26,7 @@ type Guard struct {
 	rules       *rules
 	proofs      *dpop.Verifier
 	nonces      *dpop.Nonces // nil if proofs need no nonce
+	relay       *relay
 	log         *slog.Logger
 }
 
@@ -51,6 +52,9 @@ func New(opts *Options) (*Guard, error) {
 		g.nonces = dpop.NewNonces(0)
 	}
 	g.proofs = dpop.NewVerifier(dpop.Options{Nonces: g.nonces})
+	if g.relay, err = newRelay(o.HTTP, o.AuthorizationServers[0]); err != nil {
+		return nil, err
+	}
 	g.metadata, err = newMetadata(&o)
 	return g, err
 }

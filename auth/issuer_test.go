@@ -216,7 +216,7 @@ func (i *issuer) guard(t testing.TB, change func(*auth.Options)) (*auth.Guard, *
 	log := new(journal)
 	o := auth.Options{
 		Resource: resource, AuthorizationServers: []string{i.url}, Verifier: i.jwt(t, nil), Scopes: []string{"mcp"},
-		Logger: log.logger(),
+		HTTP: i.client(), Logger: log.logger(),
 	}
 	if change != nil {
 		change(&o)

@@ -60,39 +60,54 @@ func (g *Guard) MetadataURL() string { return g.metadataURL }
 // public. Web pages of any origin may read it.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#authorization-server-location.
-func (g *Guard) Metadata() http.Handler { return http.HandlerFunc(g.serveMetadata) }
+func (g *Guard) Metadata() http.Handler {
+	return document(func(http.ResponseWriter, *http.Request) []byte { return g.metadata })
+}
 
-func (g *Guard) serveMetadata(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Access-Control-Allow-Origin", "*")
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		h.Set("Content-Type", "application/json")
-		h.Set("Cache-Control", "public, max-age=3600")
-		_, _ = w.Write(g.metadata) // if the client is gone, nothing is lost
-	case http.MethodOptions:
-		h.Set("Access-Control-Allow-Methods", "GET, HEAD")
-		h.Set("Access-Control-Allow-Headers", "*") // clients send MCP-Protocol-Version here, too
-		h.Set("Access-Control-Max-Age", "3600")
-		w.WriteHeader(http.StatusNoContent)
-	default:
-		h.Set("Allow", "GET, HEAD, OPTIONS")
-		http.Error(w, "the metadata can only be read", http.StatusMethodNotAllowed)
-	}
+// document serves a public JSON document. get returns it, or has answered itself
+// and returns nil.
+func document(get func(http.ResponseWriter, *http.Request) []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		switch r.Method {
+		case http.MethodGet, http.MethodHead:
+			if doc := get(w, r); doc != nil {
+				h.Set("Content-Type", "application/json")
+				h.Set("Cache-Control", "public, max-age=3600")
+				_, _ = w.Write(doc) // if the client is gone, nothing is lost
+			}
+		case http.MethodOptions:
+			h.Set("Access-Control-Allow-Methods", "GET, HEAD")
+			h.Set("Access-Control-Allow-Headers", "*") // clients send MCP-Protocol-Version here, too
+			h.Set("Access-Control-Max-Age", "3600")
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			h.Set("Allow", "GET, HEAD, OPTIONS")
+			http.Error(w, "the metadata can only be read", http.StatusMethodNotAllowed)
+		}
+	})
 }
 
 // Mount registers the metadata where clients look for it: at its well-known
-// URI, and at the well-known URI of the whole origin, unless the mux has a
-// handler there already, such as another Guard's. It panics when the resource's
-// own well-known URI is taken. The mux must serve the origin's root: under a
-// prefix, no client would look for the metadata.
+// URI, and at the well-known URI of the whole origin; and for clients of 2025-03-26,
+// IssuerMetadata at that of the origin's authorization server. The latter two are
+// left out where the mux has a handler already, such as another Guard's. It panics
+// when the resource's own well-known URI is taken. The mux must serve the origin's
+// root: under a prefix, no client would look for the metadata.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#protected-resource-metadata-discovery-requirements.
 func (g *Guard) Mount(mux *http.ServeMux) {
 	own := metadataPath(g.resource)
 	mux.Handle(pattern(own), g.Metadata())
-	if _, taken := mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: wellknown.Resource}}); !strings.HasSuffix(taken, wellknown.Resource) {
-		mux.Handle(wellknown.Resource, g.Metadata())
+	mountFree(mux, wellknown.Resource, g.Metadata())
+	mountFree(mux, wellknown.OAuth, g.IssuerMetadata())
+}
+
+// mountFree registers a handler unless the mux has one for exactly this path.
+func mountFree(mux *http.ServeMux, path string, h http.Handler) {
+	if _, taken := mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}}); !strings.HasSuffix(taken, path) {
+		mux.Handle(path, h)
 	}
 }
 

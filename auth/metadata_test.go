@@ -5,7 +5,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/parley-mcp/parley/auth"
 )
@@ -94,5 +97,56 @@ func TestMountTwice(t *testing.T) {
 		if err := json.Unmarshal(ask(t, mux, http.MethodGet, "/.well-known/oauth-protected-resource"+path).Body.Bytes(), &got); err != nil || got.Resource != want {
 			t.Errorf("%s: %q, %v", path, got.Resource, err)
 		}
+	}
+}
+
+// Spec: 2025-03-26 basic/authorization#server-metadata-discovery.
+// A client of 2025-03-26 finds an external authorization server by way of the
+// origin of the resource.
+func TestIssuerMetadata(t *testing.T) {
+	i := newIssuer(t)
+	const at = "/.well-known/oauth-authorization-server"
+	i.reply(issuerURL+at, `{"issuer":"`+issuerURL+`","authorization_endpoint":"`+issuerURL+`/go","token_endpoint":"`+issuerURL+`/token","x_more":[1]}`)
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := i.guard(t, nil)
+		mux := http.NewServeMux()
+		g.Mount(mux)
+		get := func() (int, string) {
+			w := ask(t, mux, http.MethodGet, at)
+			return w.Code, w.Body.String()
+		}
+		i.setDown(true)
+		if code, body := get(); code != http.StatusBadGateway || strings.Contains(body, "no route") {
+			t.Errorf("without the issuer: %d %s", code, body)
+		}
+		i.setDown(false)
+		if code, _ := get(); code != http.StatusBadGateway {
+			t.Errorf("at once: %d; want that the issuer is left alone for a moment", code)
+		}
+		wait(6 * time.Second)
+		for range 3 {
+			if code, body := get(); code != 200 || !strings.Contains(body, `"x_more":[1]`) {
+				t.Errorf("got %d %s, want the issuer's document as it is", code, body)
+			}
+		}
+		if n := i.count(issuerURL + at); n != 2 {
+			t.Errorf("fetched %d times, want 2", n)
+		}
+		i.setDown(true)
+		wait(time.Hour)
+		if code, _ := get(); code != 200 {
+			t.Errorf("the issuer is down, and its last document forgotten: %d", code)
+		}
+	})
+}
+
+// An authorization server in the same process keeps its place.
+func TestIssuerMetadataIsThere(t *testing.T) {
+	g, _ := newIssuer(t).guard(t, nil)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	g.Mount(mux)
+	if w := ask(t, mux, http.MethodGet, "/.well-known/oauth-authorization-server"); w.Code != http.StatusTeapot {
+		t.Errorf("got %d", w.Code)
 	}
 }

@@ -59,6 +59,9 @@ type Options struct {
 	// is right unless a proxy or http.StripPrefix changes the path.
 	URL func(r *http.Request) string
 
+	// HTTP fetches the metadata of the first authorization server, which
+	// IssuerMetadata serves to clients of 2025-03-26. nil is as in JWTOptions.
+	HTTP *http.Client
 	// Logger receives reports of refused requests, but never a token. nil means
 	// slog.Default().
 	Logger *slog.Logger

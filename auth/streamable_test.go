@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -76,6 +77,12 @@ func (s *site) server() *server.Server {
 			}
 		}
 		return "open for " + in.Mode, nil
+	})
+	server.AddTool(srv, mcp.Tool{Name: "sign"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		answer, err := server.Elicit[struct {
+			Name string `json:"name"`
+		}](ctx, call, "name", "Who signs?")
+		return "signed by " + answer.Name, err
 	})
 	read := func(_ context.Context, _ *server.Call, uri string) (*mcp.ReadResourceResult, error) {
 		return server.Contents(mcp.TextResource(uri, "text/plain", "contents of "+uri)), nil
@@ -269,5 +276,42 @@ func TestStolenSession(t *testing.T) {
 		if strings.Contains(s.log.String(), secret) {
 			t.Error("the log holds a token")
 		}
+	}
+}
+
+// Spec: 2026-07-28 client/elicitation#security-considerations (1).
+// What one OAuth client of a user was asked, another client of the same user
+// cannot answer, in either era.
+func TestAnotherClientOfTheUser(t *testing.T) {
+	s := newSite(t)
+	by := func(client string) string {
+		return s.i.token(t, map[string]any{"aud": s.url, "sub": "ann", "client_id": client})
+	}
+	id := s.open(by("desktop"))
+	ping := `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	if r := s.send("POST", by("desktop"), ping, "Mcp-Session-Id", id); r.status != 200 {
+		t.Errorf("the client of the session: %+v", r)
+	}
+	if r := s.send("POST", by("phone"), ping, "Mcp-Session-Id", id); r.status != 404 {
+		t.Errorf("another client: %+v", r)
+	}
+	sign := func(client, members string) response {
+		t.Helper()
+		return s.send("POST", by(client), `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"sign","arguments":{},`+members+
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`,
+			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "sign")
+	}
+	var asked struct {
+		Result struct{ RequestState string }
+	}
+	if r := sign("desktop", ""); json.Unmarshal([]byte(r.body), &asked) != nil || asked.Result.RequestState == "" {
+		t.Fatalf("not asked: %+v", r)
+	}
+	answer := fmt.Sprintf(`"requestState":%q,"inputResponses":{"name":{"action":"accept","content":{"name":"Ann"}}},`, asked.Result.RequestState)
+	if r := sign("phone", answer); !strings.Contains(r.body, "-32602") || strings.Contains(r.body, "signed") {
+		t.Errorf("another client answered: %+v", r)
+	}
+	if r := sign("desktop", answer); !strings.Contains(r.body, "signed by Ann") {
+		t.Errorf("the client that was asked: %+v", r)
 	}
 }

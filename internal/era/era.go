@@ -78,6 +78,20 @@ type Sender struct {
 	Seen *tap.Conn
 }
 
+// Owner returns whom the sessions and states of this sender belong to.
+func (s *Sender) Owner() string { return owner(s.Principal, s.Authorization) }
+
+// owner returns whom sessions and states belong to: a principal and, where a user
+// acts by way of an OAuth client, that client.
+//
+// Spec: 2026-07-28 client/elicitation#security-considerations (1).
+func owner(principal string, a *mcp.Authorization) string {
+	if a == nil || a.Subject == "" || a.ClientID == "" {
+		return principal
+	}
+	return principal + " client " + a.ClientID
+}
+
 // peer returns what is known of the sender before its message is read.
 func (s *Sender) peer() mcp.Peer {
 	return mcp.Peer{Principal: s.Principal, Authorization: s.Authorization, Source: s.Source}

@@ -24,14 +24,14 @@ import (
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (5).
 type state struct {
-	Principal string                     `json:"p,omitzero"`
-	Request   []byte                     `json:"r"` // digest of method and params
-	Expires   int64                      `json:"e"` // Unix seconds
-	Round     int                        `json:"n"`
-	Asked     []string                   `json:"q,omitzero"`
-	Answers   map[string]json.RawMessage `json:"a,omitzero"`
-	Done      map[string]json.RawMessage `json:"d,omitzero"`
-	User      json.RawMessage            `json:"u,omitzero"`
+	Owner   string                     `json:"p,omitzero"`
+	Request []byte                     `json:"r"` // digest of method and params
+	Expires int64                      `json:"e"` // Unix seconds
+	Round   int                        `json:"n"`
+	Asked   []string                   `json:"q,omitzero"`
+	Answers map[string]json.RawMessage `json:"a,omitzero"`
+	Done    map[string]json.RawMessage `json:"d,omitzero"`
+	User    json.RawMessage            `json:"u,omitzero"`
 }
 
 // sealer encrypts and authenticates states. It is immutable.
@@ -84,7 +84,7 @@ func (s *sealer) seal(st *state) (string, error) {
 // error, so that the client learns nothing from it.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (4).
-func (s *sealer) open(text, principal string, request []byte, now time.Time) (*state, error) {
+func (s *sealer) open(text, owner string, request []byte, now time.Time) (*state, error) {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
 		return nil, errState
@@ -95,7 +95,7 @@ func (s *sealer) open(text, principal string, request []byte, now time.Time) (*s
 			continue
 		}
 		st := new(state)
-		if wire.Unmarshal(plain, st) != nil || st.Principal != principal ||
+		if wire.Unmarshal(plain, st) != nil || st.Owner != owner ||
 			string(st.Request) != string(request) || now.Unix() >= st.Expires {
 			return nil, errState
 		}
@@ -146,8 +146,8 @@ func readRetry(params []byte) (r retry, err error) {
 // are ignored, and without a state all are: nobody was asked.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
-func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string) error {
-	st.Principal = principal
+func (s *Stateless) resume(st *state, m *jsonrpc.Message, owner string) error {
+	st.Owner = owner
 	if !access.NotesOf(m).Retry || !mayAsk(m.Method) {
 		return nil // other methods may have members of these names
 	}
@@ -162,7 +162,7 @@ func (s *Stateless) resume(st *state, m *jsonrpc.Message, principal string) erro
 	if err != nil {
 		return mcp.InvalidParams("params: %v", err)
 	}
-	kept, err := s.seal.open(*r.state, principal, request, time.Now())
+	kept, err := s.seal.open(*r.state, owner, request, time.Now())
 	if err != nil {
 		return mcp.InvalidParams("%v", err)
 	}

@@ -112,7 +112,7 @@ func (s *Stateless) fill(meta *requestMeta, x *mcp.Exchange, back *statelessBack
 // run has the handler serve one round of a request.
 func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange, back *statelessBack, desc *mcp.Description) (result any, err error) {
 	defer rescue(ctx, s.handler, m.Method, s.opts.Logger, &result, &err) // shaping the result may panic as well
-	if err := s.resume(&back.state, m, x.Peer.Principal); err != nil {
+	if err := s.resume(&back.state, m, owner(x.Peer.Principal, x.Peer.Authorization)); err != nil {
 		return nil, err
 	}
 	x.Answers, x.State = back.state.Answers, back.state.User

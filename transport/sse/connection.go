@@ -21,7 +21,7 @@ import (
 // connection is one client, and the event stream to it.
 type connection struct {
 	id           string
-	principal    string
+	owner        string // see era.Sender.Owner
 	seen         *tap.Conn
 	response     *httpserve.Response
 	conversation *era.Conversation
@@ -49,7 +49,7 @@ func (c *connection) Answer(ctx context.Context, frame []byte, _ *era.Failure) e
 
 // open serves a stream until its client disconnects or the stream is ended.
 func (h *Handler) open(w http.ResponseWriter, r *http.Request, sender era.Sender) {
-	c := h.begin(r, sender.Principal, httpserve.ConnOf(w, h.seen))
+	c := h.begin(r, sender.Owner(), httpserve.ConnOf(w, h.seen))
 	if c == nil {
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "no more streams can be opened now", http.StatusServiceUnavailable)
@@ -78,10 +78,10 @@ func (c *connection) endpoint(stream *url.URL) string {
 	return s
 }
 
-func (h *Handler) begin(r *http.Request, principal string, seen *tap.Conn) *connection {
+func (h *Handler) begin(r *http.Request, owner string, seen *tap.Conn) *connection {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
-	c := &connection{id: hex.EncodeToString(id), principal: principal, seen: seen}
+	c := &connection{id: hex.EncodeToString(id), owner: owner, seen: seen}
 	seen.SetSession(c.id)
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -16,7 +16,7 @@ var errEnded = errors.New("the stream has ended")
 
 // post accepts the messages of a client; the answers go out on its stream.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender) {
-	c := h.find(r, sender.Principal)
+	c := h.find(r, sender.Owner())
 	if c == nil {
 		http.Error(w, "no such stream; open one with GET", http.StatusNotFound)
 		return
@@ -48,10 +48,10 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 	}
 }
 
-// find returns the connection that a request names, if its principal opened it, or
+// find returns the connection that a request names, if its owner is the one that opened it, or
 // nil. A request that names two finds none: an intermediary may have gone by the
 // other one.
-func (h *Handler) find(r *http.Request, principal string) *connection {
+func (h *Handler) find(r *http.Request, owner string) *connection {
 	ids := r.URL.Query()["sessionId"]
 	if len(ids) != 1 {
 		return nil
@@ -59,7 +59,7 @@ func (h *Handler) find(r *http.Request, principal string) *connection {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := h.streams[ids[0]]
-	if c == nil || c.principal != principal {
+	if c == nil || c.owner != owner {
 		return nil
 	}
 	return c
@@ -68,7 +68,8 @@ func (h *Handler) find(r *http.Request, principal string) *connection {
 // connOf returns the tap's connection for a request: that of the stream it names,
 // or a new one, which the stream keeps if the request opens one.
 func (h *Handler) connOf(r *http.Request) *tap.Conn {
-	if c := h.find(r, httpserve.SenderOf(r, h.opts.Principal).Principal); c != nil {
+	sender := httpserve.SenderOf(r, h.opts.Principal)
+	if c := h.find(r, sender.Owner()); c != nil {
 		return c.seen
 	}
 	return h.seen.Another()

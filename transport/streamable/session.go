@@ -22,7 +22,7 @@ import (
 type session struct {
 	owner        *sessions
 	id           string
-	principal    string
+	opener       string // the Owner of the sender that opened it
 	seen         *tap.Conn
 	conversation *era.Conversation
 	standing     *stream

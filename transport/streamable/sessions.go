@@ -38,7 +38,7 @@ func (ss *sessions) len() int {
 // one, which the session keeps if the request opens one.
 func (ss *sessions) connOf(r *http.Request) *tap.Conn {
 	sender := httpserve.SenderOf(r, ss.h.opts.Principal)
-	if s := ss.lookup(fieldSession.get(r.Header), sender.Principal); s != nil {
+	if s := ss.lookup(fieldSession.get(r.Header), sender.Owner()); s != nil {
 		return s.seen
 	}
 	return ss.h.seen.Another()
@@ -47,10 +47,10 @@ func (ss *sessions) connOf(r *http.Request) *tap.Conn {
 // open opens a session. It returns nil if there are too many.
 //
 // Spec: 2025-11-25 basic/transports#session-management (1).
-func (ss *sessions) open(principal string, seen *tap.Conn) *session {
+func (ss *sessions) open(owner string, seen *tap.Conn) *session {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
-	s := &session{owner: ss, id: hex.EncodeToString(id), principal: principal, seen: seen, streams: map[string]*stream{}}
+	s := &session{owner: ss, id: hex.EncodeToString(id), opener: owner, seen: seen, streams: map[string]*stream{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.standing = &stream{session: s, id: "0"}
 	s.conversation = era.NewConversation(ss.h.handler, ss.h.opts.ServeOptions, nil, standingOut{s.standing}, seen)
@@ -90,8 +90,8 @@ func (ss *sessions) close() {
 }
 
 // find returns the session of a request, marked as in use, or answers the request
-// with an error and returns nil. To any other principal than the one that opened
-// it, a session does not exist.
+// with an error and returns nil. To anybody but the one who opened it, a session
+// does not exist.
 //
 // Spec: 2025-11-25 basic/transports#session-management (2), (3).
 func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, sender era.Sender) *session {
@@ -100,7 +100,7 @@ func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, 
 		ss.h.refuseMessage(w, http.StatusBadRequest, id, errSessionOnce)
 		return nil
 	}
-	s := ss.lookup(values[0], sender.Principal)
+	s := ss.lookup(values[0], sender.Owner())
 	if s == nil || !s.use(r.Context()) {
 		ss.gone(w, id)
 		return nil
@@ -110,12 +110,12 @@ func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, 
 
 var errSessionOnce = jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s must be sent once; it comes with the answer to initialize", fieldSession)
 
-// lookup returns the session with an identifier, or nil if there is none or it
-// belongs to another principal.
-func (ss *sessions) lookup(id, principal string) *session {
+// lookup returns the session with an identifier, or nil if there is none or
+// somebody else opened it.
+func (ss *sessions) lookup(id, owner string) *session {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	if s := ss.byID[id]; s != nil && s.principal == principal {
+	if s := ss.byID[id]; s != nil && s.opener == owner {
 		return s
 	}
 	return nil
@@ -160,7 +160,7 @@ func (ss *sessions) malformed(w http.ResponseWriter, r *http.Request, m *jsonrpc
 	if m.Kind == jsonrpc.Request {
 		return
 	}
-	if s := ss.lookup(fieldSession.get(r.Header), sender.Principal); s != nil {
+	if s := ss.lookup(fieldSession.get(r.Header), sender.Owner()); s != nil {
 		s.conversation.Malformed(r.Context(), m, bad)
 		return
 	}
@@ -190,7 +190,7 @@ func checkMirrors(r *http.Request, m *jsonrpc.Message) error {
 const codeDraftMismatch = -32001
 
 func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, sender era.Sender) {
-	s := ss.open(sender.Principal, httpserve.ConnOf(w, ss.h.seen))
+	s := ss.open(sender.Owner(), httpserve.ConnOf(w, ss.h.seen))
 	if s == nil || !s.use(r.Context()) {
 		w.Header().Set("Retry-After", "5")
 		ss.h.refuseMessage(w, http.StatusServiceUnavailable, m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the server has too many sessions; come back later"))

@@ -206,11 +206,11 @@ func (g *gates) mount(mux *http.ServeMux, streams, old http.Handler) {
 	}
 	mux.Handle("/mcp", g.streams.Protect(streams))
 	mux.Handle("/sse", g.old.Protect(old))
-	g.streams.Mount(mux)
-	g.old.Mount(mux)
-	if g.server != nil {
+	if g.server != nil { // before the guards, which would speak for it
 		g.server.Mount(mux)
 	}
+	g.streams.Mount(mux)
+	g.old.Mount(mux)
 }
 
 // origin returns the origin at which clients reach the server.

@@ -11,15 +11,9 @@ import (
 
 const maxRedirect = 2048 // bytes
 
-// neverRedirect are schemes that make a browser do something itself.
-var neverRedirect = []string{
-	"javascript", "data", "vbscript", "file", "filesystem", "blob", "about", "view-source", "chrome", "resource",
-	"ws", "wss", "ftp", "mailto", "tel", "sms", "intent",
-}
-
 // checkRedirect returns an error that says why a redirect URI cannot be
-// registered. http is for this machine only. A private-use scheme needs a name
-// like a domain, as RFC 8252 requires, or an authority, as editors use it.
+// registered. http is for this machine only. Schemes of an application's own, which
+// any other application can claim, are for no one.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#communication-security (2).
 func checkRedirect(s string) error {
@@ -29,14 +23,12 @@ func checkRedirect(s string) error {
 		return errors.New("a redirect URI is malformed or over 2 KiB")
 	case u.Scheme == "" || strings.Contains(s, "#") || u.User != nil:
 		return errors.New("a redirect URI has to be absolute, without a fragment and without a user")
-	case slices.Contains(neverRedirect, u.Scheme):
-		return fmt.Errorf("a redirect URI must not be of the scheme %q", u.Scheme)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("a redirect URI must not be of the scheme %q: it has to be https, or http on this machine", u.Scheme)
 	case u.Scheme == "http" && !isLoopback(u):
 		return errors.New("a redirect URI with http has to be on 127.0.0.1, [::1] or localhost; others need https")
 	case u.Scheme == "https" && u.Hostname() == "":
 		return errors.New("a redirect URI has no host")
-	case u.Scheme != "http" && u.Scheme != "https" && u.Host == "" && !strings.Contains(u.Scheme, "."):
-		return fmt.Errorf("a redirect URI of a private-use scheme, such as %q, needs a name like a domain (com.example.app) or a host", u.Scheme)
 	}
 	return nil
 }
@@ -86,7 +78,7 @@ func formTarget(s string) string {
 	switch {
 	case err != nil || checkRedirect(s) != nil:
 		return ""
-	case u.Scheme != "http" && u.Scheme != "https", strings.Contains(u.Host, "["), strings.ContainsAny(u.Host, ";, '*"):
+	case strings.Contains(u.Host, "["), strings.ContainsAny(u.Host, ";, '*"):
 		return u.Scheme + ":" // an IPv6 address cannot be expressed
 	}
 	return u.Scheme + "://" + u.Host
@@ -95,11 +87,8 @@ func formTarget(s string) string {
 // destination says where a redirect URI leads, for the user.
 func destination(s string) string {
 	u, err := url.Parse(s)
-	switch {
-	case err != nil:
+	if err != nil {
 		return ""
-	case u.Scheme == "https" || u.Scheme == "http":
-		return u.Host
 	}
-	return u.Scheme + ":"
+	return u.Host
 }

@@ -41,7 +41,7 @@ func TestRegistrationRefuses(t *testing.T) {
 		}
 	}
 	for uri, ok := range map[string]bool{
-		"https://a.example/x": true, "http://localhost:3000/x": true, "http://127.0.0.1/": true, "http://[::1]:1/x": true, "com.example.app:/x": true, "cursor://host/x": true,
+		"https://a.example/x": true, "http://localhost:3000/x": true, "http://127.0.0.1/": true, "http://[::1]:1/x": true, "com.example.app:/x": false, "cursor://host/x": false,
 		"http://a.example/x": false, "http://10.0.0.1/x": false, "http://127.0.0.2/x": false, "javascript:alert(1)": false, "JavaScript://a/%0aalert(1)": false, "data:text/html,x": false, "file:///x": false,
 		"https://a.example/#x": false, "https://a.example/#": false, "https://u@a.example/": false, "https:///x": false, "/x": false, "x": false, "myapp:x": false, "https://a.example/ x": false,
 		"https://a.example/\n": false, "https://a.example/é": false, "http://localhost.evil.example/": false, "blob:https://a.example/x": false, "https://*.example/\"": false,
