@@ -41,7 +41,7 @@ func TestStateIsBoundToItsRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newTestSealer(t, "k")
-	text, err := s.seal(&state{Principal: "ann", Request: request, Expires: 1060, Answers: map[string]json.RawMessage{"q": json.RawMessage(`1`)}})
+	text, err := s.seal(&state{Owner: "ann", Request: request, Expires: 1060, Answers: map[string]json.RawMessage{"q": json.RawMessage(`1`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestStateKeysRotate(t *testing.T) {
 }
 
 func TestStateHidesWhatItHolds(t *testing.T) {
-	text, err := newTestSealer(t, "a").seal(&state{Principal: "secret-name"})
+	text, err := newTestSealer(t, "a").seal(&state{Owner: "secret-name"})
 	if err != nil {
 		t.Fatal(err)
 	}
