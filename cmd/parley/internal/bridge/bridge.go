@@ -1,0 +1,135 @@
+// Package bridge is a server whose features are those of another server: it passes
+// what its clients send on to connections of its own, and what comes back to the
+// client it belongs to, whatever the eras and transports of the two sides. What is
+// passed on keeps its text.
+//
+// A client in a session has a connection of its own, which ends with the session.
+// Clients without sessions share one for each principal and set of capabilities,
+// because nothing else tells them apart. The other server learns the capabilities of
+// the client, so that it asks only what the client can answer.
+package bridge
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Options configure a Bridge.
+type Options struct {
+	// Connect connects to the other server. It adds the transport and the bridge's
+	// name to the options that it gets. It may be called concurrently. Required.
+	Connect func(ctx context.Context, o *client.Options) (*client.Client, error)
+	// Single says that there is only one client, so that any of its calls will do for
+	// asking it something.
+	Single bool
+	// MaxConnections bounds the connections that are open at a time. 0 means 100.
+	MaxConnections int
+	// Idle is how long a connection is kept that serves no session, call or
+	// subscription. 0 means 30 minutes.
+	Idle time.Duration
+	// Park is how long a call may wait for a client without a session to come back
+	// with the answer to a question. 0 means 15 minutes.
+	Park time.Duration
+	// Logger logs what goes wrong on either side. nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// Bridge is an mcp.Handler that passes everything on. Close ends it.
+type Bridge struct {
+	opts      Options
+	described atomic.Pointer[mcp.Description]
+	pool      pool
+	parked    parked
+	ctx       context.Context //nolint:containedctx // the bridge's lifetime: ended by Close
+	end       context.CancelCauseFunc
+	work      sync.WaitGroup // goroutines that end with the bridge
+	lost      chan error
+}
+
+var _ mcp.Handler = (*Bridge)(nil)
+
+var errClosed = errors.New("the bridge is closed")
+
+// New connects to the other server, to learn what it is. ctx bounds only this.
+func New(ctx context.Context, o Options) (*Bridge, error) {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.MaxConnections == 0 {
+		o.MaxConnections = 100
+	}
+	if o.Idle == 0 {
+		o.Idle = 30 * time.Minute
+	}
+	if o.Park == 0 {
+		o.Park = 15 * time.Minute
+	}
+	b := &Bridge{opts: o, lost: make(chan error, 1)}
+	b.ctx, b.end = context.WithCancelCause(context.Background()) //nolint:contextcheck // it outlives the call
+	b.pool = pool{b: b, links: map[string]*link{}}
+	spare := newLink(b, "")
+	if err := spare.connect(ctx, &mcp.ClientCapabilities{}); err != nil {
+		b.end(err)
+		return nil, err
+	}
+	close(spare.ready)
+	b.pool.spare = spare
+	b.work.Go(b.pool.sweep) // ends with the bridge
+	return b, nil
+}
+
+// describe remembers what the other server says of itself.
+func (b *Bridge) describe(c *client.Client) {
+	b.described.Store(&mcp.Description{Info: c.ServerInfo(), Capabilities: c.ServerCapabilities(), Instructions: c.Instructions()})
+}
+
+// Describe implements mcp.Handler: it says what the other server says of itself.
+func (b *Bridge) Describe(context.Context, *mcp.Peer) *mcp.Description { return b.described.Load() }
+
+// Lost returns a channel that gets the reason when a connection that a client uses has
+// ended by itself. What the client relied on there is gone.
+func (b *Bridge) Lost() <-chan error { return b.lost }
+
+// Serve implements mcp.Handler.
+func (b *Bridge) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
+	if x.Watch != nil {
+		return b.watch(ctx, x)
+	}
+	l, err := b.pool.get(ctx, &x.Peer)
+	if err != nil {
+		return nil, b.failure(err)
+	}
+	defer b.pool.release(l)
+	if x.ID.IsZero() {
+		return nil, l.client.Notify(ctx, x.Method, x.Params)
+	}
+	p, err := b.parked.resume(x)
+	if p == nil && err == nil {
+		p = l.begin(ctx, x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	result, err := p.await(ctx)
+	if err != nil {
+		return nil, b.failure(err)
+	}
+	return result, nil
+}
+
+// Close ends all connections, and the calls on them. The transports that serve the
+// bridge must be closed before.
+func (b *Bridge) Close() error {
+	b.end(errClosed)
+	b.parked.close()
+	b.pool.close()
+	b.work.Wait()
+	return nil
+}

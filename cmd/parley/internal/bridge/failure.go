@@ -1,0 +1,32 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// failure turns an error of the other side into what the client is told. Errors of
+// the protocol pass as they are; those of the connection say that it is the bridge
+// which failed.
+func (b *Bridge) failure(err error) error {
+	var (
+		ask        *mcp.InputRequired
+		rpc        *jsonrpc.Error
+		missing    *mcp.MissingCapabilityError
+		undeclared *client.NotDeclaredError
+	)
+	switch {
+	case errors.As(err, &ask), errors.As(err, &rpc), errors.As(err, &missing):
+		return err
+	case errors.As(err, &undeclared):
+		return &mcp.MethodNotFoundError{Method: undeclared.Method}
+	case errors.Is(err, mcp.ErrResourceNotFound), errors.Is(err, context.Canceled):
+		return err
+	}
+	b.opts.Logger.Error("not passed on", "error", err)
+	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "the server behind the bridge: %v", err)
+}

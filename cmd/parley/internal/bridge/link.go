@@ -1,0 +1,172 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// link is a connection to the other server, and what is going on there.
+type link struct {
+	b      *Bridge
+	ready  chan struct{} // closed when it is connected, or has failed with err
+	err    error
+	client *client.Client
+
+	// Guarded by pool.mu.
+	key   string
+	owned bool // by a session, with which it ends
+	users int  // calls and subscriptions
+	since time.Time
+
+	mu      sync.Mutex
+	calls   []*passing       // those in flight through which the client can be asked
+	orphans []*question      // that belong to no call
+	level   mcp.LoggingLevel // of the log messages that the server sends
+}
+
+func newLink(b *Bridge, key string) *link {
+	return &link{b: b, key: key, ready: make(chan struct{}), since: time.Now()}
+}
+
+// connect connects to the server, as a client with these capabilities.
+func (l *link) connect(ctx context.Context, caps *mcp.ClientCapabilities) error {
+	c, err := l.b.opts.Connect(ctx, &client.Options{
+		Capabilities: caps,
+		Answer:       l.answer,
+		Logger:       l.b.opts.Logger,
+		Notification: l.unclaimed,
+		NoCache:      true, // the clients have caches of their own
+		Timeout:      -1,   // they know how long they want to wait
+		MaxTimeout:   -1,
+	})
+	if err != nil {
+		return err
+	}
+	l.client = c
+	l.b.describe(c)
+	l.b.work.Go(func() { // ends with the connection, which Close closes
+		<-c.Done()
+		l.b.pool.ended(l, c.Err())
+	})
+	return nil
+}
+
+// close ends the connection, and the calls on it.
+func (l *link) close() {
+	<-l.ready
+	if l.client != nil {
+		_ = l.client.Close() // nothing can be done about it
+	}
+}
+
+// unclaimed logs what the server says outside of a call: there is no way to the
+// client from there.
+func (l *link) unclaimed(_ context.Context, method string, params json.RawMessage) {
+	l.b.opts.Logger.Info("the server said something that belongs to no call", "method", method, "params", string(params))
+}
+
+// begin passes a request on.
+func (l *link) begin(ctx context.Context, x *mcp.Exchange) *passing {
+	p := &passing{link: l, signal: make(chan struct{}, 1), done: make(chan struct{})}
+	p.x.Store(x)
+	// The call outlives the exchange of a client without a session, which comes back
+	// with the answers to questions in another one.
+	run, cancel := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), passingKey{}, p))
+	p.cancel = cancel
+	orphans := l.add(p)
+	l.b.pool.hold(l)
+	l.b.work.Go(func() { // ends with the call
+		defer l.b.pool.release(l)
+		defer l.remove(p)
+		defer cancel(nil)
+		defer close(p.done)
+		stop := context.AfterFunc(l.b.ctx, func() { cancel(errClosed) })
+		defer stop()
+		for _, q := range orphans {
+			q.settled(run, p)
+		}
+		l.follow(run, x.Back)
+		p.result, p.err = l.client.Do(run, x.Method, x.Params, p.options(x)...)
+	})
+	return p
+}
+
+// options say how a request is passed on.
+func (p *passing) options(x *mcp.Exchange) []client.CallOption {
+	opts := []client.CallOption{
+		client.WithInputRequired(),
+		client.WithAnswers(x.Answers, x.State),
+		client.WithLogLevel(lowest(x.Back)),
+		client.WithNotifications(func(ctx context.Context, method string, params json.RawMessage) {
+			_ = p.x.Load().Back.Notify(ctx, method, params) // the client is gone, or does not want it
+		}),
+	}
+	if !x.ProgressToken.IsZero() {
+		opts = append(opts, client.WithProgress(nil))
+	}
+	return opts
+}
+
+// levels are the levels of log messages, the most talkative first.
+var levels = []mcp.LoggingLevel{
+	mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning,
+	mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert, mcp.LevelEmergency,
+}
+
+// lowest returns the lowest level of log messages that a client wants, or "".
+func lowest(back mcp.Backchannel) mcp.LoggingLevel {
+	for _, level := range levels {
+		if back.LogEnabled(level) {
+			return level
+		}
+	}
+	return ""
+}
+
+// follow makes the server of a session send the log messages that a client wants. The
+// level only ever falls: other calls may want more, and what a client does not want
+// is left out on its side.
+func (l *link) follow(ctx context.Context, back mcp.Backchannel) {
+	if l.client.ServerCapabilities().Logging == nil {
+		return
+	}
+	level := lowest(back)
+	l.mu.Lock()
+	falls := level != "" && (l.level == "" || level.Severity() < l.level.Severity())
+	if falls {
+		l.level = level
+	}
+	l.mu.Unlock()
+	if !falls {
+		return
+	}
+	if err := l.client.SetLogLevel(ctx, level); err != nil {
+		l.b.opts.Logger.Warn("the server does not change its log level", "level", level, "error", err)
+	}
+}
+
+// add registers a call, and returns the questions that have waited for one.
+func (l *link) add(p *passing) []*question {
+	if !p.askable() {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = append(l.calls, p)
+	orphans := l.orphans
+	l.orphans = nil
+	return orphans
+}
+
+// remove is the end of a call.
+func (l *link) remove(p *passing) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = slices.DeleteFunc(l.calls, func(other *passing) bool { return other == p })
+}

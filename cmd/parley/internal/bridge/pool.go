@@ -1,0 +1,229 @@
+package bridge
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// pool has the connections, by who uses them.
+type pool struct {
+	b *Bridge
+
+	mu    sync.Mutex
+	links map[string]*link
+	// spare was opened to learn what the server is. It declares no capabilities.
+	spare  *link
+	closed bool
+}
+
+// keyOf says which connection a client uses: a session has its own.
+func keyOf(peer *mcp.Peer) (key string, owned bool, err error) {
+	if peer.SessionID != "" {
+		return "session " + peer.SessionID, true, nil
+	}
+	capabilities, err := canonical(&peer.Capabilities)
+	return fmt.Sprintf("principal %q %x", peer.Principal, sha256.Sum256(capabilities)), false, err
+}
+
+func canonical(c *mcp.ClientCapabilities) ([]byte, error) {
+	raw, err := wire.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Canonical(raw)
+}
+
+// get returns the connection of a client, opening it if there is none. The caller
+// must release it.
+func (p *pool) get(ctx context.Context, peer *mcp.Peer) (*link, error) {
+	l, opens, err := p.reserve(peer)
+	if err != nil {
+		return nil, err
+	}
+	if opens {
+		caps := peer.Capabilities
+		p.b.work.Go(func() { p.open(l, &caps) }) //nolint:contextcheck // it outlives the request; ends when connected
+	}
+	select {
+	case <-l.ready:
+		err = l.err
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		p.release(l)
+		return nil, err
+	}
+	return l, nil
+}
+
+// reserve finds or makes the connection of a client, and counts its caller as a user.
+func (p *pool) reserve(peer *mcp.Peer) (l *link, opens bool, err error) {
+	key, owned, err := keyOf(peer)
+	if err != nil {
+		return nil, false, err
+	}
+	caps, err := canonical(&peer.Capabilities)
+	if err != nil {
+		return nil, false, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, false, errClosed
+	}
+	if l = p.links[key]; l != nil {
+		l.users++
+		return l, false, nil
+	}
+	if err := p.makeRoom(); err != nil {
+		return nil, false, err
+	}
+	if l = p.spare; l != nil && string(caps) == "{}" {
+		p.spare = nil
+	} else {
+		l, opens = newLink(p.b, ""), true
+	}
+	l.key, l.owned, l.users = key, owned, 1
+	p.links[key] = l
+	return l, opens, nil
+}
+
+// makeRoom closes the connection that has been idle the longest, if there are too
+// many. The caller holds p.mu.
+func (p *pool) makeRoom() error {
+	if len(p.links) < p.b.opts.MaxConnections {
+		return nil
+	}
+	var oldest *link
+	for _, l := range p.links {
+		if l.users == 0 && !l.owned && (oldest == nil || l.since.Before(oldest.since)) {
+			oldest = l
+		}
+	}
+	if oldest == nil {
+		return fmt.Errorf("all %d connections are in use; try again later", p.b.opts.MaxConnections)
+	}
+	p.discard(oldest)
+	return nil
+}
+
+// discard removes a connection, and closes it in the background. The caller holds
+// p.mu.
+func (p *pool) discard(l *link) {
+	if p.links[l.key] == l {
+		delete(p.links, l.key)
+	}
+	p.b.work.Go(l.close) // ends when the connection is closed
+}
+
+// open connects a link. The spare one is closed first: some servers cannot run twice.
+func (p *pool) open(l *link, caps *mcp.ClientCapabilities) {
+	defer close(l.ready)
+	p.mu.Lock()
+	spare := p.spare
+	p.spare = nil
+	p.mu.Unlock()
+	if spare != nil {
+		spare.close()
+	}
+	if l.err = l.connect(p.b.ctx, caps); l.err == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.links[l.key] == l {
+		delete(p.links, l.key) // the next request tries again
+	}
+}
+
+func (p *pool) release(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.users--
+	l.since = time.Now()
+}
+
+// single reports whether only one client uses a connection.
+func (p *pool) single(l *link) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return l.owned || p.b.opts.Single
+}
+
+// hold counts another user of a connection.
+func (p *pool) hold(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.users++
+}
+
+// ended removes a connection whose server has gone. A session keeps it: with another
+// one, it would go on as if nothing had happened.
+func (p *pool) ended(l *link, why error) {
+	p.mu.Lock()
+	if p.spare == l {
+		p.spare = nil
+	}
+	used := p.links[l.key] == l
+	if used && !l.owned {
+		p.discard(l)
+	}
+	p.mu.Unlock()
+	if !used {
+		return
+	}
+	p.b.opts.Logger.Error("the connection to the server has ended", "error", why)
+	select {
+	case p.b.lost <- why:
+	default: // it is known already
+	}
+}
+
+// over closes the connection of a session that has ended.
+func (p *pool) over(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l := p.links[key]; l != nil {
+		p.discard(l)
+	}
+}
+
+// sweep closes idle connections until the bridge is closed.
+func (p *pool) sweep() {
+	ticker := time.NewTicker(p.b.opts.Idle / 4)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.b.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		p.mu.Lock()
+		for _, l := range p.links {
+			if l.users == 0 && time.Since(l.since) >= p.b.opts.Idle {
+				p.discard(l)
+			}
+		}
+		p.mu.Unlock()
+	}
+}
+
+// close closes all connections.
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, l := range p.links {
+		p.discard(l)
+	}
+	if p.spare != nil {
+		p.discard(p.spare)
+	}
+}

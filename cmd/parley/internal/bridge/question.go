@@ -1,0 +1,135 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// question is a question of the other server that is not answered yet.
+type question struct {
+	request mcp.InputRequest
+	answer  chan json.RawMessage // gets the answer, once
+	// adopt gets the call through which a question is asked that belongs to none, and
+	// asked is closed once the client has been asked, or has been told to come back.
+	adopt chan *passing
+	asked chan struct{}
+	once  sync.Once
+}
+
+const (
+	// maxOrphans bounds the questions of a connection that belong to no call.
+	maxOrphans = 16
+	// orphanage is how long such a question waits for a call.
+	orphanage = time.Minute
+)
+
+var (
+	errWhom   = errors.New("several clients share this connection, and it is not known which of them is meant")
+	errNobody = errors.New("the client has sent no request through which it could be asked")
+)
+
+// answer answers a question of the other server: it asks the client whose call the
+// question belongs to.
+func (l *link) answer(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	q := &question{
+		request: mcp.InputRequest{Method: method},
+		answer:  make(chan json.RawMessage, 1), adopt: make(chan *passing, 1), asked: make(chan struct{}),
+	}
+	defer q.once.Do(func() { close(q.asked) })
+	if params != nil {
+		q.request.Params = params
+	}
+	p, err := l.callOf(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	return p.ask(ctx, q)
+}
+
+// callOf returns the call that a question belongs to. On the connection of one client
+// any of its calls will do; if there is none, the question waits for the next. Servers
+// ask for the roots as soon as they can, for example.
+func (l *link) callOf(ctx context.Context, q *question) (*passing, error) {
+	if p, ok := ctx.Value(passingKey{}).(*passing); ok {
+		return p, nil
+	}
+	if !l.b.pool.single(l) {
+		return nil, errWhom
+	}
+	l.mu.Lock()
+	switch n := len(l.calls); {
+	case n > 0:
+		defer l.mu.Unlock()
+		return l.calls[n-1], nil
+	case len(l.orphans) >= maxOrphans:
+		defer l.mu.Unlock()
+		return nil, errNobody
+	}
+	l.orphans = append(l.orphans, q)
+	l.mu.Unlock()
+	return l.adopted(ctx, q)
+}
+
+// adopted waits for a call through which an orphan can be asked.
+func (l *link) adopted(ctx context.Context, q *question) (*passing, error) {
+	timer := time.NewTimer(orphanage)
+	defer timer.Stop()
+	var err error
+	select {
+	case p := <-q.adopt:
+		return p, nil
+	case <-timer.C:
+		err = errNobody
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.orphans = slices.DeleteFunc(l.orphans, func(other *question) bool { return other == q })
+	return nil, err
+}
+
+// settled gives an orphan to a call, and waits until the client knows of it: what the
+// call means may depend on the answer.
+func (q *question) settled(ctx context.Context, p *passing) {
+	q.adopt <- p
+	select {
+	case <-q.asked:
+	case <-ctx.Done():
+	}
+}
+
+// ask asks the client of a call. Where that takes an answer to the request, the
+// question waits for the client to come back.
+func (p *passing) ask(ctx context.Context, q *question) (json.RawMessage, error) {
+	p.mu.Lock()
+	p.asked++
+	q.request.Key = fmt.Sprintf("question-%d", p.asked)
+	p.mu.Unlock()
+	answers, err := p.x.Load().Back.Input(ctx, q.request)
+	if _, later := errors.AsType[*mcp.InputRequired](err); !later {
+		if err != nil {
+			return nil, err
+		}
+		return answers[0], nil
+	}
+	p.mu.Lock()
+	p.questions = append(p.questions, q)
+	p.mu.Unlock()
+	p.wake()
+	q.once.Do(func() { close(q.asked) })
+	select {
+	case answer := <-q.answer:
+		return answer, nil
+	case <-ctx.Done():
+		p.forget(q)
+		return nil, context.Cause(ctx)
+	}
+}
