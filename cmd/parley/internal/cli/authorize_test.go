@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 )
 
 // A server that demands no login needs neither a folder for credentials nor
@@ -15,7 +17,7 @@ func TestReachesServersWithoutCredentials(t *testing.T) {
 	} {
 		a, c := newTestApp("", false)
 		a.io.LookupEnv = func(name string) (string, bool) { return tt.credentials, name == storeVariable }
-		if _, err := a.transport(t.Context(), target{url: tt.url}); err != nil {
+		if _, err := a.transport(t.Context(), target.Target{URL: tt.url}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := c.err.String(); got != "" {
@@ -47,7 +49,7 @@ func TestPassingCredentials(t *testing.T) {
 
 func TestNoLoginInTheClear(t *testing.T) {
 	for url, good := range map[string]bool{"http://192.0.2.1/mcp": false, "http://127.0.0.1/mcp": true, "https://mcp.example.com/mcp": true} {
-		if err := new(loginFlags).check(target{url: url}); (err == nil) != good {
+		if err := new(loginFlags).check(target.Target{URL: url}); (err == nil) != good {
 			t.Errorf("%s: %v", url, err)
 		}
 	}

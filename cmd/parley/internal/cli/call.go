@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -30,7 +31,7 @@ const callExamples = `  parley call calculate expression='2 + 3 * 4' -- parley s
 func (a *app) call() *cobra.Command {
 	var input, save string
 	cmd := &cobra.Command{
-		Use:     "call [URL] TOOL [key=value | key:=JSON]... [-- COMMAND...]",
+		Use:     "call [URL|@NAME] TOOL [key=value | key:=JSON]... [-- COMMAND...]",
 		Short:   "Call a tool",
 		Long:    callLong,
 		Example: callExamples,
@@ -38,7 +39,7 @@ func (a *app) call() *cobra.Command {
 	cmd.Flags().StringVar(&input, "input", "", "all arguments as one object: `JSON|@FILE|-`")
 	cmd.Flags().StringVar(&save, "save", "", "write images, sound and other binary content to files in `DIR`")
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
-	cmd.RunE = a.onServer(1, -1, func(ctx context.Context, t target, args []string) error {
+	cmd.RunE = a.onServer(1, -1, func(ctx context.Context, t target.Target, args []string) error {
 		pairs, err := parsePairs(args[1:])
 		if err != nil {
 			return err
@@ -52,7 +53,7 @@ func (a *app) call() *cobra.Command {
 	return cmd
 }
 
-func (a *app) runCall(ctx context.Context, t target, tool string, input json.RawMessage, pairs []pair, save string) error {
+func (a *app) runCall(ctx context.Context, t target.Target, tool string, input json.RawMessage, pairs []pair, save string) error {
 	c, err := a.connect(ctx, t)
 	if err != nil {
 		return err

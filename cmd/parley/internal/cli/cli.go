@@ -76,8 +76,9 @@ func (a *app) interactive() bool { return a.io.IsTerminal(a.io.In) && a.err.term
 const longHelp = `parley speaks the Model Context Protocol, in every released revision.
 
 It serves a reference server, and it talks to any server. A server is named in
-one of two ways: an http:// or https:// URL as the first argument, or the command
-that starts it, after "--".
+one of three ways: by an http:// or https:// URL as the first argument, by the
+command that starts it, after "--", or as @NAME, if a configuration file of this
+machine names it so ("parley servers" lists them).
 
 With --output json, results are one JSON document on standard output, and an
 error is one JSON document, the last line of standard error.
@@ -105,7 +106,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(misplaced)
 	root.SetVersionTemplate("parley {{.Version}}\n")
 	root.AddGroup(&cobra.Group{ID: "server", Title: "Talk to a server:"}, &cobra.Group{ID: "self", Title: "Be one:"})
-	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.login(), a.logout()} {
+	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.login(), a.logout(), a.servers()} {
 		cmd.GroupID = "server"
 		root.AddCommand(cmd)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -13,13 +14,13 @@ const completeExamples = `  parley complete prompt code_review language py -- pa
 
 func (a *app) complete() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "complete [URL] prompt|resource NAME ARGUMENT [PREFIX] [-- COMMAND...]",
+		Use:     "complete [URL|@NAME] prompt|resource NAME ARGUMENT [PREFIX] [-- COMMAND...]",
 		Short:   "Complete an argument",
 		Long:    "Ask for values of an argument of a prompt, or of a variable of a resource\ntemplate, that start with PREFIX. NAME is the prompt's name or the URI template.",
 		Example: completeExamples,
 	}
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim)
-	cmd.RunE = a.onServer(3, 4, func(ctx context.Context, t target, args []string) error {
+	cmd.RunE = a.onServer(3, 4, func(ctx context.Context, t target.Target, args []string) error {
 		params := mcp.CompleteParams{Argument: mcp.CompleteArgument{Name: args[2]}}
 		if len(args) == 4 {
 			params.Argument.Value = args[3]
@@ -37,7 +38,7 @@ func (a *app) complete() *cobra.Command {
 	return cmd
 }
 
-func (a *app) runComplete(ctx context.Context, t target, params mcp.CompleteParams) error {
+func (a *app) runComplete(ctx context.Context, t target.Target, params mcp.CompleteParams) error {
 	c, err := a.connect(ctx, t)
 	if err != nil {
 		return err

@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
 )
 
 // connect connects to a target as the flags say. The caller closes the client.
-func (a *app) connect(ctx context.Context, t target) (*client.Client, error) {
-	opts, err := a.clientOptions()
+func (a *app) connect(ctx context.Context, t target.Target) (*client.Client, error) {
+	opts, err := a.clientOptions(t)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (a *app) tap() mcp.Tap {
 
 // notConnected adds a hint to the error of a command that does not start, or
 // ends at once.
-func notConnected(t target, err error) error {
+func notConnected(t target.Target, err error) error {
 	if starting(t, err) != codeNotStarted {
 		return err
 	}
@@ -69,10 +70,13 @@ func notConnected(t target, err error) error {
 
 // clientOptions turns the flags into options, except for the answers to
 // servers' questions.
-func (a *app) clientOptions() (*client.Options, error) {
+func (a *app) clientOptions(t target.Target) (*client.Options, error) {
 	revisions, err := a.flags.revisions()
 	if err != nil {
 		return nil, err
+	}
+	if revisions == nil && t.Revision != (mcp.Revision{}) {
+		revisions = []mcp.Revision{t.Revision}
 	}
 	roots, err := a.flags.mcpRoots()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
@@ -43,7 +44,7 @@ func usagef(format string, args ...any) error {
 
 // failed turns an error that is not about usage into a failure with a code and
 // a hint. t is the server it is about.
-func (a *app) failed(err error, t target) error {
+func (a *app) failed(err error, t target.Target) error {
 	var f *failure
 	if err == nil || errors.As(err, &f) {
 		return err

@@ -34,11 +34,14 @@ type flags struct {
 	yesModel bool
 	headers  []string
 	token    string
+	config   string
+	server   string
 }
 
 // reach registers the flags about how a server is reached and what is shown of
 // the conversation.
 func (f *flags) reach(set *pflag.FlagSet) {
+	f.named(set)
 	set.StringVar(&f.revision, "revision", "", "speak only this `REVISION`, for example 2025-11-25")
 	set.DurationVar(&f.timeout, "timeout", 0, "end the command after this `TIME`, for example 30s; without it, only a server that gives no sign of life for a minute is given up")
 	set.StringArrayVar(&f.env, "env", nil, "set a variable for the server, as `K=V` (repeatable)")
@@ -48,6 +51,12 @@ func (f *flags) reach(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.roots, "root", nil, "offer a folder `DIR` to the server as a root (repeatable)")
 	set.BoolVar(&f.trace, "trace", false, "show every message on standard error, and what the server writes there")
 	set.StringVar(&f.logLevel, "log-level", "", "ask the server for log messages from this `LEVEL` on: "+levelNames())
+}
+
+// named registers the flags for servers that a configuration file names.
+func (f *flags) named(set *pflag.FlagSet) {
+	set.StringVar(&f.server, "server", "", "talk to the server that a configuration file names `NAME`; @NAME in place of a URL is the same")
+	set.StringVar(&f.config, "config", "", "look for the server in this `FILE` only; by default, in those that \"parley servers\" reads")
 }
 
 // format registers the flag about how results are shown.

@@ -9,18 +9,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
 
 func (a *app) info() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "info [URL] [-- COMMAND...]",
+		Use:     "info [URL|@NAME] [-- COMMAND...]",
 		Short:   "Show who a server is and what it offers",
 		Example: "  parley info -- parley serve --stdio\n  parley info --revision 2024-11-05 -- parley serve --stdio",
 	}
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim)
-	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
+	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
 		c, err := a.connect(ctx, t)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -35,7 +36,7 @@ func listings() []listing {
 func (a *app) list() *cobra.Command {
 	var b bounds
 	cmd := &cobra.Command{
-		Use:     "list [URL] [tools|resources|templates|prompts] [-- COMMAND...]",
+		Use:     "list [URL|@NAME] [tools|resources|templates|prompts] [-- COMMAND...]",
 		Short:   "List tools, resources, templates and prompts",
 		Long:    "List what a server offers, with the arguments of tools and prompts. A list that\nthe server does not have is empty.",
 		Example: "  parley list -- parley serve --stdio\n  parley list tools --output json -- parley serve --stdio",
@@ -43,7 +44,7 @@ func (a *app) list() *cobra.Command {
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim)
 	cmd.Flags().IntVar(&b.pages, "max-pages", 1000, "give a list up that has more than `N` pages; 0 means no bound")
 	cmd.Flags().Int64Var(&b.bytes, "max-bytes", 64<<20, "give a list up that is longer than `N` bytes; 0 means no bound")
-	cmd.RunE = a.onServer(0, 1, func(ctx context.Context, t target, args []string) error {
+	cmd.RunE = a.onServer(0, 1, func(ctx context.Context, t target.Target, args []string) error {
 		wanted, err := wantedListings(args)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/httpcall"
 	"github.com/parley-mcp/parley/internal/safehttp"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -40,7 +41,7 @@ type loginFlags struct {
 func (a *app) login() *cobra.Command {
 	var f loginFlags
 	cmd := &cobra.Command{
-		Use:     "login URL",
+		Use:     "login URL|@NAME",
 		Short:   "Log in to a server",
 		Long:    loginLong,
 		Example: loginExamples,
@@ -53,22 +54,22 @@ func (a *app) login() *cobra.Command {
 	set.StringVar(&f.Issuer, "issuer", "", "the `URL` of the authorization server that knows the client")
 	set.StringVar(&f.MetadataURL, "client-metadata", "", "the `URL` of a Client ID Metadata Document to log in as")
 	set.BoolVar(&f.DPoP, "dpop", false, "accept only tokens that are bound to a key")
-	honours(cmd, a.flags.format)
-	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
+	honours(cmd, a.flags.named, a.flags.format)
+	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
 		if err := f.check(t); err != nil {
 			return err
 		}
-		return a.runLogin(ctx, t.url, &f)
+		return a.runLogin(ctx, t.URL, &f)
 	})
 	return cmd
 }
 
 // check validates the flags, and reads the secret.
-func (f *loginFlags) check(t target) error {
-	if t.url == "" {
+func (f *loginFlags) check(t target.Target) error {
+	if t.URL == "" {
 		return usagef("there is no login for a command; give it its secrets with --env")
 	}
-	if u, err := httpcall.ParseURL(t.url); err == nil && u.Scheme == "http" && !safehttp.IsLoopback(u) {
+	if u, err := httpcall.ParseURL(t.URL); err == nil && u.Scheme == "http" && !safehttp.IsLoopback(u) {
 		return usagef("there is no login without https: anybody on the network could read the token")
 	}
 	if f.secret == "" {
@@ -164,17 +165,17 @@ func orNil(t time.Time) *time.Time {
 
 func (a *app) logout() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "logout URL",
+		Use:     "logout URL|@NAME",
 		Short:   "Forget the login to a server",
 		Long:    "Revoke the tokens for a server, if its authorization server supports that, and\nforget both them and parley's registration there.",
 		Example: "  parley logout https://mcp.example.com/mcp",
 	}
-	honours(cmd, a.flags.format)
-	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
-		if t.url == "" {
+	honours(cmd, a.flags.named, a.flags.format)
+	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
+		if t.URL == "" {
 			return usagef("there is no login for a command")
 		}
-		return a.runLogout(ctx, t.url)
+		return a.runLogout(ctx, t.URL)
 	})
 	return cmd
 }

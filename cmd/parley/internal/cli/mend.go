@@ -4,13 +4,14 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
 // mending returns what makes up for the rights that an error says are missing;
 // nil when it is about something else.
-func mending(c code, err error, t target) *mend {
-	if t.url == "" || c != codeLogin && c != codeScope {
+func mending(c code, err error, t target.Target) *mend {
+	if t.URL == "" || c != codeLogin && c != codeScope {
 		return nil
 	}
 	var scopes []string
@@ -18,7 +19,7 @@ func mending(c code, err error, t target) *mend {
 	if errors.As(err, &refused) {
 		scopes = missingScopes(refused.Header)
 	}
-	return newMend(t.url, scopes)
+	return newMend(t.URL, scopes)
 }
 
 // newMend returns what makes up for missing scopes at a URL; without any, for a

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-mcp/parley/auth/oauth"
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
@@ -154,9 +155,9 @@ func classifyHTTP(e *streamable.HTTPError) code {
 }
 
 // starting is the code of an error of connecting to a target.
-func starting(t target, err error) code {
+func starting(t target.Target, err error) code {
 	var ended *stdio.ExitError
-	if t.url == "" && (errors.As(err, &ended) || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)) {
+	if t.URL == "" && (errors.As(err, &ended) || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)) {
 		return codeNotStarted
 	}
 	return classify(err)

@@ -6,18 +6,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
 func (a *app) ping() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "ping [URL] [-- COMMAND...]",
+		Use:     "ping [URL|@NAME] [-- COMMAND...]",
 		Short:   "Check that a server answers",
 		Long:    "Connect to a server, check that it answers, and show how long the answer took.",
 		Example: "  parley ping -- parley serve --stdio",
 	}
 	honours(cmd, a.flags.reach, a.flags.format)
-	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
+	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
 		c, err := a.connect(ctx, t)
 		if err != nil {
 			return err

@@ -5,18 +5,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/mcp"
 )
 
 func (a *app) prompt() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "prompt [URL] NAME [key=value]... [-- COMMAND...]",
+		Use:     "prompt [URL|@NAME] NAME [key=value]... [-- COMMAND...]",
 		Short:   "Fill in a prompt",
 		Long:    "Fill in a prompt with arguments, which are text, and show its messages.",
 		Example: "  parley prompt code_review code='x = 1' language=python -- parley serve --stdio",
 	}
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
-	cmd.RunE = a.onServer(1, -1, func(ctx context.Context, t target, args []string) error {
+	cmd.RunE = a.onServer(1, -1, func(ctx context.Context, t target.Target, args []string) error {
 		pairs, err := parsePairs(args[1:])
 		if err != nil {
 			return err
@@ -33,7 +34,7 @@ func (a *app) prompt() *cobra.Command {
 	return cmd
 }
 
-func (a *app) runPrompt(ctx context.Context, t target, params mcp.GetPromptParams) error {
+func (a *app) runPrompt(ctx context.Context, t target.Target, params mcp.GetPromptParams) error {
 	c, err := a.connect(ctx, t)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -16,14 +17,14 @@ const readExamples = `  parley read server://info -- parley serve --stdio
 func (a *app) read() *cobra.Command {
 	var save string
 	cmd := &cobra.Command{
-		Use:     "read [URL] URI [-- COMMAND...]",
+		Use:     "read [URL|@NAME] URI [-- COMMAND...]",
 		Short:   "Read a resource",
 		Long:    "Read a resource and write it to standard output unchanged. Binary content is not\nwritten to a terminal.",
 		Example: readExamples,
 	}
 	cmd.Flags().StringVar(&save, "save", "", "write binary content to files in `DIR`")
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
-	cmd.RunE = a.onServer(1, 1, func(ctx context.Context, t target, args []string) error {
+	cmd.RunE = a.onServer(1, 1, func(ctx context.Context, t target.Target, args []string) error {
 		c, err := a.connect(ctx, t)
 		if err != nil {
 			return err

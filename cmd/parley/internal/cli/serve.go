@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/reference"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
 )
@@ -65,7 +66,9 @@ func (a *app) serve() *cobra.Command {
 	cmd.Flags().StringVar(&f.http.auth.public, "public-url", "", "the `ORIGIN` at which clients reach the server, if that is not its own address")
 	cmd.Flags().StringVar(&f.root, "root", "", "serve the files of the folder `DIR`")
 	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.failed(a.runServe(cmd.Context(), f), target{}) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return a.failed(a.runServe(cmd.Context(), f), target.Target{})
+	}
 	return cmd
 }
 

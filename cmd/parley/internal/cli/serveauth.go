@@ -13,6 +13,7 @@ import (
 	"github.com/parley-mcp/parley/auth"
 	"github.com/parley-mcp/parley/cmd/parley/internal/devauth"
 	"github.com/parley-mcp/parley/cmd/parley/internal/reference"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/server"
 )
@@ -219,7 +220,7 @@ func (f *httpFlags) origin(address string) (string, error) {
 		return f.scheme() + "://" + address, nil
 	}
 	origin := strings.TrimSuffix(f.auth.public, "/")
-	if !isURL(origin) || strings.Count(origin, "/") != 2 {
+	if !target.IsURL(origin) || strings.Count(origin, "/") != 2 {
 		return "", usagef("--public-url %q is not of the form https://HOST[:PORT]", f.auth.public)
 	}
 	return origin, nil

@@ -3,32 +3,28 @@ package cli
 import (
 	"context"
 	"io"
+	"net/http"
+	"os"
+	"runtime"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/mcp"
-	"github.com/parley-mcp/parley/transport/stdio"
-	"github.com/parley-mcp/parley/transport/streamable"
 )
-
-// target is where a server is: at a URL, or behind a command to start.
-type target struct {
-	url     string
-	command []string
-}
 
 // onServer makes the body of a command that talks to a server. f gets the
 // command's own arguments: at least least and at most most of them; a negative
 // most sets no limit.
-func (a *app) onServer(least, most int, f func(ctx context.Context, t target, args []string) error) func(*cobra.Command, []string) error {
+func (a *app) onServer(least, most int, f func(ctx context.Context, t target.Target, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := a.flags.check(); err != nil {
 			return err
 		}
 		a.out.raw = a.flags.raw
-		t, args, err := splitTarget(cmd, args)
+		t, args, err := a.splitTarget(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -50,74 +46,117 @@ func (a *app) onServer(least, most int, f func(ctx context.Context, t target, ar
 }
 
 // splitTarget separates the target from the other arguments.
-func splitTarget(cmd *cobra.Command, args []string) (target, []string, error) {
-	var t target
+func (a *app) splitTarget(cmd *cobra.Command, args []string) (target.Target, []string, error) {
+	var t target.Target
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
-		args, t.command = args[:dash], args[dash:]
-		if len(t.command) == 0 {
+		args, t.Command = args[:dash], args[dash:]
+		if len(t.Command) == 0 {
 			return t, nil, usagef("there is no command after %q", "--")
 		}
 	}
-	if len(args) > 0 && isURL(args[0]) {
-		t.url, args = args[0], args[1:]
+	if len(args) > 0 && target.IsURL(args[0]) {
+		t.URL, args = args[0], args[1:]
 	}
+	name := a.flags.server
+	if at, ok := strings.CutPrefix(first(args), "@"); ok && name == "" && t.URL == "" && t.Command == nil {
+		name, args = at, args[1:]
+	}
+	named := name != "" || a.flags.config != ""
 	switch {
-	case t.url != "" && t.command != nil:
-		return t, nil, usagef("there are two servers, %q and the command %q; name one", t.url, strings.Join(t.command, " "))
-	case t.url == "" && t.command == nil:
-		return t, nil, &failure{code: codeUsage, err: usagef("no server named"), hint: `put the command that starts it at the end: parley ` + cmd.Name() + ` … -- parley serve --stdio; or its URL, with http:// or https://, first`}
+	case t.URL != "" && t.Command != nil:
+		return t, nil, usagef("there are two servers, %q and the command %q; name one", t.URL, strings.Join(t.Command, " "))
+	case named && (t.URL != "" || t.Command != nil):
+		return t, nil, usagef("there are two servers, %q and the one that a configuration file names; name one", t.String())
+	case named:
+		t, err := a.entry(cmd.Context(), name)
+		return t, args, err
+	case t.URL == "" && t.Command == nil:
+		return t, nil, &failure{code: codeUsage, err: usagef("no server named"), hint: `put the command that starts it at the end: parley ` + cmd.Name() + ` … -- parley serve --stdio; or its URL, with http:// or https://, first; or the name of one that "parley servers" lists, as @NAME`}
 	}
 	return t, args, nil
 }
 
-func isURL(s string) bool {
-	s = strings.ToLower(s)
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// entry returns the server that a configuration file names.
+func (a *app) entry(ctx context.Context, name string) (target.Target, error) {
+	env := a.environment(ctx)
+	e, err := a.findEntry(name, env)
+	if err != nil {
+		return target.Target{}, &failure{code: codeUsage, err: err, hint: `"parley servers" lists what there is`}
+	}
+	t, err := e.Resolve(env)
+	if err != nil {
+		return t, &failure{code: codeUsage, err: err, hint: `"parley servers" shows what the files say`}
+	}
+	return t, nil
+}
+
+func (a *app) findEntry(name string, env target.Environment) (*target.Entry, error) {
+	if a.flags.config == "" {
+		return target.Named(name, target.Find(runtime.GOOS, env))
+	}
+	f, err := target.Read(a.flags.config, env.Folder)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return f.Only()
+	}
+	return target.Named(name, []target.Found{{File: f}})
+}
+
+// environment is what configuration files may refer to.
+func (a *app) environment(ctx context.Context) target.Environment {
+	env := target.Environment{Lookup: a.io.LookupEnv}
+	env.Home, _ = os.UserHomeDir() // without one, there are no files of the user
+	env.Folder, _ = os.Getwd()     // without one, there are no files of the project
+	if a.interactive() {
+		env.Ask = func(in *target.Input) (string, error) { return a.askInput(ctx, in) }
+	}
+	return env
 }
 
 // fits refuses flags that would have no effect on this target.
-func (f *flags) fits(t target) error {
+func (f *flags) fits(t target.Target) error {
 	switch {
-	case t.url == "" && f.token != "":
+	case t.URL == "" && f.token != "":
 		return usagef("--token is for a server at a URL; give a command its secrets with --env")
-	case t.url == "" && len(f.headers) > 0:
+	case t.URL == "" && len(f.headers) > 0:
 		return usagef("--header is for a server at a URL; give a command its secrets with --env")
-	case t.url != "" && len(f.env) > 0:
+	case t.URL != "" && len(f.env) > 0:
 		return usagef("--env is for a server that is a command; give a URL its secrets with --token or --header")
-	case t.url != "" && f.cleanEnv:
+	case t.URL != "" && f.cleanEnv:
 		return usagef("--clean-env is for a server that is a command")
 	}
 	return nil
 }
 
-// transport returns the transport to a target. This is the only place that
-// knows which transports there are.
-func (a *app) transport(ctx context.Context, t target) (mcp.Transport, error) {
-	if t.url != "" {
-		header, err := a.flags.header()
-		if err != nil {
-			return nil, err
-		}
-		token, err := a.token()
-		if err != nil {
-			return nil, err
-		}
-		if token != "" {
-			header.Set("Authorization", "Bearer "+token)
-		}
-		c := &streamable.Client{URL: t.url, Header: header, Logger: a.logger()}
-		if header.Get("Authorization") == "" {
-			c.HTTP, err = a.authorized(ctx, t.url)
-		}
-		return c, err
+// transport returns the transport to a target, as the flags say.
+func (a *app) transport(ctx context.Context, t target.Target) (mcp.Transport, error) {
+	header, err := a.flags.header()
+	if err != nil {
+		return nil, err
 	}
+	c := target.Connection{Header: header, Env: a.flags.env, CleanEnv: a.flags.cleanEnv, Logger: a.logger()}
+	if t.URL != "" {
+		if c.Token, err = a.token(); err != nil {
+			return nil, err
+		}
+	}
+	c.Login = func(url string) (*http.Client, error) { return a.authorized(ctx, url) }
 	a.heard = new(overheard)
-	c := &stdio.Command{Args: t.command, Env: a.flags.env, CleanEnv: a.flags.cleanEnv, Stderr: a.heard}
+	c.Stderr = a.heard
 	if a.flags.passStderr() {
 		c.Stderr = io.MultiWriter(a.heard, &prefixed{out: a.err, prefix: a.err.dim("server: ")})
 	}
 	if a.flags.timeout > 0 {
 		c.Grace = min(2*time.Second, max(a.flags.timeout/4, 100*time.Millisecond))
 	}
-	return c, nil
+	return t.Transport(c)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -32,7 +33,7 @@ func (a *app) tour() *cobra.Command {
 		Long:    tourLong,
 		Example: "  parley tour",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.failed(a.runTour(cmd.Context()), target{}) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.failed(a.runTour(cmd.Context()), target.Target{}) },
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -30,7 +31,7 @@ func (a *app) version() *cobra.Command {
 			Revisions []mcp.Revision `json:"revisions"`
 		}{buildVersion(), mcp.Revisions()})
 		a.out.json(raw)
-		return a.failed(err, target{})
+		return a.failed(err, target.Target{})
 	}
 	return cmd
 }

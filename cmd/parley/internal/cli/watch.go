@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -28,7 +29,7 @@ func (a *app) watch() *cobra.Command {
 		count  int
 	)
 	cmd := &cobra.Command{
-		Use:     "watch [URL] [-- COMMAND...]",
+		Use:     "watch [URL|@NAME] [-- COMMAND...]",
 		Short:   "Watch for changes",
 		Long:    watchLong,
 		Example: watchExamples,
@@ -39,7 +40,7 @@ func (a *app) watch() *cobra.Command {
 	cmd.Flags().StringArrayVar(&filter.ResourceSubscriptions, "uri", nil, "watch the resource `URI` (repeatable)")
 	cmd.Flags().IntVar(&count, "count", 0, "end after this many events; 0 means never")
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.asked)
-	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target, _ []string) error {
+	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
 		if len(wanted(filter)) == 0 {
 			filter.ToolsListChanged, filter.PromptsListChanged, filter.ResourcesListChanged = true, true, true
 		}
@@ -48,7 +49,7 @@ func (a *app) watch() *cobra.Command {
 	return cmd
 }
 
-func (a *app) runWatch(ctx context.Context, t target, filter mcp.SubscriptionFilter, count int) error {
+func (a *app) runWatch(ctx context.Context, t target.Target, filter mcp.SubscriptionFilter, count int) error {
 	c, err := a.connect(ctx, t)
 	if err != nil {
 		return err

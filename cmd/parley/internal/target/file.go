@@ -213,6 +213,14 @@ func (f *File) find(name string) *Entry {
 	return nil
 }
 
+// Only returns the entry of a file that has just one.
+func (f *File) Only() (*Entry, error) {
+	if len(f.Entries) == 1 {
+		return f.Entries[0], nil
+	}
+	return nil, &Error{File: f.Path, Err: fmt.Errorf("it names %d servers; choose one with --server NAME%s", len(f.Entries), known([]Found{{File: f}}))}
+}
+
 // members calls each with the members of an object, and refuses duplicates.
 func (f *File) members(o *hujson.Object, at place, each func(name string, at place, v hujson.Value) error) error {
 	seen := make(map[string]bool, len(o.Members))

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
@@ -60,8 +61,14 @@ type Connection struct {
 	Login func(url string) (*http.Client, error)
 	// Env is added to a command's, as KEY=VALUE.
 	Env []string
+	// CleanEnv gives a command no environment but the target's and Env; see
+	// stdio.Command.
+	CleanEnv bool
 	// Stderr receives the standard error of a command; nil discards it.
 	Stderr io.Writer
+	// Grace is how long a command may take to end; 0 means the default of
+	// stdio.Command.
+	Grace  time.Duration
 	Logger *slog.Logger
 }
 
@@ -72,7 +79,7 @@ func (t *Target) Transport(c Connection) (mcp.Transport, error) {
 	case t.URL != "":
 		return t.overHTTP(c)
 	case len(t.Command) > 0:
-		return &stdio.Command{Args: t.Command, Env: slices.Concat(t.Env, c.Env), Dir: t.Dir, Stderr: c.Stderr}, nil
+		return &stdio.Command{Args: t.Command, Env: slices.Concat(t.Env, c.Env), CleanEnv: c.CleanEnv, Dir: t.Dir, Stderr: c.Stderr, Grace: c.Grace}, nil
 	}
 	return nil, errors.New("no server named")
 }
