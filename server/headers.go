@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/schema"
@@ -50,7 +49,7 @@ func argument(args json.RawMessage, path []string) (json.RawMessage, bool) {
 // mirrors reports whether a header has the same value as a parameter.
 func mirrors(header string, value json.RawMessage, b schema.HeaderBinding) bool {
 	if b.Type == "integer" {
-		return sameNumber(header, string(value))
+		return sameInteger(header, string(value))
 	}
 	var text string
 	if b.Type == "string" && wire.Unmarshal(value, &text) == nil {
@@ -59,28 +58,30 @@ func mirrors(header string, value json.RawMessage, b schema.HeaderBinding) bool 
 	return header == string(value)
 }
 
-// isDecimal bounds the texts that are compared as numbers: a short exponent can
-// stand for a number of any size.
-func isDecimal(text string) bool {
-	whole, fraction, dot := strings.Cut(strings.TrimPrefix(text, "-"), ".")
-	return isDigits(whole) && (!dot || isDigits(fraction))
-}
-
-func isDigits(text string) bool {
-	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return !isDigit(r) })
-}
-
-// sameNumber compares numerically: 42.0 and 42 are equal.
+// sameInteger compares integers as numbers: 42.0 and 42 are equal. Numbers that are
+// no integers to mirror, which the tool refuses in words for the model, are compared
+// as texts.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#server-validation.
-func sameNumber(a, b string) bool {
-	if a == b {
-		return true
+func sameInteger(a, b string) bool {
+	x, okX := schema.Mirrored(a)
+	y, okY := schema.Mirrored(b)
+	return a == b || okX && okY && x == y
+}
+
+// checkRange refuses integers that not every reader of the header would read as the
+// same number. The arguments have been validated otherwise.
+//
+// Spec: 2026-07-28 server/tools#x-mcp-header.
+func (t *tool) checkRange(args json.RawMessage) error {
+	for _, b := range t.headers {
+		value, given := argument(args, b.Path)
+		if b.Type != "integer" || !given {
+			continue
+		}
+		if _, ok := schema.Mirrored(string(value)); !ok {
+			return fmt.Errorf("%q: it is mirrored in a header, so it must be from %d to %d", strings.Join(b.Path, "."), -schema.MaxMirrored, schema.MaxMirrored)
+		}
 	}
-	if !isDecimal(a) || !isDecimal(b) {
-		return false
-	}
-	x, okX := new(big.Rat).SetString(a)
-	y, okY := new(big.Rat).SetString(b)
-	return okX && okY && x.Cmp(y) == 0
+	return nil
 }

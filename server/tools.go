@@ -181,7 +181,10 @@ func (t *tool) check(args json.RawMessage) (json.RawMessage, error) {
 	if t.decodes {
 		validate = t.input.ValidateParsed
 	}
-	return full, validate(full)
+	if err := validate(full); err != nil {
+		return full, err
+	}
+	return full, t.checkRange(full)
 }
 
 // toolFailure turns a handler's error into a result or an error of the

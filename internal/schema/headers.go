@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/big"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,6 +49,32 @@ func Headers(raw json.RawMessage) ([]HeaderBinding, error) {
 		return nil, err
 	}
 	return w.found, nil
+}
+
+// MaxMirrored is the largest integer that a header may mirror; the smallest is
+// -MaxMirrored. All integers between are exact in double precision.
+//
+// Spec: 2026-07-28 server/tools#x-mcp-header.
+const MaxMirrored = 1<<53 - 1
+
+// numberText bounds what is calculated with: a short exponent can stand for a number
+// of any size.
+var numberText = regexp.MustCompile(`^-?[0-9]{1,64}(?:\.[0-9]{1,64})?(?:[Ee][+-]?[0-9]{1,3})?$`)
+
+// Mirrored returns the integer that a number in JSON or in a header stands for, and
+// whether a header may mirror it: 42, 42.0 and 4.2e1 are the same.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#server-validation.
+func Mirrored(number string) (n int64, ok bool) {
+	if !numberText.MatchString(number) {
+		return 0, false
+	}
+	r, ok := new(big.Rat).SetString(number)
+	if !ok || !r.IsInt() || !r.Num().IsInt64() {
+		return 0, false
+	}
+	n = r.Num().Int64()
+	return n, -MaxMirrored <= n && n <= MaxMirrored
 }
 
 // headerWalk visits every schema within a schema.

@@ -72,3 +72,20 @@ func TestHeadersRefused(t *testing.T) {
 		})
 	}
 }
+
+// Spec: 2026-07-28 basic/transports/streamable-http#server-validation.
+func TestMirrored(t *testing.T) {
+	for number, want := range map[string]int64{
+		"42": 42, "42.0": 42, "4.2e1": 42, "4200E-2": 42, "1e2": 100, "1e+2": 100, "-7": -7, "-0": 0, "042": 42,
+		"9007199254740991": schema.MaxMirrored, "-9007199254740991": -schema.MaxMirrored, "9007199254740991.00": schema.MaxMirrored,
+	} {
+		if got, ok := schema.Mirrored(number); !ok || got != want {
+			t.Errorf("%s stands for %d, %v, want %d", number, got, ok, want)
+		}
+	}
+	for _, number := range []string{"9007199254740992", "-9007199254740992", "1e16", "1.5", "1e-1", "1e99999", "1e999", "", "x", "0x10", "1/2", "+1", " 1", "1_0", "Inf"} {
+		if got, ok := schema.Mirrored(number); ok {
+			t.Errorf("%q stands for %d", number, got)
+		}
+	}
+}

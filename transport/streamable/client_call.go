@@ -101,9 +101,7 @@ func (c *conn) standardHeader(h http.Header, call *call, version string) {
 	if call.named {
 		fieldName.set(h, encodeHeader(call.name))
 	}
-	if call.m.Method == mcp.MethodCallTool && call.stateless {
-		c.tools.mirror(h, call)
-	}
+	c.tools.mirror(h, call)
 }
 
 // sessionHeader sets the headers that name the session and its version, except
@@ -121,6 +119,9 @@ func sessionHeader(h http.Header, session, version string) {
 
 // roundTrip posts a request and returns its answer.
 func (c *conn) roundTrip(ctx context.Context, call *call) (*jsonrpc.Message, error) {
+	if err := c.tools.check(call); err != nil {
+		return nil, err
+	}
 	call.conn, call.ctx = c, ctx
 	f := c.begin(ctx)
 	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.headerOf(call)) //nolint:contextcheck // the flight ends with ctx

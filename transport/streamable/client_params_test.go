@@ -76,19 +76,6 @@ func FuzzHeaderRoundTrip(f *testing.F) {
 	})
 }
 
-func TestDecimal(t *testing.T) {
-	tests := map[string]string{
-		"42": "42", "-7": "-7", "0": "0", "-0": "0", "42.0": "42", "1e3": "1000", "12.5e1": "125",
-		"9007199254740993": "9007199254740993", "123456789012345678901234567890": "123456789012345678901234567890",
-		"1.5": "1.5", "1e999999999": "1e999999999",
-	}
-	for number, want := range tests {
-		if got := decimal(number); got != want {
-			t.Errorf("%s became %s, want %s", number, got, want)
-		}
-	}
-}
-
 func TestSameOrigin(t *testing.T) {
 	tests := []struct {
 		a, b string

@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"iter"
 	"log/slog"
-	"math/big"
 	"net/http"
 	"strconv"
 	"strings"
@@ -89,21 +90,49 @@ func (t *toolHeaders) set(tool string, bindings []schema.HeaderBinding) {
 	t.bindings[tool] = bindings
 }
 
-// mirror adds the headers of a tools/call. For a tool that was never listed none
-// are known.
+// mirror adds the headers of a tools/call, which check has accepted. For a tool
+// that was never listed none are known.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#client-behavior.
 func (t *toolHeaders) mirror(h http.Header, call *call) {
-	t.mu.Lock()
-	bindings := t.bindings[call.name]
-	t.mu.Unlock()
-	for _, b := range bindings {
-		raw := wire.Find(call.m.Params, "arguments")
-		for _, name := range b.Path {
-			raw = wire.Find(raw, name)
-		}
-		if value, ok := headerValue(raw); ok {
+	for b, raw := range t.arguments(call) {
+		if value, ok := headerValue(raw, b); ok {
 			h.Set(fieldParam+b.Name, encodeHeader(value))
+		}
+	}
+}
+
+// check refuses a tools/call with a number that must not go into a header.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#schema-extension.
+func (t *toolHeaders) check(call *call) error {
+	for b, raw := range t.arguments(call) {
+		if _, ok := schema.Mirrored(string(raw)); b.Type == "integer" && isNumber(raw) && !ok {
+			return fmt.Errorf("argument %q of tool %q is mirrored in the header Mcp-Param-%s, so it must be an integer from %d to %d",
+				strings.Join(b.Path, "."), call.name, b.Name, -schema.MaxMirrored, schema.MaxMirrored)
+		}
+	}
+	return nil
+}
+
+// arguments returns the mirrored parameters of a tools/call with their values, nil
+// for those that are missing. Other messages have none.
+func (t *toolHeaders) arguments(call *call) iter.Seq2[schema.HeaderBinding, json.RawMessage] {
+	return func(yield func(schema.HeaderBinding, json.RawMessage) bool) {
+		if call.m.Method != mcp.MethodCallTool || !call.stateless {
+			return
+		}
+		t.mu.Lock()
+		bindings := t.bindings[call.name]
+		t.mu.Unlock()
+		for _, b := range bindings {
+			raw := wire.Find(call.m.Params, "arguments")
+			for _, name := range b.Path {
+				raw = wire.Find(raw, name)
+			}
+			if !yield(b, raw) {
+				return
+			}
 		}
 	}
 }
@@ -112,33 +141,21 @@ func (t *toolHeaders) mirror(h http.Header, call *call) {
 // else has none.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#value-encoding.
-func headerValue(raw json.RawMessage) (string, bool) {
+func headerValue(raw json.RawMessage, b schema.HeaderBinding) (string, bool) {
 	switch {
 	case len(raw) == 0:
 		return "", false
 	case raw[0] == '"':
 		return wire.Text(raw)
-	case raw[0] == 't' || raw[0] == 'f':
-		return string(raw), true
-	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
-		return decimal(string(raw)), true
+	case b.Type == "integer" && isNumber(raw):
+		n, _ := schema.Mirrored(string(raw))
+		return strconv.FormatInt(n, 10), true
 	}
-	return "", false
+	return string(raw), isNumber(raw) || raw[0] == 't' || raw[0] == 'f'
 }
 
-// decimal returns an integer without fraction and exponent. A number that is not an
-// integer is returned verbatim, for the server to refuse.
-func decimal(number string) string {
-	if _, exponent, ok := strings.Cut(strings.ToLower(number), "e"); ok {
-		if n, err := strconv.Atoi(exponent); err != nil || n > 400 || n < -400 {
-			return number
-		}
-	}
-	r, ok := new(big.Rat).SetString(number)
-	if !ok || !r.IsInt() {
-		return number
-	}
-	return r.Num().String()
+func isNumber(raw json.RawMessage) bool {
+	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
 // callAgain repeats a call that the server refused because of its headers: the tools

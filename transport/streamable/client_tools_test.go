@@ -61,7 +61,8 @@ func TestMirroredParameters(t *testing.T) {
 	}{
 		{`"arguments":{"s":"us-west1","i":42,"b":true,"o":{"x":"y"},"plain":"z"},`, map[string]string{"S": "us-west1", "I": "42", "B": "true", "Deep": "y"}},
 		{`"arguments":{"s":"Hello, 世界","i":-7,"b":false},`, map[string]string{"S": "=?base64?SGVsbG8sIOS4lueVjA==?=", "I": "-7", "B": "false"}},
-		{`"arguments":{"s":"","i":9007199254740993},`, map[string]string{"S": "", "I": "9007199254740993"}},
+		{`"arguments":{"s":"","i":9007199254740991},`, map[string]string{"S": "", "I": "9007199254740991"}},
+		{`"arguments":{"i":"x","s":1e2},`, map[string]string{"I": "x", "S": "1e2"}},
 		{`"arguments":{"i":42.0},`, map[string]string{"I": "42"}},
 		{`"arguments":{"i":1e3},`, map[string]string{"I": "1000"}},
 		{`"arguments":{"s":null,"i":null,"o":null},`, map[string]string{}},
@@ -74,6 +75,32 @@ func TestMirroredParameters(t *testing.T) {
 		if h := call(tt.arguments); fmt.Sprint(h) != fmt.Sprint(tt.want) {
 			t.Errorf("%s has the headers %v, want %v", tt.arguments, h, tt.want)
 		}
+	}
+}
+
+// Spec: 2026-07-28 basic/transports/streamable-http#schema-extension.
+func TestIntegersThatHeadersCannotHave(t *testing.T) {
+	calls := 0
+	s := scripted(t, func(p *posted) {
+		if p.Method == mcp.MethodListTools {
+			p.result(`{"tools":[` + boundTool + `]}`)
+			return
+		}
+		calls++
+		p.result(`{}`)
+	})
+	conn := dial(t, s, Client{}, newEar())
+	if m, err := conn.RoundTrip(t.Context(), modern(1, mcp.MethodListTools, "")); err != nil {
+		t.Fatal(outcome(m, err))
+	}
+	for _, i := range []string{"9007199254740992", "-9007199254740992", "1e400", "1e99999", "1.5"} {
+		m, err := conn.RoundTrip(t.Context(), modern(2, mcp.MethodCallTool, `"name":"t","arguments":{"i":`+i+`},`))
+		if err == nil || !strings.Contains(err.Error(), `argument "i" of tool "t" is mirrored in the header Mcp-Param-I`) {
+			t.Errorf("%s: %s", i, outcome(m, err))
+		}
+	}
+	if calls > 0 {
+		t.Errorf("%d such calls were sent", calls)
 	}
 }
 
