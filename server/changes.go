@@ -146,9 +146,10 @@ func (s *subscriber) stop() {
 }
 
 // watch subscribes the client of an exchange to changes. Resources that the
-// client may not read are left out, and so are all resources without
-// Options.Subscriptions.
+// client may not read are left out, and so are those that cannot be watched, and
+// all resources without Options.Subscriptions.
 //
+// Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 // Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
 func (s *Server) watch(ctx context.Context, x *mcp.Exchange) (any, error) {
 	filter := x.Watch.Filter
@@ -162,8 +163,11 @@ func (s *Server) watch(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if s.opts.WatchResource == nil {
 		return &mcp.Watching{Filter: filter, Stop: unsubscribe}, nil
 	}
-	for _, uri := range uris {
-		s.watches.add(uri, 1)
+	if watched := s.startWatches(uris); len(watched) < len(uris) {
+		filter.ResourceSubscriptions, uris = watched, watched
+		all := unsubscribe
+		unsubscribe = s.hub.Subscribe(filter, x.Watch.Deliver)
+		all()
 	}
 	var once sync.Once
 	stop := func() {
@@ -175,6 +179,20 @@ func (s *Server) watch(ctx context.Context, x *mcp.Exchange) (any, error) {
 		}
 	}
 	return &mcp.Watching{Filter: filter, Stop: stop}, nil
+}
+
+// startWatches begins to watch resources and returns those that can be watched.
+// Nothing would ever be told of the others.
+func (s *Server) startWatches(uris []string) []string {
+	watched := make([]string, 0, len(uris))
+	for _, uri := range uris {
+		if s.watches.add(uri, 1) {
+			watched = append(watched, uri)
+		} else {
+			s.watches.add(uri, -1)
+		}
+	}
+	return watched
 }
 
 // watchable reports whether the client of an exchange may watch a resource. One

@@ -185,13 +185,49 @@ func TestWatchResource(t *testing.T) {
 	}
 
 	w.events, w.fail = nil, errors.New("no such file")
-	one, two = watchURIs("x:a"), watchURIs("x:a")
-	one()
-	two()
-	watchURIs("x:a")
+	watchURIs("x:a")()
+	watchURIs("x:a")()
 	same(t, strings.Join(w.events, ","), "start x:a,start x:a")
 	if got := strings.Count(log.String(), "no such file"); got != 2 {
 		t.Errorf("logged %d times:\n%s", got, log)
+	}
+	if len(s.watches.uris) != 0 {
+		t.Errorf("left: %v", s.watches.uris)
+	}
+}
+
+// What cannot be watched is not acknowledged, and nothing is told of it.
+//
+// Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
+func TestWhatCannotBeWatched(t *testing.T) {
+	s, _ := newServer(Options{WatchResource: func(uri string) (func(), error) {
+		switch uri {
+		case "x:outside":
+			return nil, errors.New("not below the root")
+		case "x:panic":
+			panic("oh no")
+		}
+		return nil, nil
+	}})
+	var heard changeList
+	filter := mcp.SubscriptionFilter{ToolsListChanged: true, ResourceSubscriptions: []string{"x:a", "x:outside", "x:panic"}}
+	result, err := s.Serve(t.Context(), &mcp.Exchange{Method: mcp.MethodListen, Watch: &mcp.Watch{Filter: filter, Deliver: heard.add}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	watching := result.(*mcp.Watching)
+	if got := watching.Filter; !slices.Equal(got.ResourceSubscriptions, []string{"x:a"}) || !got.ToolsListChanged {
+		t.Errorf("acknowledged: %+v", got)
+	}
+	for _, uri := range []string{"x:outside", "x:panic", "x:a"} {
+		s.ResourceUpdated(uri)
+	}
+	same(t, heard.take(), "[{4 x:a}]")
+	watching.Stop()
+	s.ResourceUpdated("x:a")
+	same(t, heard.take(), "[]")
+	if len(s.watches.uris) != 0 {
+		t.Errorf("left: %v", s.watches.uris)
 	}
 }
 

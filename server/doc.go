@@ -27,9 +27,20 @@
 //		Limit int    `json:"limit" minimum:"1" maximum:"100" default:"10"`
 //	}
 //
-// A schema that is given is used as it is, in the dialect that its $schema
-// names, or else draft 2020-12. Its references may only point into itself.
+// A schema that is given is used as it is. Its $schema names its dialect, without
+// which it is in draft 2020-12:
 //
+//   - https://json-schema.org/draft/2020-12/schema
+//   - https://json-schema.org/draft/2019-09/schema
+//   - http://json-schema.org/draft-07/schema#
+//   - http://json-schema.org/draft-06/schema#
+//   - http://json-schema.org/draft-04/schema#
+//
+// Any other dialect is an error that names it. A schema's references may only
+// point into itself; $dynamicRef and $recursiveRef are errors as well. Package
+// client knows the same dialects.
+//
+// Spec: 2026-07-28 basic#schema-dialect.
 // Spec: 2026-07-28 server/tools#tool.
 //
 // # Ask before acting
@@ -41,7 +52,10 @@
 //
 // # Errors
 //
-// An error of a tool's handler becomes a result that the model can read. These
+// An error of a tool's handler becomes a result that the model can read, with the
+// text of the error: a model that knows what went wrong can try something else.
+// So such a text must not hold what the model, or its user, may not know;
+// Options.ToolError can replace it. These
 // become errors of the protocol instead, also when they are wrapped:
 // *jsonrpc.Error, *mcp.InvalidParamsError, *mcp.MethodNotFoundError,
 // *mcp.MissingCapabilityError, *mcp.HeaderMismatchError and *mcp.ForbiddenError.

@@ -27,8 +27,9 @@ type Options struct {
 	// WatchResource, if set, is called when a URI gets its first watcher; the
 	// stop function it returns (which may be nil) is called when the last one
 	// has left. Calls for one URI never overlap; no lock is held. After an
-	// error, which is logged, it is not called again for that URI until all
-	// watchers have left. It implies Subscriptions.
+	// error, which is logged, the client is told that the URI is not watched:
+	// it is not acknowledged or, in a session, not found. It implies
+	// Subscriptions.
 	WatchResource func(uri string) (stop func(), err error)
 	// PageSize is the maximum number of entries in one page of a list. 0 means
 	// 1000.
@@ -47,6 +48,12 @@ type Options struct {
 	// of one exchange. The first and the final one are never held back. 0 means
 	// 100 milliseconds; a negative value means no limit.
 	ProgressInterval time.Duration
+	// ToolError, if set, returns what a model is told of an error of a tool's
+	// handler that becomes a result, for example to leave out what a database
+	// said. The error itself is then logged. nil means the error's own text.
+	//
+	// Spec: 2026-07-28 server/tools#security-considerations (1).
+	ToolError func(ctx context.Context, x *mcp.Exchange, err error) string
 	// ToolRate bounds how often one client calls tools: whoever has the
 	// principal of its requests or, without one, sends from the same
 	// mcp.Peer.Source. A call over it is an error that says when to try again.

@@ -146,7 +146,7 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 	defer call.finish(ctx)
 	result, err := t.run(ctx, call, args)
 	if err != nil {
-		return toolFailure(ctx, err)
+		return s.toolFailure(ctx, x, err)
 	}
 	return s.completeTool(ctx, t, call, result)
 }
@@ -191,9 +191,13 @@ func (t *tool) check(args json.RawMessage) (json.RawMessage, error) {
 // protocol.
 //
 // Spec: 2026-07-28 server/tools#error-handling.
-func toolFailure(ctx context.Context, err error) (any, error) {
+func (s *Server) toolFailure(ctx context.Context, x *mcp.Exchange, err error) (any, error) {
 	if isProtocolError(err) || isEnd(ctx, err) {
 		return nil, err
+	}
+	if s.opts.ToolError != nil {
+		s.log.ErrorContext(ctx, "tool failed", "method", x.Method, "id", x.ID.String(), "error", err)
+		return mcp.ToolError("%s", s.opts.ToolError(ctx, x, err)), nil
 	}
 	return mcp.ToolError("%v", err), nil
 }

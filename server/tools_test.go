@@ -123,6 +123,21 @@ func TestToolResultIsNotChanged(t *testing.T) {
 	same(t, toJSON(t, shared), `{"_meta":{"a":1},"content":[{"type":"text","text":"x"}]}`)
 }
 
+// Spec: 2026-07-28 server/tools#security-considerations (1).
+func TestToolErrorReplaced(t *testing.T) {
+	s, log := newServer(Options{ToolError: func(_ context.Context, x *mcp.Exchange, err error) string {
+		return fmt.Sprintf("%s failed with a %d%% chance of %d characters", x.Method, 100, len(err.Error()))
+	}})
+	failure := errors.New("password is 1234")
+	AddTool(s, mcp.Tool{Name: "t"}, func(context.Context, *Call, struct{}) (string, error) { return "", failure })
+	same(t, call(t, s, "t", `{}`), `{"content":[{"type":"text","text":"tools/call failed with a 100% chance of 16 characters"}],"isError":true}`)
+	if !strings.Contains(log.String(), "password is 1234") {
+		t.Errorf("the error was not logged:\n%s", log)
+	}
+	failure = mcp.InvalidParams("bad")
+	same(t, call(t, s, "t", `{}`), `error: bad`)
+}
+
 func TestToolErrors(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -8,8 +9,8 @@ import (
 
 // resourceWatches keeps Options.WatchResource running for the URIs that have watchers.
 type resourceWatches struct {
-	// start begins to watch; it deals with errors itself.
-	start func(uri string) (stop func())
+	// start begins to watch, or logs why that is not possible.
+	start func(uri string) (stop func(), ok bool)
 
 	mu   sync.Mutex
 	uris map[string]*resourceWatch
@@ -20,14 +21,16 @@ type resourceWatch struct {
 	users   int
 	busy    bool // a goroutine is in step, outside the lock
 	running bool
+	failed  bool   // the running watch could not be started
 	stop    func() // nil, or ends the running watch
 }
 
 // add changes the number of watchers of a URI. The caller that finds the watch
 // not busy brings it into line, and repeats that if the number changes in the
 // meantime; all others leave it to that caller. So starts and stops of one URI
-// never overlap, and none is lost.
-func (t *resourceWatches) add(uri string, n int) {
+// never overlap, and none is lost. add reports whether the URI is watched, as far
+// as is known without waiting for another caller.
+func (t *resourceWatches) add(uri string, n int) (ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := t.uris[uri]
@@ -37,7 +40,7 @@ func (t *resourceWatches) add(uri string, n int) {
 	}
 	w.users += n
 	if w.busy {
-		return
+		return true
 	}
 	w.busy = true
 	for w.running != (w.users > 0) {
@@ -47,6 +50,7 @@ func (t *resourceWatches) add(uri string, n int) {
 	if w.users == 0 {
 		delete(t.uris, uri)
 	}
+	return !w.failed
 }
 
 // step starts or stops the watch, with the lock released while user code runs.
@@ -55,30 +59,33 @@ func (t *resourceWatches) step(uri string, w *resourceWatch) {
 	t.mu.Unlock()
 	defer t.mu.Lock()
 	if stop := w.stop; w.running {
-		w.stop, w.running = nil, false
+		w.stop, w.running, w.failed = nil, false, false
 		if stop != nil {
 			stop()
 		}
 		return
 	}
 	w.running = true
-	w.stop = t.start(uri)
+	stop, ok := t.start(uri)
+	w.stop, w.failed = stop, !ok
 }
 
 // startWatch runs user code, whose panics follow the server's policy.
-func (s *Server) startWatch(uri string) func() {
-	var stop func()
-	var err error
-	s.shield("WatchResource", uri, func() { stop, err = s.opts.WatchResource(uri) })
+func (s *Server) startWatch(uri string) (stop func(), ok bool) {
+	var end func()
+	err := errPanicked
+	s.shield("WatchResource", uri, func() { end, err = s.opts.WatchResource(uri) })
 	if err != nil {
-		s.log.Error("a resource cannot be watched", "uri", uri, "error", err)
-		return nil
+		s.log.Warn("a resource cannot be watched", "uri", uri, "error", err)
+		return nil, false
 	}
-	if stop == nil {
-		return nil
+	if end == nil {
+		return nil, true
 	}
-	return func() { s.shield("the stop function of WatchResource", uri, stop) }
+	return func() { s.shield("the stop function of WatchResource", uri, end) }, true
 }
+
+var errPanicked = errors.New("WatchResource panicked")
 
 func (s *Server) shield(what, uri string, f func()) {
 	if s.opts.Panic == RecoverPanics {

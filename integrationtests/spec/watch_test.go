@@ -39,6 +39,39 @@ func TestHiddenResourcesAreNotWatched(t *testing.T) {
 	})
 }
 
+// A server that cannot watch a resource does not say that it does.
+//
+// Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
+func TestUnwatchableResourcesAreNotAcknowledged(t *testing.T) {
+	h := func() mcp.Handler {
+		return server.New(mcp.Implementation{Name: "s", Version: "1"}, &server.Options{
+			Logger: mcptest.Quiet(),
+			WatchResource: func(uri string) (func(), error) {
+				if uri == "x:outside" {
+					return nil, errors.New("not below the root")
+				}
+				return nil, nil
+			},
+		})
+	}
+	mcptest.Run(t, h, nil, func(t *testing.T, c *client.Client) {
+		s, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"x:outside", "x:inside"}}, func(context.Context, client.Event) {})
+		if c.Revision() != mcp.Revision20260728 {
+			if !errors.Is(err, client.ErrNotFound) {
+				t.Errorf("subscribing to what cannot be watched returned %v", err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		if got := s.Honoured().ResourceSubscriptions; !slices.Equal(got, []string{"x:inside"}) {
+			t.Errorf("the server agreed to watch %v", got)
+		}
+	})
+}
+
 // The opening of a subscription passes through middleware, which may refuse it.
 func TestMiddlewareSeesSubscriptions(t *testing.T) {
 	var seen atomic.Int32
