@@ -190,7 +190,7 @@ func (c *Client) dial(ctx context.Context) (*live, error) {
 		}
 		return c.probe(ctx, l)
 	})
-	if err != nil && remembered && !errors.Is(err, mcp.ErrUnauthorized) {
+	if err != nil && remembered && !errors.Is(err, mcp.ErrUnauthorized) && !errors.Is(err, mcp.ErrUnavailable) {
 		// The server may speak another revision by now.
 		c.opts.Eras.forget(c.transport.Name())
 		l, err = c.open(ctx, c.probe)
@@ -280,8 +280,10 @@ func (c *Client) probe(ctx context.Context, l *live) era.Decision {
 	ctx, watchdog := c.bound(ctx, &callOptions{timeout: c.opts.ProbeTimeout})
 	defer watchdog.stop()
 	result, err := c.statelessFront(l, in).Raw(ctx, &era.Outgoing{Method: mcp.MethodDiscover})
-	if errors.Is(err, mcp.ErrUnauthorized) {
-		return era.Decision{Err: err}
+	// Neither says anything about the era.
+	// Spec: 2026-07-28 basic/versioning#compatibility-matrix.
+	if errors.Is(err, mcp.ErrUnauthorized) || errors.Is(err, mcp.ErrUnavailable) {
+		return era.Decision{Err: fmt.Errorf("%s: %w", mcp.MethodDiscover, err)}
 	}
 	var rpc *jsonrpc.Error
 	errors.As(err, &rpc)
@@ -323,7 +325,9 @@ func (c *Client) beginStateless(ctx context.Context, l *live, d era.Decision) er
 }
 
 func (c *Client) beginSession(ctx context.Context, l *live, d era.Decision) error {
-	session := &era.SessionClient{Conn: l.conn, IDs: &l.ids, Self: c.self, Answers: (*answers)(c)}
+	session := &era.SessionClient{Conn: l.conn, IDs: &l.ids, Self: c.self, Answers: (*answers)(c), Refused: func(refused, instead mcp.Revision, reason error) {
+		c.opts.Logger.Warn("the server refused a revision and takes an older one", "server", c.transport.Name(), "refused", refused.String(), "takes", instead.String(), "reason", reason)
+	}}
 	c.mu.Lock()
 	l.session = session // the server may ask as soon as the handshake begins
 	c.mu.Unlock()

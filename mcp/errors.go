@@ -66,9 +66,15 @@ type HeaderMismatchError struct{ Reason string }
 // Error returns the reason.
 func (e *HeaderMismatchError) Error() string { return "Header mismatch: " + e.Reason }
 
-// ErrUnauthorized says that this side could not obtain the credentials that a
-// server demands. Repeating the request does not help.
+// ErrUnauthorized says that the server demands credentials that this side does not
+// have and could not obtain. Repeating the request does not help.
 var ErrUnauthorized = errors.New("not authorized")
+
+// ErrUnavailable says that a server could not be reached, or cannot serve requests at
+// the moment: over HTTP, a connection that failed or a status such as 503 or 429.
+// It says nothing about the request, which may be repeated later, or about the
+// revisions that the server speaks.
+var ErrUnavailable = errors.New("the server is not available")
 
 // ForbiddenError says that the sender of a request may not do this. Over HTTP
 // the response is a 403, unless something was already sent in response.

@@ -3,6 +3,7 @@ package era
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/revision"
@@ -49,7 +50,7 @@ func Decide(ours []mcp.Revision, p Probe) Decision {
 	if supported, ok := refusedVersion(p.Error); ok {
 		return mutual(ours, supported, nil)
 	}
-	if isModern(p.Error) {
+	if Modern(p.Error) {
 		return Decision{Err: fmt.Errorf("the server refused to be discovered: %w", p.Error)}
 	}
 	return Propose(ours)
@@ -89,17 +90,12 @@ func refusedVersion(e *jsonrpc.Error) ([]string, bool) {
 	if e == nil || e.Code != mcp.CodeUnsupportedVersion {
 		return nil, false
 	}
-	var data struct {
-		Supported []string `json:"supported"`
-	}
-	if wire.Unmarshal(e.Data, &data) != nil || len(data.Supported) == 0 {
-		return nil, false
-	}
-	return data.Supported, true
+	named := supported(e)
+	return named, len(named) > 0
 }
 
-// isModern reports whether this is an error that only a server of the stateless era sends.
-func isModern(e *jsonrpc.Error) bool {
+// Modern reports whether this is an error that only a server of the stateless era sends.
+func Modern(e *jsonrpc.Error) bool {
 	return e != nil && e.Code <= mcp.CodeHeaderMismatch && e.Code >= mcp.CodeUnsupportedVersion
 }
 
@@ -109,17 +105,37 @@ func isModern(e *jsonrpc.Error) bool {
 // Spec: 2025-11-25 basic/lifecycle#error-handling.
 func Renegotiate(ours []mcp.Revision, refused mcp.Revision, err error) (r mcp.Revision, ok bool) {
 	var rpc *jsonrpc.Error
-	if !errors.As(err, &rpc) || rpc.Data == nil {
+	if !errors.As(err, &rpc) {
 		return mcp.Revision{}, false
 	}
+	r = revision.Common(revision.Session(ours), supported(rpc))
+	return r, !r.IsZero() && r != refused && !revision.Of(r).Stateless
+}
+
+// supported returns the revisions that a refusal names, or nil.
+func supported(refusal *jsonrpc.Error) []string {
 	var data struct {
 		Supported []string `json:"supported"`
 	}
-	if wire.Unmarshal(rpc.Data, &data) != nil {
+	if wire.Unmarshal(refusal.Data, &data) != nil {
+		return nil
+	}
+	return data.Supported
+}
+
+// Older returns the revision to propose instead when a server has refused one for a
+// session without naming any that it speaks: the next older one. Some servers refuse
+// what they should ignore, such as capabilities that they do not know.
+func Older(ours []mcp.Revision, refused mcp.Revision, err error) (r mcp.Revision, ok bool) {
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &rpc) || Modern(rpc) || len(supported(rpc)) > 0 {
 		return mcp.Revision{}, false
 	}
-	r = revision.Common(revision.Session(ours), data.Supported)
-	return r, !r.IsZero() && r != refused && !revision.Of(r).Stateless
+	sessions := revision.Session(ours)
+	if next := slices.Index(sessions, refused) + 1; next > 0 && next < len(sessions) {
+		return sessions[next], true
+	}
+	return mcp.Revision{}, false
 }
 
 // Late recognizes the refusal of a handshake by a server that has no sessions, but

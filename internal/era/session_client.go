@@ -20,6 +20,10 @@ type SessionClient struct {
 	IDs     *IDs
 	Self    Self
 	Answers Answerer
+	// Refused is called when the server has refused to open a session in one
+	// revision and opens it in another. It may be nil.
+	Refused func(refused, instead mcp.Revision, reason error)
+
 	facts   atomic.Pointer[revision.Facts] // nil until Initialize
 	tasks   bool                           // the server calls tools as tasks; set by Initialize
 }
@@ -38,9 +42,11 @@ func (c *SessionClient) Initialize(ctx context.Context, propose mcp.Revision, ou
 	result, err := c.handshake(ctx, propose)
 	if r, ok := Renegotiate(ours, propose, err); ok {
 		result, err = c.handshake(ctx, r)
+	} else if r, ok := Older(ours, propose, err); ok {
+		result, err = c.older(ctx, propose, r, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("initialize: %w", err)
+		return nil, fmt.Errorf("%s: %w", mcp.MethodInitialize, err)
 	}
 	agreed, ok := mcp.ParseRevision(result.ProtocolVersion)
 	if !ok || !contains(revision.Session(ours), agreed) {
@@ -52,6 +58,19 @@ func (c *SessionClient) Initialize(ctx context.Context, propose mcp.Revision, ou
 		return nil, err
 	}
 	return result, c.Conn.Send(ctx, m)
+}
+
+// older opens the session in another revision than the refused one. If the server
+// refuses that as well, the first refusal is the reason.
+func (c *SessionClient) older(ctx context.Context, refused, r mcp.Revision, why error) (*mcp.InitializeResult, error) {
+	result, err := c.handshake(ctx, r)
+	if err != nil {
+		return nil, why
+	}
+	if c.Refused != nil {
+		c.Refused(refused, r, why)
+	}
+	return result, nil
 }
 
 func (c *SessionClient) handshake(ctx context.Context, propose mcp.Revision) (*mcp.InitializeResult, error) {

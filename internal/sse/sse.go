@@ -27,7 +27,7 @@ type Event struct {
 	Name string
 	Data []byte
 	// Retry is how long to wait before reconnecting; 0 means that the event
-	// does not say.
+	// does not say. A wait of 0 ms is read as 1 ms.
 	Retry time.Duration
 }
 
@@ -141,7 +141,7 @@ func (r *Reader) Next() (Event, error) {
 			}
 		case "retry":
 			if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
-				e.Retry = time.Duration(ms) * time.Millisecond
+				e.Retry = max(time.Duration(ms), 1) * time.Millisecond
 				hasAny = true
 			}
 		}

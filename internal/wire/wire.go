@@ -84,8 +84,8 @@ func explain(err error) error {
 		where = "value"
 	}
 	what := "unexpected " + kindName(bad.JSONKind)
-	if bad.Err != nil {
-		what += ": " + bad.Err.Error()
+	if bad.Err != nil { // the type may be right, and the value is not
+		what = "invalid " + kindName(bad.JSONKind) + ": " + bad.Err.Error()
 	}
 	return fmt.Errorf("%s: %s", where, what)
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // HTTPError says that a server answered an HTTP request with a status that is not
@@ -31,6 +33,23 @@ func (e *HTTPError) Error() string {
 		s += "; it wants credentials, which go into the header Authorization"
 	}
 	return s
+}
+
+// Is makes an HTTPError match mcp.ErrUnauthorized if its status is 401, and
+// mcp.ErrUnavailable if its status says nothing about the request, which may be
+// repeated later: 408, 425, 429, or 500 and above.
+func (e *HTTPError) Is(target error) bool {
+	switch target {
+	case mcp.ErrUnauthorized:
+		return e.Status == http.StatusUnauthorized
+	case mcp.ErrUnavailable:
+		switch e.Status {
+		case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+			return true
+		}
+		return e.Status >= http.StatusInternalServerError
+	}
+	return false
 }
 
 func newHTTPError(resp *http.Response) *HTTPError {

@@ -27,6 +27,7 @@ type call struct {
 	named     bool   // whether there is one
 	meta      json.RawMessage
 	session   string // the session it was sent in
+	status    int    // of the response to it, if that was a refusal
 
 	// The connection, and the answer or the reason why there is none.
 	conn   *conn
@@ -127,7 +128,7 @@ func (c *conn) roundTrip(ctx context.Context, call *call) (*jsonrpc.Message, err
 	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.headerOf(call)) //nolint:contextcheck // the flight ends with ctx
 	if err != nil {
 		defer f.over()
-		return nil, f.reason(err)
+		return nil, f.reason(unreachable(err))
 	}
 	if resp.StatusCode/100 != 2 {
 		defer f.landed(resp.Body)
@@ -148,10 +149,10 @@ func (c *conn) roundTrip(ctx context.Context, call *call) (*jsonrpc.Message, err
 // Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (6).
 func (c *conn) answer(f *flight, call *call, resp *http.Response) (*jsonrpc.Message, error) {
 	kind := mediaType(resp)
-	if resp.StatusCode == http.StatusOK && kind == sse.ContentType {
+	if kind == sse.ContentType { // whatever the 2xx: some servers say 202
 		return c.stream(f, call, resp.Body)
 	}
-	if resp.StatusCode != http.StatusOK || kind != "application/json" {
+	if resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent || kind != "application/json" {
 		defer f.landed(resp.Body)
 		return nil, c.noAnswer(resp)
 	}
@@ -176,9 +177,22 @@ func (c *conn) noAnswer(resp *http.Response) error {
 		return fmt.Errorf("the server answered %d %s, which carries no answer", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	head, _ := readBody(resp.Body, 64, 64) // only to quote it; a part is enough
-	return fmt.Errorf("the server sent %q, neither JSON nor an event stream; is %q an MCP endpoint? It begins %q",
-		resp.Header.Get("Content-Type"), c.opts.Name(), head[:min(len(head), 64)])
+	kind := "without a Content-Type"
+	if stated := resp.Header.Get("Content-Type"); stated != "" {
+		kind = fmt.Sprintf("of the Content-Type %.100q", stated)
+	}
+	return fmt.Errorf("the server sent a body %s, neither JSON nor an event stream, which begins %q; is %q an MCP endpoint?",
+		kind, head[:min(len(head), 64)], c.opts.Name())
 }
+
+// unreachable makes an error of sending a request match mcp.ErrUnavailable: the server
+// has not answered at all.
+func unreachable(err error) error { return &unreachableError{err} }
+
+type unreachableError struct{ error }
+
+func (e *unreachableError) Unwrap() error        { return e.error }
+func (e *unreachableError) Is(target error) bool { return target == mcp.ErrUnavailable }
 
 // refused handles a response whose status is not a success. It returns the error
 // response in the body as the answer, or otherwise an error of the client's own.
@@ -191,11 +205,16 @@ func (c *conn) refused(f *flight, call *call, resp *http.Response) (*jsonrpc.Mes
 		return nil, f.reason(err)
 	}
 	show(resp, body)
+	call.status = resp.StatusCode
 	m := c.rpcError(body)
 	switch status := resp.StatusCode; {
 	case call.session != "" && forgets(status, call, m):
 		return nil, c.lose()
 	case m == nil || status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return nil, httpError(resp, body)
+	case status >= http.StatusInternalServerError && call.m.Method == mcp.MethodDiscover:
+		// A probe must not take a server in trouble for one without the method.
+		// Spec: 2026-07-28 basic/versioning#compatibility-matrix.
 		return nil, httpError(resp, body)
 	}
 	m.ID = call.m.ID

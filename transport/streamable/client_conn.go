@@ -44,6 +44,7 @@ type conn struct {
 	version   string   // of the session; "" while there is none
 	stateless string   // the version of the last stateless request
 	listening bool     // the standing stream has been requested
+	older     bool     // HTTP+SSE has been tried
 	old       mcp.Conn // carries everything if the server turned out to speak HTTP+SSE
 }
 

@@ -2,7 +2,6 @@ package streamable
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -11,14 +10,14 @@ import (
 )
 
 // fallBack tries HTTP+SSE with a server that has refused initialize, and uses it
-// from then on if the server answers.
+// from then on if the server names an endpoint.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http#http-sse-transport-2024-11-05.
-func (c *conn) fallBack(ctx context.Context, initialize *call, refused error) (*jsonrpc.Message, error) {
+func (c *conn) fallBack(ctx context.Context, initialize *call) (*jsonrpc.Message, error) {
 	older := &sse.Client{URL: c.opts.URL, HTTP: c.http, Header: c.opts.Header, MaxMessageBytes: c.opts.MaxMessageBytes}
 	old, err := older.Connect(tap.With(ctx, c.seen), c.inbound.Receiver)
 	if err != nil {
-		return nil, fmt.Errorf("%w (and it does not speak HTTP+SSE either: %v)", refused, err) //nolint:errorlint // refused is the one to act on
+		return nil, err
 	}
 	if !c.replace(old) {
 		_ = old.Close() // nothing was sent

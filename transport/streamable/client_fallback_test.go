@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -18,6 +19,7 @@ import (
 // /messages.
 type older struct {
 	status   int
+	refusal  string // what it says with it
 	endpoint string
 	out      chan string // what the event stream says
 	got      chan *posted
@@ -39,7 +41,7 @@ func (o *older) serve(p *posted) {
 			}
 		}
 	case p.URL.Path == "/mcp":
-		http.Error(p.w, "Cannot POST", o.status)
+		http.Error(p.w, o.refusal, o.status)
 	default:
 		p.w.WriteHeader(202)
 		o.got <- p // before the answer, which lets the client send its next message
@@ -52,18 +54,21 @@ func (o *older) serve(p *posted) {
 }
 
 func newOlder(t *testing.T, status int) (*older, *httptest.Server) {
-	o := &older{status: status, endpoint: "/messages?s=1", out: make(chan string, 10), got: make(chan *posted, 10)}
+	o := &older{status: status, refusal: "Cannot POST", endpoint: "/messages?s=1", out: make(chan string, 10), got: make(chan *posted, 10)}
 	return o, scripted(t, o.serve)
 }
 
 // With a server that has only HTTP+SSE, the client switches to it for good.
 func TestFallback(t *testing.T) {
-	for _, status := range []int{400, 404, 405} {
+	for _, status := range []int{400, 404, 405, 403, 406, 410, 415, 422} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			o, s := newOlder(t, status)
+			if status != 404 { // that could mean a lost session
+				o.refusal = `{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"Cannot POST"}}`
+			}
 			e := newEar()
 			conn := dial(t, s, Client{Header: http.Header{"Authorization": {"Bearer x"}}}, e)
-			if _, err := conn.RoundTrip(t.Context(), modern(1, mcp.MethodDiscover, "")); err == nil {
+			if m, err := conn.RoundTrip(t.Context(), modern(1, mcp.MethodDiscover, "")); err == nil && m.Error == nil {
 				t.Fatal("discovered")
 			}
 			handshake(t, conn)
@@ -101,7 +106,9 @@ func TestFallbackIsNotTried(t *testing.T) {
 		"not wanted":   {Client{NoSSEFallback: true}, func(p *posted) { p.w.WriteHeader(405) }, "405"},
 		"unauthorized": {Client{}, func(p *posted) { p.w.WriteHeader(401) }, "401"},
 		"broken":       {Client{}, func(p *posted) { p.w.WriteHeader(500) }, "500"},
-		"a message":    {Client{}, func(p *posted) { p.object(400, `"error":{"code":-32602,"message":"no"}`) }, "-32602 no"},
+		"too many":     {Client{}, func(p *posted) { p.w.WriteHeader(429) }, "429"},
+		"modern":       {Client{}, func(p *posted) { p.object(400, `"error":{"code":-32022,"message":"no"}`) }, "-32022 no"},
+		"not found":    {Client{}, func(p *posted) { p.object(200, `"error":{"code":-32601,"message":"no"}`) }, "-32601 no"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -116,6 +123,29 @@ func TestFallbackIsNotTried(t *testing.T) {
 				t.Errorf("got %s", got)
 			}
 		})
+	}
+}
+
+// A refusal in the form of a message is the outcome if HTTP+SSE fails, and that is
+// tried only once for each connection.
+func TestFallbackIsTriedOnce(t *testing.T) {
+	var gets atomic.Int64
+	s := scripted(t, func(p *posted) {
+		if p.Request.Method == http.MethodGet {
+			gets.Add(1)
+			p.w.WriteHeader(405)
+			return
+		}
+		p.object(400, `"error":{"code":-32602,"message":"no"}`)
+	})
+	conn := dial(t, s, Client{}, newEar())
+	for id := range int64(2) {
+		if got := outcome(conn.RoundTrip(t.Context(), request(id+1, mcp.MethodInitialize, `{}`))); !strings.Contains(got, "-32602 no") {
+			t.Errorf("got %s", got)
+		}
+	}
+	if gets.Load() != 1 {
+		t.Errorf("%d attempts, want 1", gets.Load())
 	}
 }
 

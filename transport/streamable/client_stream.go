@@ -125,6 +125,10 @@ func (c *conn) resume(f *flight, at *cursor, failures *int, why error) (io.ReadC
 	}
 }
 
+// minDelay is the shortest wait between two attempts. A server may ask for none, and
+// end each stream at once, which must not keep its client busy.
+const minDelay = 20 * time.Millisecond
+
 // delay returns how long to wait before an attempt: never less than the server
 // asks for, longer after each failure, and with jitter, so that clients do not come
 // back at the same moment.
@@ -133,7 +137,7 @@ func (c *conn) resume(f *flight, at *cursor, failures *int, why error) (io.ReadC
 func (c *conn) delay(at *cursor, failures int) time.Duration {
 	d := c.opts.ReconnectDelay
 	if at.retry > 0 {
-		d = at.retry
+		d = max(at.retry, minDelay)
 	}
 	if failures == 0 {
 		return d
@@ -196,14 +200,7 @@ func (c *conn) forgotten(err error) bool {
 // final reports whether err is a refusal that another attempt would meet, too.
 func final(err error) bool {
 	var refused *HTTPError
-	if !errors.As(err, &refused) {
-		return false
-	}
-	switch refused.Status {
-	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
-		return false
-	}
-	return refused.Status < http.StatusInternalServerError
+	return errors.As(err, &refused) && !errors.Is(err, mcp.ErrUnavailable)
 }
 
 // openTimeout bounds the wait for the standing stream. Some servers send no header

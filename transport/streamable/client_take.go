@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -141,17 +140,37 @@ func (c *conn) initialized(ctx context.Context, call *call, m *jsonrpc.Message, 
 	c.mu.Lock()
 	c.session = ""
 	c.mu.Unlock()
-	var refused *HTTPError
-	if errors.As(err, &refused) && !c.opts.NoSSEFallback && olderStatus(refused.Status) {
-		return c.fallBack(ctx, call, err)
+	if !c.mayBeOlder(call, m, err) {
+		return m, err
 	}
-	return m, err
+	older, failed := c.fallBack(ctx, call)
+	switch {
+	case failed == nil:
+		return older, nil
+	case m != nil:
+		return m, err // the first refusal is the one to act on
+	}
+	return nil, fmt.Errorf("%w (and it does not speak HTTP+SSE either: %v)", err, failed) //nolint:errorlint // as above
 }
 
-// olderStatus reports whether a server of HTTP+SSE may answer a POST with
-// this status.
+// mayBeOlder reports whether a server that has refused initialize may be one of
+// HTTP+SSE: it has answered with a 4xx, with or without an error in the body. Not so
+// if that is an error of the stateless era, or the status is about something else.
 //
+// Spec: 2025-11-25 basic/transports#backwards-compatibility.
+// Spec: 2025-06-18 basic/transports#backwards-compatibility.
 // Spec: 2026-07-28 basic/transports/streamable-http#http-sse-transport-2024-11-05.
-func olderStatus(status int) bool {
-	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusMethodNotAllowed
+func (c *conn) mayBeOlder(call *call, m *jsonrpc.Message, err error) bool {
+	c.mu.Lock()
+	tried := c.older
+	c.older = true
+	c.mu.Unlock()
+	if tried || c.opts.NoSSEFallback {
+		return false
+	}
+	if m != nil {
+		return call.status/100 == 4 && m.Error != nil && !era.Modern(m.Error)
+	}
+	var refused *HTTPError
+	return errors.As(err, &refused) && refused.Status/100 == 4 && !errors.Is(err, mcp.ErrUnauthorized) && !errors.Is(err, mcp.ErrUnavailable)
 }

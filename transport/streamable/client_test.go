@@ -76,15 +76,25 @@ func TestAnswers(t *testing.T) {
 		"error 500":      {func(p *posted) { p.object(500, `"error":{"code":-32603,"message":"no"}`) }, "-32603 no", 0},
 		"html 404":       {func(p *posted) { http.Error(p.w, "Cannot POST", 404) }, `answered 404 Not Found: "Cannot POST"`, 0},
 		"other JSON 400": {func(p *posted) { p.object(400, `"oops":1`) }, `answered 400 Bad Request`, 0},
-		"html 200":       {func(p *posted) { p.w.Header().Set("Content-Type", "text/html"); io.WriteString(p.w, "<html>") }, `"text/html", neither JSON nor an event stream`, 0},
-		"nothing":        {func(p *posted) {}, `neither JSON nor`, 0},
-		"accepted":       {func(p *posted) { p.w.WriteHeader(202) }, `202 Accepted, which carries no answer`, 0},
-		"not JSON":       {func(p *posted) { p.w.Header().Set("Content-Type", "application/json"); io.WriteString(p.w, "{") }, `malformed answer`, 0},
-		"other id":       {func(p *posted) { p.ID = json.RawMessage("99"); p.result(`{}`) }, `not an answer to request 1`, 0},
-		"both":           {func(p *posted) { p.object(200, `"result":{},"error":{"code":1,"message":""}`) }, `malformed answer`, 0},
-		"stream ends":    {func(p *posted) { p.events(note(1)) }, `ended the stream without an answer`, 1},
-		"stream cut":     {func(p *posted) { p.events("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n") }, `without an answer`, 0},
-		"stream junk":    {func(p *posted) { p.events("data: hello\n\n") }, `malformed answer`, 0},
+		"html 200":       {func(p *posted) { p.w.Header().Set("Content-Type", "text/html"); io.WriteString(p.w, "<html>") }, `a body of the Content-Type "text/html", neither JSON nor an event stream, which begins "<html>"`, 0},
+		"nothing":        {func(p *posted) {}, `without a Content-Type, neither JSON nor`, 0},
+		"stream 202": {func(p *posted) {
+			p.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+			p.w.WriteHeader(202)
+			io.WriteString(p.w, note(1)+p.answer(`{"a":1}`))
+		}, `{"a":1}`, 1},
+		"object 201": {func(p *posted) {
+			p.w.Header().Set("Content-Type", "application/json")
+			p.w.WriteHeader(201)
+			io.WriteString(p.w, `{"jsonrpc":"2.0","id":1,"result":{"a":1}}`)
+		}, `{"a":1}`, 0},
+		"accepted":    {func(p *posted) { p.w.WriteHeader(202) }, `202 Accepted, which carries no answer`, 0},
+		"not JSON":    {func(p *posted) { p.w.Header().Set("Content-Type", "application/json"); io.WriteString(p.w, "{") }, `malformed answer`, 0},
+		"other id":    {func(p *posted) { p.ID = json.RawMessage("99"); p.result(`{}`) }, `not an answer to request 1`, 0},
+		"both":        {func(p *posted) { p.object(200, `"result":{},"error":{"code":1,"message":""}`) }, `malformed answer`, 0},
+		"stream ends": {func(p *posted) { p.events(note(1)) }, `ended the stream without an answer`, 1},
+		"stream cut":  {func(p *posted) { p.events("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n") }, `without an answer`, 0},
+		"stream junk": {func(p *posted) { p.events("data: hello\n\n") }, `malformed answer`, 0},
 		"stream other id": {func(p *posted) {
 			p.events("data: {\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n\n", p.answer(`{"a":1}`))
 		}, `{"a":1}`, 0},
