@@ -2,7 +2,6 @@ package httpserve
 
 import (
 	"math"
-	"net/http"
 	"net/netip"
 	"strconv"
 	"sync"
@@ -10,6 +9,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/httpcall"
 )
 
@@ -56,11 +56,10 @@ func NewLimits(perClient int, perSecond float64, burst int) *Limits {
 
 // Enter counts a request as in flight until Leave. If the client is over a limit,
 // it returns nil, and the number of seconds for the header Retry-After.
-func (l *Limits) Enter(r *http.Request, principal string) (c *Client, retryAfter string) {
-	key, bounded := name{principal: principal}, true
-	if principal == "" {
-		address := hostname(r.RemoteAddr)
-		key, bounded = name{address: network(address)}, l.loopback || !httpcall.IsLoopback(address)
+func (l *Limits) Enter(s *era.Sender) (c *Client, retryAfter string) {
+	key, bounded := name{principal: s.Principal}, true
+	if s.Principal == "" {
+		key, bounded = name{address: s.Source}, l.loopback || !httpcall.IsLoopback(s.Source)
 	}
 	bounded = bounded && l.rate != rate.Inf
 	if l.perClient <= 0 && !bounded {

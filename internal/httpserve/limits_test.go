@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/parley-mcp/parley/internal/era"
 )
 
 func from(t *testing.T, address string) *http.Request {
@@ -17,7 +19,8 @@ func from(t *testing.T, address string) *http.Request {
 
 func enter(t *testing.T, l *Limits, address, principal string) bool {
 	t.Helper()
-	c, retry := l.Enter(from(t, address), principal)
+	sender := SenderOf(from(t, address), func(*http.Request) string { return principal }, nil)
+	c, retry := l.Enter(&sender)
 	if c == nil {
 		if retry == "" {
 			t.Error("refused without saying when to come back")
@@ -79,7 +82,7 @@ func TestSweep(t *testing.T) {
 
 func TestUnderWay(t *testing.T) {
 	l := NewLimits(1, -1, 0)
-	first, _ := l.Enter(from(t, "127.0.0.1:1"), "")
+	first, _ := l.Enter(&era.Sender{Source: "127.0.0.1"})
 	if enter(t, l, "127.0.0.1:2", "") {
 		t.Error("two requests in flight at a limit of one")
 	}
@@ -98,7 +101,7 @@ func TestSourceOfARequest(t *testing.T) {
 		"127.0.0.1:1":                      "127.0.0.1",
 		"[::1]:1":                          "::1",
 	} {
-		if got := SenderOf(from(t, remote), nil).Source; got != want {
+		if got := SenderOf(from(t, remote), nil, nil).Source; got != want {
 			t.Errorf("%s: got %q, want %q", remote, got, want)
 		}
 	}

@@ -17,10 +17,11 @@ import (
 type Options struct {
 	mcp.ServeOptions
 
-	// Hosts, Origins and Principal are as in streamable.Options.
-	Hosts     []string
-	Origins   []string
-	Principal func(r *http.Request) string
+	// Hosts, Origins, Principal and TrustedProxies are as in streamable.Options.
+	Hosts          []string
+	Origins        []string
+	Principal      func(r *http.Request) string
+	TrustedProxies []string
 	// MaxStreams bounds the open streams. 0 means 10,000.
 	MaxStreams int
 	// MaxPerClient, Rate and Burst are as in streamable.Options.
@@ -71,6 +72,7 @@ type Handler struct {
 	handler mcp.Handler
 	opts    Options
 	guard   *httpserve.Guard
+	proxies *httpserve.Proxies
 	limits  *httpserve.Limits
 	memory  *httpserve.Memory
 	seen    *tap.Conn // for requests that belong to no stream
@@ -94,8 +96,12 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	proxies, err := httpserve.NewProxies(o.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
 	return &Handler{
-		handler: h, opts: o, guard: guard,
+		handler: h, opts: o, proxies: proxies, guard: guard,
 		limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), streams: map[string]*connection{},
 		memory: httpserve.NewMemory(o.MaxBytesInFlight),
 		seen:   tap.Serving(o.ServeOptions),
@@ -137,8 +143,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return
 	}
-	sender := httpserve.SenderOf(r, h.opts.Principal)
-	client, retry := h.limits.Enter(r, sender.Principal)
+	sender := httpserve.SenderOf(r, h.opts.Principal, h.proxies)
+	client, retry := h.limits.Enter(&sender)
 	if client == nil {
 		w.Header().Set("Retry-After", retry)
 		http.Error(w, "too many requests", http.StatusTooManyRequests)

@@ -68,7 +68,7 @@ func (h *Handler) find(r *http.Request, owner string) *connection {
 // connOf returns the tap's connection for a request: that of the stream it names,
 // or a new one, which the stream keeps if the request opens one.
 func (h *Handler) connOf(r *http.Request) *tap.Conn {
-	sender := httpserve.SenderOf(r, h.opts.Principal)
+	sender := httpserve.SenderOf(r, h.opts.Principal, h.proxies)
 	if c := h.find(r, sender.Owner()); c != nil {
 		return c.seen
 	}

@@ -29,6 +29,7 @@ type Handler struct {
 	decoder   *jsonrpc.Decoder
 	stateless *era.Stateless
 	guard     *httpserve.Guard
+	proxies   *httpserve.Proxies
 	limits    *httpserve.Limits
 	memory    *httpserve.Memory
 	sessions  *sessions
@@ -55,7 +56,11 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Handler{handler: h, opts: o, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), memory: httpserve.NewMemory(o.MaxBytesInFlight)}
+	proxies, err := httpserve.NewProxies(o.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
+	s := &Handler{handler: h, opts: o, proxies: proxies, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), memory: httpserve.NewMemory(o.MaxBytesInFlight)}
 	s.ctx, s.down = context.WithCancelCause(context.Background())
 	s.requests = map[*era.Context]struct{}{}
 	s.sessions, s.seen = newSessions(s), tap.Serving(o.ServeOptions)
@@ -137,8 +142,8 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (era.Sender, *ht
 		h.refuse(w, http.StatusForbidden, jsonrpc.CodeInvalidRequest, err.Error())
 		return era.Sender{}, nil
 	}
-	sender := httpserve.SenderOf(r, h.opts.Principal)
-	client, retry := h.limits.Enter(r, sender.Principal)
+	sender := httpserve.SenderOf(r, h.opts.Principal, h.proxies)
+	client, retry := h.limits.Enter(&sender)
 	if client == nil {
 		w.Header().Set("Retry-After", retry)
 		h.refuse(w, http.StatusTooManyRequests, jsonrpc.CodeInternalError, "too many requests; come back after "+retry+" s")

@@ -29,13 +29,22 @@ type Options struct {
 	// the principal of mcp.AuthorizationFrom the request's context. Sessions and
 	// the state of exchanges are bound to it.
 	Principal func(r *http.Request) string
+	// TrustedProxies are the networks, such as "10.0.0.0/8", and addresses of the
+	// proxies whose X-Forwarded-For or Forwarded names the client. Limits count by
+	// the last address there that is not a trusted proxy itself. nil means none: all
+	// clients behind a proxy count as one, unless they have principals.
+	TrustedProxies []string
 
 	// SessionIdle is how long a session without requests and streams is kept. If
 	// the client disconnected during a request, it may be up to twice as long. 0
 	// means 30 minutes; negative means forever.
 	SessionIdle time.Duration
-	// MaxSessions bounds the sessions of the handler. 0 means 10,000.
-	MaxSessions int
+	// MaxSessions bounds the sessions of the handler, and MaxSessionsPerClient those
+	// of one principal, or one address if there is no principal. 0 means 10,000 and
+	// 1,000; a negative MaxSessionsPerClient means no bound but MaxSessions. At a
+	// bound, the oldest session that was opened and never used is ended for a new one;
+	// if all are in use, the new one is refused.
+	MaxSessions, MaxSessionsPerClient int
 	// MaxPerClient bounds the requests that one principal, or one address if
 	// there is no principal, has in flight, including subscriptions and streams.
 	// 0 means 1,000; negative means no bound.
@@ -78,6 +87,7 @@ func (o *Options) withDefaults() Options {
 	d.ServeOptions = era.WithDefaults(&d.ServeOptions)
 	def(&d.SessionIdle, 30*time.Minute)
 	def(&d.MaxSessions, 10_000)
+	def(&d.MaxSessionsPerClient, 1000)
 	def(&d.MaxPerClient, 1000)
 	def(&d.ReadTimeout, 30*time.Second)
 	def(&d.WriteTimeout, 30*time.Second)

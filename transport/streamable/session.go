@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"net/http"
@@ -23,8 +24,10 @@ type session struct {
 	owner        *sessions
 	id           string
 	opener       string // the Owner of the sender that opened it
+	party        party  // who it counts for
 	seen         *tap.Conn
 	conversation *era.Conversation
+	unused       *list.Element // guarded by the table; nil once the session was used
 	standing     *stream
 	work         sync.WaitGroup  // requests being served
 	ctx          context.Context //nolint:containedctx // the session's lifetime: cancelled by close

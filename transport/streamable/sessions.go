@@ -2,8 +2,6 @@ package streamable
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"sync"
@@ -15,78 +13,14 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// sessions are the sessions of a handler.
-type sessions struct {
-	h *Handler
-
-	mu   sync.Mutex
-	byID map[string]*session
-	down bool
-}
-
-func newSessions(h *Handler) *sessions {
-	return &sessions{h: h, byID: map[string]*session{}}
-}
-
-func (ss *sessions) len() int {
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	return len(ss.byID)
-}
-
 // connOf returns the tap's connection for a request: that of its session, or a new
 // one, which the session keeps if the request opens one.
 func (ss *sessions) connOf(r *http.Request) *tap.Conn {
-	sender := httpserve.SenderOf(r, ss.h.opts.Principal)
+	sender := httpserve.SenderOf(r, ss.h.opts.Principal, ss.h.proxies)
 	if s := ss.lookup(fieldSession.get(r.Header), sender.Owner()); s != nil {
 		return s.seen
 	}
 	return ss.h.seen.Another()
-}
-
-// open opens a session. It returns nil if there are too many.
-//
-// Spec: 2025-11-25 basic/transports#session-management (1).
-func (ss *sessions) open(owner string, seen *tap.Conn) *session {
-	id := make([]byte, 16)
-	_, _ = rand.Read(id) // never fails
-	s := &session{owner: ss, id: hex.EncodeToString(id), opener: owner, seen: seen, streams: map[string]*stream{}}
-	s.ctx, s.end = context.WithCancelCause(context.Background())
-	s.standing = &stream{session: s, id: "0"}
-	s.conversation = era.NewConversation(ss.h.handler, ss.h.opts.ServeOptions, nil, standingOut{s.standing}, seen)
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	if ss.down || len(ss.byID) >= ss.h.opts.MaxSessions {
-		s.end(era.ErrShutdown)
-		return nil
-	}
-	ss.byID[s.id] = s
-	return s
-}
-
-func (ss *sessions) end(s *session, cause error) {
-	ss.forget(s)
-	s.close(cause)
-}
-
-func (ss *sessions) forget(s *session) {
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	delete(ss.byID, s.id)
-}
-
-// close ends all sessions.
-func (ss *sessions) close() {
-	ss.mu.Lock()
-	ss.down = true
-	all := ss.byID
-	ss.byID = map[string]*session{}
-	ss.mu.Unlock()
-	var wg sync.WaitGroup
-	for _, s := range all {
-		wg.Go(func() { s.close(era.ErrShutdown) })
-	}
-	wg.Wait()
 }
 
 // find returns the session of a request, marked as in use, or answers the request
@@ -105,21 +39,11 @@ func (ss *sessions) find(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, 
 		ss.gone(w, id)
 		return nil
 	}
+	ss.table.used(s)
 	return s
 }
 
 var errSessionOnce = jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s must be sent once; it comes with the answer to initialize", fieldSession)
-
-// lookup returns the session with an identifier, or nil if there is none or
-// somebody else opened it.
-func (ss *sessions) lookup(id, owner string) *session {
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	if s := ss.byID[id]; s != nil && s.opener == owner {
-		return s
-	}
-	return nil
-}
 
 func (ss *sessions) gone(w http.ResponseWriter, id jsonrpc.ID) {
 	ss.h.refuseMessage(w, http.StatusNotFound, id, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session does not exist; open a new one with initialize"))
@@ -190,10 +114,10 @@ func checkMirrors(r *http.Request, m *jsonrpc.Message) error {
 const codeDraftMismatch = -32001
 
 func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, sender era.Sender) {
-	s := ss.open(sender.Owner(), httpserve.ConnOf(w, ss.h.seen))
+	s, err := ss.open(&sender, httpserve.ConnOf(w, ss.h.seen))
 	if s == nil || !s.use(r.Context()) {
 		w.Header().Set("Retry-After", "5")
-		ss.h.refuseMessage(w, http.StatusServiceUnavailable, m.ID, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the server has too many sessions; come back later"))
+		ss.h.refuseMessage(w, http.StatusServiceUnavailable, m.ID, err)
 		return
 	}
 	defer s.release(r.Context())
@@ -204,7 +128,9 @@ func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrp
 	s.conversation.Receive(r.Context(), m, nil, &era.Delivery{Out: out, Sender: sender})
 	if s.conversation.Facts() == nil {
 		ss.end(s, era.ErrShutdown)
+		return
 	}
+	ss.table.ready(s)
 }
 
 // opening is the Out of initialize. If initialize fails, it removes the session's

@@ -36,7 +36,11 @@ func newSession(t *testing.T, o Options) *session {
 			t.Error(err)
 		}
 	})
-	return h.sessions.open("", nil)
+	s, err := h.sessions.open(new(era.Sender), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // dying is a response to a client that is gone after a number of writes.

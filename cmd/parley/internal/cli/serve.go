@@ -60,6 +60,7 @@ func (a *app) serve() *cobra.Command {
 	cmd.Flags().StringVar(&f.http.key, "tls-key", "", "the certificate's key, in `FILE`")
 	cmd.Flags().StringArrayVar(&f.http.hosts, "allow-host", nil, "accept only requests to this `HOST` (repeatable)")
 	cmd.Flags().StringArrayVar(&f.http.origins, "allow-origin", nil, "accept requests from pages of this `ORIGIN` (repeatable)")
+	cmd.Flags().StringArrayVar(&f.http.proxies, "trusted-proxy", nil, "believe the X-Forwarded-For and Forwarded of the proxies in `CIDR`, for limits by address (repeatable)")
 	cmd.Flags().StringVar(&f.http.auth.mode, "auth", "", "demand a login: `dev` embeds an authorization server; or issuer=URL,audience=NAME,scopes=A B")
 	cmd.Flags().StringArrayVar(&f.http.auth.users, "user", nil, "a user for --auth dev, as `NAME:PASSWORD` (repeatable)")
 	cmd.Flags().DurationVar(&f.http.auth.lifetime, "token-lifetime", 0, "lifetime of the access tokens of --auth dev, for example 10s; 5 minutes by default")

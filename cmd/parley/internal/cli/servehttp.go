@@ -20,6 +20,7 @@ type httpFlags struct {
 	cert, key string
 	hosts     []string
 	origins   []string
+	proxies   []string
 	auth      authFlags
 }
 
@@ -34,11 +35,11 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv *server.Server, lo
 		return usagef("--tls-cert and --tls-key go together")
 	}
 	options := mcp.ServeOptions{Logger: logger}
-	streams, err := streamable.New(srv, &streamable.Options{ServeOptions: options, Hosts: f.hosts, Origins: f.origins})
+	streams, err := streamable.New(srv, &streamable.Options{ServeOptions: options, Hosts: f.hosts, Origins: f.origins, TrustedProxies: f.proxies})
 	if err != nil {
 		return usagef("%v", err)
 	}
-	old, err := sse.New(srv, &sse.Options{ServeOptions: options, Hosts: f.hosts, Origins: f.origins})
+	old, err := sse.New(srv, &sse.Options{ServeOptions: options, Hosts: f.hosts, Origins: f.origins, TrustedProxies: f.proxies})
 	if err != nil {
 		return usagef("%v", err)
 	}
