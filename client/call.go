@@ -77,8 +77,9 @@ func WithNotifications(f func(ctx context.Context, method string, params json.Ra
 }
 
 // WithMeta puts a value into the call's _meta. Keys of your own need a prefix
-// such as "com.example/". The call fails when the key is one that the protocol
-// reserves for itself; see mcp.ReservedMeta.
+// such as "com.example/". The call fails when the key is malformed, when the protocol
+// reserves it for itself (see mcp.ReservedMeta), and when it has a prefix that is kept
+// for official extensions and none with that prefix is declared.
 func WithMeta(key string, v any) CallOption {
 	return func(o *callOptions) {
 		if mcp.ReservedMeta(key) {
@@ -151,6 +152,9 @@ func (c *Client) request(method string, params any, opts []CallOption) (*Request
 	}
 	if req.opts.err != nil {
 		return nil, req.opts.err
+	}
+	if err := (*answers)(c).rules().Meta(req.opts.meta); err != nil {
+		return nil, err
 	}
 	if raw, ok := params.(encoded); ok {
 		req.Params, req.Meta = json.RawMessage(raw), req.opts.meta

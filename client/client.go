@@ -12,11 +12,14 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/content"
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/rates"
 	"github.com/parley-mcp/parley/internal/serial"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -52,6 +55,8 @@ type Client struct {
 	events   serial.Queue  // log messages and unknown notifications
 
 	tools   toolbook
+	elicits *rates.Keyed[struct{}]
+	samples *rates.Keyed[struct{}]
 	subs    subscriptions
 	visits  visits
 	rootsMu sync.Mutex
@@ -68,10 +73,16 @@ func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRoots(o.Roots); err != nil {
+	rules := content.Rules{Extensions: caps.Extensions}
+	if err := checkRoots(o.Roots, rules); err != nil {
 		return nil, err
 	}
+	if err := rules.Described("", o.Info.Icons, nil, nil); err != nil {
+		return nil, fmt.Errorf("Options.Info: %w", err)
+	}
 	c := &Client{transport: t, seen: tap.New(o.Tap, o.Drops, mcp.ClientSide), opts: o, self: era.Self{Info: o.Info, Capabilities: caps}, roots: o.Roots}
+	c.elicits = rates.New[struct{}](o.ElicitRate, defaultElicitRate)
+	c.samples = rates.New[struct{}](o.SampleRate, defaultSampleRate)
 	c.events.Limit = 4096
 	c.pause = (*answers)(c).thinking
 	if !o.NoCache {

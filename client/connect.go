@@ -291,7 +291,7 @@ func (c *Client) probe(ctx context.Context, l *live) era.Decision {
 }
 
 func (c *Client) statelessFront(l *live, r mcp.Revision) *era.StatelessClient {
-	return &era.StatelessClient{Conn: l.conn, IDs: &l.ids, Revision: r, Self: c.self, Answers: (*answers)(c), MaxRounds: c.opts.MaxRounds}
+	return &era.StatelessClient{Conn: l.conn, IDs: &l.ids, Revision: r, Self: c.self, Answers: (*answers)(c), MaxRounds: c.opts.MaxRounds, ResultTypes: c.opts.ResultTypes}
 }
 
 func (c *Client) begin(ctx context.Context, l *live, d era.Decision) error {

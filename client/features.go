@@ -22,7 +22,9 @@ func (c *Client) GetPrompt(ctx context.Context, name string, args map[string]str
 }
 
 // CompletePrompt asks for values of a prompt's argument. known holds the arguments
-// that have been chosen already; it may be nil.
+// that have been chosen already; it may be nil. Each call reaches the server. Whoever
+// calls it while a user types waits for a pause first, and keeps what came for the same
+// prefix, because only the one who shows it knows how old it may be.
 //
 // Spec: 2026-07-28 server/utilities/completion#requesting-completions.
 func (c *Client) CompletePrompt(ctx context.Context, prompt, argument, prefix string, known map[string]string, opts ...CallOption) (*mcp.Completion, error) {

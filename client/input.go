@@ -3,13 +3,15 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/content"
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/rates"
 	"github.com/parley-mcp/parley/internal/schema"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -79,6 +81,11 @@ func (a *answers) visitRaw(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elici
 // Spec: 2026-07-28 client/elicitation#form-mode-elicitation-requests.
 func (a *answers) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	defer a.asked(ctx)()
+	if a.opts.Answer == nil {
+		if err := underRate(a.elicits, "elicitations"); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case p.Mode == mcp.ElicitURL && a.opts.Answer != nil:
 		a.visits.of(p.ElicitationID) // the visit may be over before anybody waits
@@ -94,14 +101,35 @@ func (a *answers) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitR
 		}
 		return &mcp.ElicitResult{Action: r.Action}, nil
 	case (p.Mode == "" || p.Mode == mcp.ElicitForm) && a.opts.Elicit != nil:
-		r, err := a.opts.Elicit(ctx, p)
-		if err != nil || r == nil {
-			return nil, noAnswer(mcp.MethodElicit, err)
-		}
-		return CheckForm(p, r)
+		return a.fillIn(ctx, p)
 	}
 	// Spec: 2025-11-25 client/elicitation#error-handling.
 	return nil, mcp.InvalidParams("elicitation mode %q was not declared by this client", p.Mode)
+}
+
+// fillIn has the user fill in a form. One that cannot be understood, for example
+// because of the dialect of its schema, is not shown.
+//
+// Spec: 2025-11-25 basic#implementation-requirements.
+func (a *answers) fillIn(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	if p.RequestedSchema != nil {
+		if _, err := schema.Compile(p.RequestedSchema); err != nil {
+			return nil, mcp.InvalidParams("the server's form: %v", err)
+		}
+	}
+	r, err := a.opts.Elicit(ctx, p)
+	if err != nil || r == nil {
+		return nil, noAnswer(mcp.MethodElicit, err)
+	}
+	if err := a.rules().Meta(r.Meta); err != nil {
+		return nil, noAnswer(mcp.MethodElicit, err)
+	}
+	return CheckForm(p, r)
+}
+
+// rules are those for what the application gives the client to send.
+func (a *answers) rules() content.Rules {
+	return content.Rules{Extensions: a.self.Capabilities.Extensions}
 }
 
 // checkVisit refuses URLs other than http and https: a server must not make a
@@ -159,8 +187,13 @@ func (a *answers) Sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.
 	if a.opts.Sample == nil {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found: %s", mcp.MethodSample)
 	}
-	if (len(p.Tools) > 0 || p.ToolChoice != nil) && !a.opts.SampleTools {
+	// An empty list of tools is one.
+	// Spec: 2025-11-25 client/sampling#tools-in-sampling.
+	if (p.Tools != nil || p.ToolChoice != nil) && !a.opts.SampleTools {
 		return nil, mcp.InvalidParams("sampling with tools was not declared by this client")
+	}
+	if err := underRate(a.samples, "requests for sampling"); err != nil {
+		return nil, err
 	}
 	if err := checkTools(p.Messages); err != nil {
 		return nil, err
@@ -170,9 +203,44 @@ func (a *answers) Sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.
 		return nil, noAnswer(mcp.MethodSample, err)
 	}
 	if len(r.Content) == 0 {
-		return nil, noAnswer(mcp.MethodSample, fmt.Errorf("the model's answer has no content"))
+		return nil, noAnswer(mcp.MethodSample, errors.New("the model's answer has no content"))
+	}
+	if err := a.checkSampled(r); err != nil {
+		return nil, noAnswer(mcp.MethodSample, err)
 	}
 	return r, nil
+}
+
+// checkSampled checks what is about to be sent.
+//
+// Spec: 2026-07-28 client/sampling#result-fields.
+func (a *answers) checkSampled(r *mcp.CreateMessageResult) error {
+	if r.Role != "" && r.Role != mcp.RoleUser && r.Role != mcp.RoleAssistant {
+		return fmt.Errorf("the role %.100q of the model's answer is neither %q nor %q", string(r.Role), mcp.RoleAssistant, mcp.RoleUser)
+	}
+	if err := a.rules().Blocks(r.Content); err != nil {
+		return err
+	}
+	return a.rules().Meta(r.Meta)
+}
+
+// The defaults of the rates in Options. Both allow one round with as many questions as
+// a server may ask at once.
+var (
+	defaultElicitRate = mcp.Rate{PerSecond: 2, Burst: 256}
+	defaultSampleRate = mcp.Rate{PerSecond: 5, Burst: 256}
+)
+
+// underRate counts a question, and returns the error for one that is over the rate.
+//
+// Spec: 2025-11-25 client/sampling#security-considerations.
+// Spec: 2025-11-25 client/elicitation#security-considerations.
+func underRate(bound *rates.Keyed[struct{}], what string) error {
+	wait := bound.Take(struct{}{})
+	if wait == 0 {
+		return nil
+	}
+	return fmt.Errorf("too many %s: this client answers %g a second; the next in %v", what, bound.PerSecond(), (wait + time.Millisecond - 1).Truncate(time.Millisecond))
 }
 
 // checkTools refuses a conversation in which a message does not hold exactly
@@ -208,65 +276,6 @@ func checkTools(messages []*mcp.SamplingMessage) error {
 	}
 	if len(open) > 0 {
 		return mcp.InvalidParams("tool result missing in request")
-	}
-	return nil
-}
-
-// Roots lists the folders that servers may work in.
-//
-// Spec: 2026-07-28 client/roots#listing-roots.
-func (a *answers) Roots(ctx context.Context) (*mcp.ListRootsResult, error) {
-	if a.opts.ListRoots != nil {
-		return a.askRoots(ctx)
-	}
-	a.rootsMu.Lock()
-	defer a.rootsMu.Unlock()
-	if a.self.Capabilities.Roots == nil {
-		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found: %s", mcp.MethodRoots)
-	}
-	return &mcp.ListRootsResult{Roots: a.roots}, nil
-}
-
-func (a *answers) askRoots(ctx context.Context) (*mcp.ListRootsResult, error) {
-	defer a.asked(ctx)()
-	roots, err := a.opts.ListRoots(ctx)
-	if err == nil {
-		err = checkRoots(roots)
-	}
-	if err != nil {
-		return nil, noAnswer(mcp.MethodRoots, err)
-	}
-	return &mcp.ListRootsResult{Roots: roots}, nil
-}
-
-// SetRoots replaces the roots, and notifies the server if there is a session. It
-// fails when Options.Roots was nil: then roots were not declared, or another function
-// in Options provides them.
-//
-// Spec: 2025-11-25 client/roots#root-list-changes.
-func (c *Client) SetRoots(ctx context.Context, roots []*mcp.Root) error {
-	if c.opts.Roots == nil {
-		return fmt.Errorf("the roots are not this client's to set: set Options.Roots when connecting")
-	}
-	if err := checkRoots(roots); err != nil {
-		return err
-	}
-	c.rootsMu.Lock()
-	c.roots = append([]*mcp.Root{}, roots...)
-	c.rootsMu.Unlock()
-	l, err := c.connected(ctx)
-	if err != nil || l.session == nil {
-		return err
-	}
-	return c.Notify(ctx, mcp.NoteRootsChanged, nil)
-}
-
-// Spec: 2025-11-25 client/roots#root.
-func checkRoots(roots []*mcp.Root) error {
-	for i, r := range roots {
-		if r == nil || !strings.HasPrefix(r.URI, "file://") {
-			return fmt.Errorf("roots[%d] is not a file:// URI", i)
-		}
 	}
 	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"regexp"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/content"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -76,10 +76,16 @@ type Options struct {
 	// Sample runs a model. Setting it declares sampling, which revision 2026-07-28
 	// deprecates.
 	Sample SampleFunc
+	// ElicitRate bounds how often the server has Elicit and VisitURL called, and
+	// SampleRate how often Sample; a question over the rate is refused. 0 means 2
+	// elicitations and 5 requests for sampling a second, after 256 at once. Answer is
+	// not bounded: whoever the questions are passed on to is.
+	ElicitRate, SampleRate mcp.Rate
 	// SampleTools declares that Sample understands tools.
 	SampleTools bool
 	// Roots are the folders that servers may work in. Any value but nil declares
-	// roots, which revision 2026-07-28 deprecates; see Client.SetRoots.
+	// roots, which revision 2026-07-28 deprecates; see Client.SetRoots. Whether they
+	// can be reached is not looked at; see Folders.
 	Roots []*mcp.Root
 	// ListRoots is called each time a server asks for the roots. It replaces
 	// Roots, which must be nil. Setting it declares roots. When its answer
@@ -112,6 +118,11 @@ type Options struct {
 	// their settings; each must encode to a JSON object. A nil value means no
 	// settings.
 	Extensions map[string]any
+	// ResultTypes are the result types that the declared extensions define, besides
+	// those of the core. Client.Do returns results of these types; any other is an
+	// error. nil means that the types of the extensions are not known: then, if
+	// extensions are declared, results of any type are returned. See ResultTypeError.
+	ResultTypes []string
 	// Cache holds results that servers allow to be reused. nil means a cache of
 	// the client's own; see NewCache for sharing one, and NoCache.
 	Cache *Cache
@@ -180,6 +191,9 @@ func (o *Options) capabilities() (mcp.ClientCapabilities, error) {
 	if err != nil {
 		return c, err
 	}
+	if len(o.ResultTypes) > 0 && len(c.Extensions)+len(o.Extensions) == 0 {
+		return c, errors.New("Options.ResultTypes are those of extensions, but none is declared: set Options.Extensions, too")
+	}
 	c.Extensions = maps.Clone(c.Extensions)
 	for name, settings := range o.Extensions {
 		if err := declare((*mcp.Meta)(&c.Extensions), name, settings); err != nil {
@@ -212,24 +226,21 @@ func (o *Options) answerable() (mcp.ClientCapabilities, error) {
 		}
 	}
 	if o.Elicit != nil || o.VisitURL != nil {
+		// An empty object means forms, and some older peers refuse members in it.
+		// Spec: 2026-07-28 client/elicitation#capabilities.
 		c.Elicitation = &mcp.ElicitationCapability{}
-		if o.Elicit != nil {
-			c.Elicitation.Form = &mcp.Empty{}
-		}
 		if o.VisitURL != nil {
 			c.Elicitation.URL = &mcp.Empty{}
+			if o.Elicit != nil {
+				c.Elicitation.Form = &mcp.Empty{}
+			}
 		}
 	}
 	return c, nil
 }
 
-// extensionName is the form of an extension's identifier. The prefix is mandatory.
-//
-// Spec: 2026-07-28 basic/versioning#extension-negotiation.
-var extensionName = regexp.MustCompile(`^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*/(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`)
-
 func declare(extensions *mcp.Meta, name string, settings any) error {
-	if !extensionName.MatchString(name) {
+	if !content.IsExtension(name) {
 		return fmt.Errorf("extension %q: the identifier needs a prefix such as %q", name, "com.example/")
 	}
 	if settings == nil {

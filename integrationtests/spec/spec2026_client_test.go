@@ -100,6 +100,74 @@ func TestSpec2026ClientExtensions(t *testing.T) {
 	}
 }
 
+// Spec: 2026-07-28 client/elicitation#capabilities.
+// Forms alone are declared by an empty object, which every peer understands.
+func TestSpec2026ClientElicitation(t *testing.T) {
+	ask := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) { return nil, nil }
+	for _, tt := range []struct {
+		form, visit client.ElicitFunc
+		want        string
+	}{
+		{ask, nil, `{"elicitation":{}}`},
+		{nil, ask, `{"elicitation":{"url":{}}}`},
+		{ask, ask, `{"elicitation":{"form":{},"url":{}}}`},
+	} {
+		s := always(`{}`)
+		declared := map[string]bool{}
+		s.wrote = func(frame string) {
+			var m struct {
+				Params struct {
+					Meta map[string]json.RawMessage `json:"_meta"`
+				}
+			}
+			_ = json.Unmarshal([]byte(frame), &m)
+			declared[string(m.Params.Meta[mcp.MetaClientCapabilities])] = true
+		}
+		_, stop := connectTo(t, s, &client.Options{Elicit: tt.form, VisitURL: tt.visit})
+		stop()
+		f := &sessFake{}
+		f.on = sessOpens("2025-11-25", `{}`, nil)
+		sessClient(t, f, &client.Options{Elicit: tt.form, VisitURL: tt.visit}, func(t *testing.T, _ *client.Client) {
+			var m struct{ Params struct{ Capabilities json.RawMessage } }
+			_ = json.Unmarshal([]byte(f.took()[0]), &m)
+			declared[string(m.Params.Capabilities)] = true
+		})
+		if len(declared) != 1 || !declared[tt.want] {
+			t.Errorf("declared %v, want %s", declared, tt.want)
+		}
+	}
+}
+
+// Spec: 2026-07-28 basic#resulttype.
+// The result types that a client accepts are those of the core and those of the
+// extensions that it declares.
+func TestSpec2026ResultTypesOfExtensions(t *testing.T) {
+	declared := map[string]any{"com.example/x": nil}
+	for _, tt := range []struct {
+		o      client.Options
+		kind   string
+		accept bool
+	}{
+		{client.Options{}, "task", false},
+		{client.Options{Extensions: declared, ResultTypes: []string{"task"}}, "task", true},
+		{client.Options{Extensions: declared, ResultTypes: []string{"task"}}, "other", false},
+		{client.Options{Extensions: declared, ResultTypes: []string{}}, "task", false},
+		{client.Options{Extensions: declared}, "task", true}, // its types are not known
+		{client.Options{Extensions: declared}, "complete", true},
+	} {
+		c := connectScripted(t, always(`{"resultType":"`+tt.kind+`","content":[],"taskId":"1"}`), &tt.o)
+		raw, err := c.Do(t.Context(), mcp.MethodCallTool, json.RawMessage(`{"name":"t"}`))
+		if (err == nil) != tt.accept || tt.accept && !strings.Contains(string(raw), `"taskId":"1"`) {
+			t.Errorf("%q with %v of %v: %s, %v", tt.kind, tt.o.ResultTypes, tt.o.Extensions, raw, err)
+		}
+		_, err = c.CallTool(t.Context(), "t", nil)
+		var foreign *client.ResultTypeError
+		if errors.As(err, &foreign) != (tt.accept && tt.kind != "complete") {
+			t.Errorf("%q with %v of %v: a typed call returns %v", tt.kind, tt.o.ResultTypes, tt.o.Extensions, err)
+		}
+	}
+}
+
 // Spec: 2026-07-28 basic#resulttype.
 // A result of a type that the client does not know is invalid, and one without
 // a type is complete; anything but an object is not a result.

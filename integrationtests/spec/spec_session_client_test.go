@@ -413,6 +413,16 @@ func TestSessionClientRefusesWhatItHasNotDeclared(t *testing.T) {
 		{mcp.Revision20241105, true, "elicitation/create", form, -32601},
 		{mcp.Revision20250618, true, "sampling/createMessage", tools, -32602},
 	}
+	// An empty list of tools needs the capability as well.
+	for _, params := range []string{tools, strings.TrimSuffix(sample, "}") + `,"tools":[]}`, strings.TrimSuffix(sample, "}") + `,"toolChoice":{"mode":"auto"}}`} {
+		o := answering()
+		o.SampleTools = false
+		f := &sessFake{on: sessOpens("2025-11-25", `{}`, nil)}
+		sessClient(t, f, o, func(t *testing.T, _ *client.Client) {
+			f.took()
+			sessWant(t, params, f.tell(sessRequest("7", "sampling/createMessage", params)), `~{"jsonrpc":"2.0","id":7,"error":{"code":-32602,`)
+		})
+	}
 	for _, tt := range tests {
 		o := &client.Options{}
 		if tt.all {

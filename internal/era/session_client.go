@@ -118,13 +118,13 @@ func (c *SessionClient) Call(ctx context.Context, o *Outgoing) (json.RawMessage,
 	for _, v := range visits {
 		answer, failed := c.Answers.Elicit(ctx, v)
 		if failed != nil {
-			return nil, failed
+			return nil, local(failed)
 		}
 		if answer.Action != mcp.ActionAccept {
 			return nil, err
 		}
 		if failed := c.Answers.Visited(ctx, v.ElicitationID); failed != nil {
-			return nil, errors.Join(failed, err)
+			return nil, errors.Join(local(failed), err)
 		}
 	}
 	return c.once(ctx, o)

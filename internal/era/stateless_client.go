@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/revision"
@@ -21,6 +22,9 @@ type StatelessClient struct {
 	Self      Self
 	Answers   Answerer
 	MaxRounds int
+	// ResultTypes are those that the declared extensions define; nil means that they
+	// are not known.
+	ResultTypes []string
 
 	once    sync.Once
 	said    mcp.Meta        // what every request says about the client
@@ -212,12 +216,18 @@ func (c *StatelessClient) introduce() (err error) {
 	return err
 }
 
-// known refuses results of a type that this client has not declared it can read:
-// besides the types of the core, declared extensions may have their own.
+// known refuses results of a type other than those of the core and those of the
+// extensions that this client has declared.
 //
 // Spec: 2026-07-28 basic#resulttype.
 func (c *StatelessClient) known(method string, kind *string) error {
-	if kind == nil || *kind == mcp.ResultComplete || len(c.Self.Capabilities.Extensions) > 0 && *kind != mcp.ResultInputRequired {
+	switch {
+	case kind == nil || *kind == mcp.ResultComplete:
+		return nil
+	case *kind == mcp.ResultInputRequired: // not where this method is called
+	case slices.Contains(c.ResultTypes, *kind):
+		return nil
+	case c.ResultTypes == nil && len(c.Self.Capabilities.Extensions) > 0:
 		return nil
 	}
 	return fmt.Errorf("%s: the server sent a result of the unknown type %q", method, *kind)
@@ -254,7 +264,7 @@ func (c *StatelessClient) answer(ctx context.Context, questions map[string]json.
 		wg.Go(func() {
 			value, err := c.one(ctx, raw)
 			if err != nil {
-				cancel(fmt.Errorf("cannot answer %q: %w", key, err))
+				cancel(fmt.Errorf("cannot answer %q: %w", key, local(err)))
 				return
 			}
 			mu.Lock()
