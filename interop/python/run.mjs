@@ -358,7 +358,7 @@ async function runServer(peer, way, row) {
     assert(!unanswered.stdout.includes("accept"), `an answer was made up: ${unanswered.stdout}`);
   });
   await check("sample", async () => {
-    const sampler = ["--sampler", "node ../servers/sampler.mjs"];
+    const sampler = ["--sampler", "node ../servers/sampler.mjs", "--yes-sample"];
     const { stdout } = await parleyRuns(exit.ok, "call", ...sampler, "ask", "text=Why is the sky blue?");
     contains(stdout, "the model said: You asked: Why is the sky blue?");
   });

@@ -41,7 +41,7 @@ const servers = [
     name: "everything",
     command: ["node", script("everything"), "stdio"],
     // Sampling is declared only when there is something to answer it with.
-    listFlags: ["--sampler", "node sampler.mjs"],
+    listFlags: ["--sampler", "node sampler.mjs", "--yes-sample"],
     tools: [
       "echo",
       "get-sum",
@@ -116,7 +116,7 @@ const servers = [
         assert(!output.includes("provided the requested information"), `an answer was made up: ${output}`);
       },
       sample: async (run) => {
-        const call = ["--sampler", "node sampler.mjs", "trigger-sampling-request", "prompt=Why is the sky blue?"];
+        const call = ["--sampler", "node sampler.mjs", "--yes-sample", "trigger-sampling-request", "prompt=Why is the sky blue?"];
         const { output } = await run("call", call);
         contains(output, "You asked: Resource trigger-sampling-request context: Why is the sky blue?");
       },

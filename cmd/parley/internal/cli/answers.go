@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/internal/schema"
 	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -20,6 +24,8 @@ type answers struct {
 	server *serverName
 	given  map[string]string // --answer, by field
 	lines  *lines            // nil when there is nobody to ask
+	// samples bounds how often the sampler runs.
+	samples *rate.Limiter
 }
 
 func (a *app) newAnswers(server *serverName) (*answers, error) {
@@ -27,7 +33,10 @@ func (a *app) newAnswers(server *serverName) (*answers, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &answers{app: a, server: server, given: given}
+	if a.flags.sampler != "" && !a.flags.yesSample && !a.interactive() {
+		return nil, usagef("there is no terminal to ask on before the sampler runs; --yes-sample runs it without asking")
+	}
+	s := &answers{app: a, server: server, given: given, samples: rate.NewLimiter(rate.Every(time.Minute/samplesPerMinute), samplesPerMinute)}
 	if a.interactive() {
 		s.lines = a.newLines()
 	}
@@ -49,21 +58,30 @@ func (s *answers) register(opts *client.Options) {
 
 // elicit answers a form.
 func (s *answers) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	// Spec: 2026-07-28 basic#implementation-requirements.
+	if _, err := schema.Compile(p.RequestedSchema); err != nil {
+		s.app.note("parley: %s asks %q: the form cannot be understood, %s", s.server, oneLine(p.Message, 300), oneLine(err.Error(), 1000))
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "requestedSchema: %v", err)
+	}
 	fields := properties(p.RequestedSchema)
-	if s.lines != nil {
+	if s.lines != nil && !s.app.flags.yesForm {
 		return s.askForm(ctx, p, fields)
 	}
-	if len(s.given) == 0 {
-		s.declined(p, "there is no terminal to ask on; answer with --answer name=value for "+fieldNames(fields))
-		return &mcp.ElicitResult{Action: mcp.ActionDecline}, nil
+	if len(s.given) > 0 {
+		result, why := s.fromFlags(p, fields)
+		if why == "" || s.lines == nil {
+			return s.orDecline(p, result, why)
+		}
 	}
-	return s.fromFlags(p, fields), nil
+	if s.lines != nil {
+		return s.askForm(ctx, p, fields) // the flags do not suffice
+	}
+	return s.orDecline(p, nil, "there is no terminal to ask on; answer with --answer name=value for "+fieldNames(fields))
 }
 
-// fromFlags fills in a form from the flags and the form's own defaults. If a
-// required field has no value, it declines: nothing is made up.
-func (s *answers) fromFlags(p *mcp.ElicitParams, fields []property) *mcp.ElicitResult {
-	decline := &mcp.ElicitResult{Action: mcp.ActionDecline}
+// fromFlags fills in a form from the flags and the form's own defaults. If that
+// is not possible it says why: nothing is made up.
+func (s *answers) fromFlags(p *mcp.ElicitParams, fields []property) (result *mcp.ElicitResult, why string) {
 	content := form{}
 	var missing []property
 	for _, f := range fields {
@@ -72,8 +90,7 @@ func (s *answers) fromFlags(p *mcp.ElicitParams, fields []property) *mcp.ElicitR
 		case ok:
 			value, err := f.answer(text)
 			if err != nil {
-				s.declined(p, err.Error())
-				return decline
+				return nil, err.Error()
 			}
 			content.set(f.Name, value)
 		case f.Required && f.Default == nil:
@@ -81,19 +98,22 @@ func (s *answers) fromFlags(p *mcp.ElicitParams, fields []property) *mcp.ElicitR
 		}
 	}
 	if missing != nil {
-		s.declined(p, "no --answer was given for "+fieldNames(missing))
-		return decline
+		return nil, "no --answer was given for " + fieldNames(missing)
 	}
 	accept := &mcp.ElicitResult{Action: mcp.ActionAccept, Content: content.json()}
 	if _, err := client.CheckForm(p, accept); err != nil {
-		s.declined(p, err.Error())
-		return decline
+		return nil, err.Error()
 	}
-	return accept
+	return accept, ""
 }
 
-func (s *answers) declined(p *mcp.ElicitParams, why string) {
+// orDecline declines a form that has no result, and says why.
+func (s *answers) orDecline(p *mcp.ElicitParams, result *mcp.ElicitResult, why string) (*mcp.ElicitResult, error) {
+	if why == "" {
+		return result, nil
+	}
 	s.app.note("parley: %s asks %q: declined, %s", s.server, oneLine(p.Message, 300), oneLine(why, 1000))
+	return &mcp.ElicitResult{Action: mcp.ActionDecline}, nil
 }
 
 // form is the content of an answer, in the order of the form.
@@ -178,27 +198,4 @@ func fieldNames(fields []property) string {
 		b.WriteString(`"` + f.Name + `"`)
 	}
 	return or(b.String(), "its fields")
-}
-
-// serverName is what a server is called in questions. It may ask before its
-// name is known.
-type serverName struct {
-	command string
-	name    atomic.Pointer[string]
-}
-
-func newServerName(command string) *serverName { return &serverName{command: command} }
-
-func (n *serverName) set(info mcp.Implementation) {
-	if name := or(info.Title, info.Name); name != "" {
-		n.name.Store(&name)
-	}
-}
-
-// String returns the name in quotes, because the server chose it.
-func (n *serverName) String() string {
-	if name := n.name.Load(); name != nil {
-		return `the server "` + oneLine(*name, 80) + `"`
-	}
-	return `the server "` + oneLine(n.command, 80) + `"`
 }

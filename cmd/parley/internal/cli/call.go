@@ -20,7 +20,8 @@ one object; single ones replace what it holds. Arguments are checked by the
 server, not here.
 
 On a terminal, the server's questions are put to you, and progress is shown.
-Elsewhere forms are declined unless --answer flags fill them in.`
+Elsewhere forms are declined unless --answer flags fill them in, and the sampler
+runs only with --yes-sample.`
 
 const callExamples = `  parley call calculate expression='2 + 3 * 4' -- parley serve --stdio
   parley call count_slowly steps=5 delay_ms=200 -- parley serve --stdio

@@ -23,7 +23,7 @@ func (a *app) connect(ctx context.Context, t target.Target) (*client.Client, err
 	if err != nil {
 		return nil, err
 	}
-	name := newServerName(transport.Name())
+	name := newServerName(t)
 	answers, err := a.newAnswers(name)
 	if err != nil {
 		return nil, err

@@ -29,13 +29,14 @@ type flags struct {
 	trace    bool
 	logLevel string
 	answers  []string
-	review   bool
+	yesForm  bool
 	sampler  string
-	yesModel bool
-	headers  []string
-	token    string
-	config   string
-	server   string
+	// yesSample says that the sampler may run without asking.
+	yesSample bool
+	headers   []string
+	token     string
+	config    string
+	server    string
 }
 
 // reach registers the flags about how a server is reached and what is shown of
@@ -71,10 +72,10 @@ func (f *flags) verbatim(set *pflag.FlagSet) {
 
 // asked registers the flags about what a server may ask while it works.
 func (f *flags) asked(set *pflag.FlagSet) {
-	set.StringArrayVar(&f.answers, "answer", nil, "answer a field of a form that the server asks for, as `name=value` (repeatable); complete answers are sent without asking")
-	set.BoolVar(&f.review, "review", false, "show the answers of --answer on the terminal before they are sent")
+	set.StringArrayVar(&f.answers, "answer", nil, "answer a field of a form that the server asks for, as `name=value` (repeatable)")
+	set.BoolVar(&f.yesForm, "yes-form", false, "send a form that --answer fills in without asking, on a terminal too")
 	set.StringVar(&f.sampler, "sampler", "", "run `CMD` when the server asks for a model: it reads the request as JSON on standard input, and prints the text of the answer")
-	set.BoolVar(&f.yesModel, "yes-sample", false, "run the sampler and send what it prints without asking; where there is no terminal, nothing runs without this")
+	set.BoolVar(&f.yesSample, "yes-sample", false, "run the sampler and send what it prints without asking; where there is no terminal, nothing runs without this")
 }
 
 // honours gives a command the groups of flags that act on it.

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -20,8 +19,8 @@ type errAgain struct{ why string }
 
 func (e *errAgain) Error() string { return e.why }
 
-// askForm asks the user to fill in a form, field by field, and then whether
-// to send it.
+// askForm asks the user to fill in a form, field by field, and then to review
+// the answers.
 //
 // Spec: 2026-07-28 client/elicitation#form-mode-elicitation-requests.
 func (s *answers) askForm(ctx context.Context, p *mcp.ElicitParams, fields []property) (*mcp.ElicitResult, error) {
@@ -31,29 +30,14 @@ func (s *answers) askForm(ctx context.Context, p *mcp.ElicitParams, fields []pro
 	e := s.app.err
 	e.printf("\n%s\n%s\n", e.bold(s.server.String()+" asks:"), indent(p.Message, "  "))
 	e.printf("%s\n", e.dim("Ctrl-C cancels."))
-	var content form
-	for _, f := range fields {
-		value, err := s.askField(ctx, f)
-		if err != nil {
+	typed := make([]json.RawMessage, len(fields))
+	for i, f := range fields {
+		var err error
+		if typed[i], err = s.askField(ctx, f, s.preset(f)); err != nil {
 			return cancelled(err)
 		}
-		if value != nil {
-			content.set(f.Name, value)
-		}
 	}
-	action, err := s.askAction(ctx)
-	if err != nil {
-		return cancelled(err)
-	}
-	if action != mcp.ActionAccept {
-		return &mcp.ElicitResult{Action: action}, nil
-	}
-	result := &mcp.ElicitResult{Action: action, Content: content.json()}
-	if _, err := client.CheckForm(p, result); err != nil {
-		e.printf("%s\n", e.red("The form cannot be sent: "+oneLine(err.Error(), 1000)))
-		return &mcp.ElicitResult{Action: mcp.ActionCancel}, nil
-	}
-	return result, nil
+	return s.review(ctx, p, fields, typed)
 }
 
 // cancelled returns the answer to a form that the user has left, or any other
@@ -65,11 +49,10 @@ func cancelled(err error) (*mcp.ElicitResult, error) {
 	return nil, err
 }
 
-// askField asks for one field until the answer is valid. A nil result leaves
-// the field out.
-func (s *answers) askField(ctx context.Context, f property) (json.RawMessage, error) {
+// askField asks for one field until the answer is valid; an empty line stands
+// for preset. A nil result leaves the field out.
+func (s *answers) askField(ctx context.Context, f property, preset string) (json.RawMessage, error) {
 	e := s.app.err
-	preset := s.preset(f)
 	e.printf("\n%s %s\n", e.bold(label(or(f.Title, f.Name), 200)), e.dim("("+f.about()+")"))
 	if f.Description != "" {
 		e.printf("%s\n", e.dim(indent(f.Description, "  ")))
@@ -101,21 +84,26 @@ func (s *answers) preset(f property) string {
 	if text, ok := s.given[f.Name]; ok {
 		return text
 	}
-	if f.Default == nil {
-		return ""
-	}
+	return f.shown(f.Default)
+}
+
+// shown returns a value as it would be typed.
+func (p *property) shown(value json.RawMessage) string {
 	var text string
 	var many []string
-	if wire.Unmarshal(f.Default, &text) == nil {
+	switch {
+	case value == nil:
+		return ""
+	case wire.Unmarshal(value, &text) == nil:
 		return text
-	}
-	if f.Multiple && wire.Unmarshal(f.Default, &many) == nil {
+	case p.Multiple && wire.Unmarshal(value, &many) == nil:
 		return strings.Join(many, ", ")
+	case string(value) == "true":
+		return "yes"
+	case string(value) == "false":
+		return "no"
 	}
-	if string(f.Default) == "true" || string(f.Default) == "false" {
-		return map[bool]string{true: "yes", false: "no"}[string(f.Default) == "true"]
-	}
-	return string(f.Default)
+	return string(value)
 }
 
 // typed converts what the user typed into a value.
@@ -175,24 +163,4 @@ func (p *property) about() string {
 		kind += ", optional"
 	}
 	return label(kind, 500)
-}
-
-// askAction asks what to do with a form that is filled in.
-//
-// Spec: 2026-07-28 client/elicitation#response-actions.
-func (s *answers) askAction(ctx context.Context) (string, error) {
-	for {
-		text, err := s.lines.ask(ctx, "\nSend this? [y]es, [n]o (decline), [c]ancel > ")
-		if err != nil {
-			return "", err
-		}
-		switch strings.ToLower(text) {
-		case "y", "yes":
-			return mcp.ActionAccept, nil
-		case "n", "no", "d", "decline":
-			return mcp.ActionDecline, nil
-		case "c", "cancel":
-			return mcp.ActionCancel, nil
-		}
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -24,7 +25,7 @@ func testAnswers(t *testing.T, input string, given ...string) (*answers, *consol
 	t.Helper()
 	a, c := newTestApp(input, true)
 	a.flags.answers = given
-	s, err := a.newAnswers(newServerName("a-server"))
+	s, err := a.newAnswers(newServerName(target.Target{Command: []string{"a-server"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +46,8 @@ func TestForm(t *testing.T) {
 		{"prefilled", []string{"", "37", "", "", "", "", "y"}, []string{"name=Ada", "age=36", "agree=yes", "extras=card,bow"}, "accept", `{"name":"Ada","age":37,"agree":true,"colour":"g","extras":["card","bow"]}`},
 		{"declined", []string{"Ada", "36", "y", "", "", "", "n"}, nil, "decline", ""},
 		{"cancelled", []string{"Ada", "36", "y", "", "", "", "c"}, nil, "cancel", ""},
+		{"one changed", []string{"Ada", "36", "y", "", "", "", "2", "37", "5", "card", "9", "y"}, nil, "accept", `{"name":"Ada","age":37,"agree":true,"colour":"g","extras":["card"]}`},
+		{"changed and declined", []string{"Ada", "36", "y", "", "", "", "1", "", "n"}, nil, "decline", ""},
 		{"left in the middle", []string{"Ada"}, nil, "cancel", ""},
 		{"left at the end", []string{"Ada", "36", "y", "", "", ""}, nil, "cancel", ""},
 	}
@@ -58,7 +61,7 @@ func TestForm(t *testing.T) {
 			if got.Action != tt.action || string(got.Content) != tt.want {
 				t.Errorf("got  %s %s\nwant %s %s\n%s", got.Action, got.Content, tt.action, tt.want, c.err.String())
 			}
-			for _, shown := range []string{`the server "a-server" asks:`, "Your name", "As on the letter box", "Tell me\uFFFD[2J about you"} {
+			for _, shown := range []string{`the server of the command "a-server" asks:`, "Your name", "As on the letter box", "Tell me\uFFFD[2J about you"} {
 				if !strings.Contains(c.err.String(), shown) {
 					t.Errorf("%q is not shown in %q", shown, c.err.String())
 				}
@@ -112,39 +115,67 @@ func TestVisit(t *testing.T) {
 	}
 }
 
-func TestSamplingAsksFirst(t *testing.T) {
-	p := &mcp.CreateMessageParams{
-		SystemPrompt: "Be brief",
-		Messages:     []*mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.OneOrMany{mcp.Text("Why is the sky blue?")}}},
-		MaxTokens:    10,
+// The answers are shown before they go, as they would be sent.
+func TestFormIsReviewed(t *testing.T) {
+	s, c := testAnswers(t, "Ada\n36\ny\n\nwrap, 3\n\n1\nGrace\ny\n")
+	s.server.set(mcp.Implementation{Title: "Your\nBank"})
+	got, err := s.elicit(t.Context(), &mcp.ElicitParams{Message: "?", RequestedSchema: json.RawMessage(formSchema)})
+	if err != nil || !strings.Contains(string(got.Content), "Grace") {
+		t.Fatalf("got %v, %v", got, err)
 	}
-	tests := []struct {
-		name, sampler, typed, shown string
-		refused                     bool
+	_, shown, _ := strings.Cut(c.err.String(), "Your answers")
+	first, second, _ := strings.Cut(shown, "Your answers")
+	for text, in := range map[string]string{"1) Your name  Ada": first, "2) age  36": first, "3) agree  yes": first, "4) colour  g": first, "5) extras  wrap, bow": first, "6) mail  \x1b[2mnone": first, "1) Your name  Grace": second} {
+		if !strings.Contains(in, text) {
+			t.Errorf("%q is not shown in %q", text, in)
+		}
+	}
+	if want := `the server of the command "a-server", which calls itself "Your\nBank", asks:`; !strings.Contains(c.err.String(), want) {
+		t.Errorf("%q is not shown in %q", want, c.err.String())
+	}
+}
+
+// Flags that fill a form in send it without asking only if a flag says so.
+func TestFormOfFlags(t *testing.T) {
+	given := []string{"name=Ada", "age=36", "agree=yes"}
+	for _, tt := range []struct {
+		name   string
+		yes    bool
+		given  []string
+		typed  string
+		action string
 	}{
-		{"yes", "echo because", "y\n", `Run "echo because" on this?`, false},
-		{"no", "echo because", "n\n", `Run "echo because" on this?`, true},
-		{"nothing typed is no", "echo because", "\n", "Why is the sky blue?", true},
-		{"left", "echo because", "", "Be brief", true},
-		{"no model", "", "y\n", "Declined: there is no model. --sampler CMD", true},
-	}
-	for _, tt := range tests {
+		{"asked", false, given, "\n\n\n\n\n\nn\n", "decline"},
+		{"not asked", true, given, "", "accept"},
+		{"asked, because the flags do not suffice", true, given[:1], "\n36\ny\n\n\n\nn\n", "decline"},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, c := testAnswers(t, tt.typed)
-			s.app.flags.sampler = tt.sampler
-			got, err := s.sample(t.Context(), p)
-			var rpc *jsonrpc.Error
-			switch {
-			case tt.refused:
-				if !errors.As(err, &rpc) || rpc.Code != -1 {
-					t.Errorf("error = %v, want code -1", err)
-				}
-			case err != nil || got.Text() != "because" || got.Model != "sampler:echo":
-				t.Errorf("got %v, %v", got, err)
-			}
-			if !strings.Contains(c.err.String(), tt.shown) {
-				t.Errorf("%q is not shown in %q", tt.shown, c.err.String())
+			s, c := testAnswers(t, tt.typed, tt.given...)
+			s.app.flags.yesForm = tt.yes
+			got, err := s.elicit(t.Context(), &mcp.ElicitParams{Message: "?", RequestedSchema: json.RawMessage(formSchema)})
+			if err != nil || got.Action != tt.action {
+				t.Errorf("got %v, %v, want %s\n%s", got, err, tt.action, c.err.String())
 			}
 		})
+	}
+}
+
+// A form in a dialect that is not supported is an error, and not the user's no.
+func TestFormOfAnotherDialect(t *testing.T) {
+	for _, terminal := range []bool{true, false} {
+		a, c := newTestApp("", terminal)
+		a.flags.answers = []string{"name=Ada"}
+		s, err := a.newAnswers(newServerName(target.Target{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.elicit(t.Context(), &mcp.ElicitParams{RequestedSchema: json.RawMessage(`{"$schema":"https://example.com/mine","type":"object","properties":{"name":{"type":"string"}}}`)})
+		var rpc *jsonrpc.Error
+		if !errors.As(err, &rpc) || rpc.Code != jsonrpc.CodeInvalidParams || !strings.Contains(rpc.Message, "dialect") {
+			t.Errorf("got %v, %v", got, err)
+		}
+		if !strings.Contains(c.err.String(), "dialect") {
+			t.Errorf("the user is not told: %q", c.err.String())
+		}
 	}
 }

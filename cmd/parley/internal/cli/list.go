@@ -41,7 +41,7 @@ func (a *app) list() *cobra.Command {
 		Long:    "List what a server offers, with the arguments of tools and prompts. A list that\nthe server does not have is empty.",
 		Example: "  parley list -- parley serve --stdio\n  parley list tools --output json -- parley serve --stdio",
 	}
-	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim)
+	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
 	cmd.Flags().IntVar(&b.pages, "max-pages", 1000, "give a list up that has more than `N` pages; 0 means no bound")
 	cmd.Flags().Int64Var(&b.bytes, "max-bytes", 64<<20, "give a list up that is longer than `N` bytes; 0 means no bound")
 	cmd.RunE = a.onServer(0, 1, func(ctx context.Context, t target.Target, args []string) error {

@@ -1,19 +1,21 @@
 package cli
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
-	"time"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
+
+// samplesPerMinute is how often the sampler runs at most: so many at once, and
+// so many a minute.
+//
+// Spec: 2026-07-28 client/sampling#security-considerations.
+const samplesPerMinute = 20
 
 // errNoModel is the error that a server gets when its sampling request is
 // refused.
@@ -21,35 +23,67 @@ import (
 // Spec: 2025-11-25 client/sampling#error-handling.
 func errNoModel() error { return jsonrpc.Errorf(-1, "User rejected sampling request") }
 
-// sample runs the command that stands in for a model, after asking the user if
-// there is one.
-func (s *answers) sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
-	if s.lines != nil {
-		if err := s.maySample(ctx, p); err != nil {
-			return nil, err
-		}
-	}
-	command := s.app.flags.sampler
-	text, err := runSampler(ctx, command, p, s.app.err)
-	if err != nil {
-		s.app.note("parley: %s", oneLine(err.Error(), 1000))
-		return nil, err
-	}
-	return &mcp.CreateMessageResult{
-		Role:       mcp.RoleAssistant,
-		Content:    mcp.OneOrMany{mcp.Text(text)},
-		Model:      samplerName(command),
-		StopReason: "endTurn",
-	}, nil
-}
-
-// maySample shows what the model would be asked, and asks for consent.
+// sample runs the command that stands in for a model. The user sees and may
+// change what goes to it, and what comes of it, unless --yes-sample says that
+// nobody is to be asked.
 //
 // Spec: 2026-07-28 client/sampling#user-interaction-model.
-func (s *answers) maySample(ctx context.Context, p *mcp.CreateMessageParams) error {
+func (s *answers) sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	if !s.samples.Allow() {
+		s.app.note("parley: %s asks for a model too often: refused, %d a minute are answered", s.server, samplesPerMinute)
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "too many sampling requests: at most %d a minute are answered", samplesPerMinute)
+	}
+	if s.app.flags.yesSample {
+		result, err := runSampler(ctx, s.app.flags.sampler, p, s.app.err)
+		return result, s.said(err)
+	}
 	s.app.screen.Lock()
 	defer s.app.screen.Unlock()
 	s.app.clearBar()
+	p, err := s.maySample(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	result, err := runSampler(ctx, s.app.flags.sampler, p, s.app.err)
+	if err != nil {
+		s.app.err.printf("parley: %s\n", oneLine(err.Error(), 1000))
+		return nil, err
+	}
+	return s.mayDeliver(ctx, result)
+}
+
+// said shows an error, and returns it.
+func (s *answers) said(err error) error {
+	if err != nil {
+		s.app.note("parley: %s", oneLine(err.Error(), 1000))
+	}
+	return err
+}
+
+// maySample shows what the model would be asked, which the user may change, and
+// asks for consent.
+func (s *answers) maySample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageParams, error) {
+	for {
+		s.showPrompt(p)
+		if s.app.flags.sampler == "" {
+			s.app.err.printf("\nDeclined: there is no model. --sampler CMD names a command that answers.\n")
+			return nil, errNoModel()
+		}
+		text, err := s.lines.ask(ctx, fmt.Sprintf("\nRun %q on this? [y]es, [e]dit, [N]o > ", s.app.flags.sampler))
+		switch {
+		case err == nil && isEdit(text):
+			p = s.editPrompt(ctx, p)
+		case err == nil && yesOrNo(text) == "true":
+			return p, nil
+		default:
+			return nil, errNoModel()
+		}
+	}
+}
+
+func isEdit(text string) bool { return strings.EqualFold(text, "e") || strings.EqualFold(text, "edit") }
+
+func (s *answers) showPrompt(p *mcp.CreateMessageParams) {
 	e := s.app.err
 	e.printf("\n%s\n", e.bold(fmt.Sprintf("%s wants a model to answer (at most %d tokens):", s.server, p.MaxTokens)))
 	if p.SystemPrompt != "" {
@@ -57,23 +91,83 @@ func (s *answers) maySample(ctx context.Context, p *mcp.CreateMessageParams) err
 	}
 	for _, m := range p.Messages {
 		e.printf("%s\n", e.dim("  "+label(string(m.Role), 40)+":"))
-		e.printf("%s\n", indent(messageText(m), "    "))
+		e.printf("%s\n", indent(messageText(m.Content), "    "))
 	}
-	if s.app.flags.sampler == "" {
-		e.printf("\nDeclined: there is no model. --sampler CMD names a command that answers.\n")
-		return errNoModel()
-	}
-	text, err := s.lines.ask(ctx, fmt.Sprintf("\nRun %q on this? [y/N] > ", s.app.flags.sampler))
-	if err == nil && yesOrNo(text) == "true" {
-		return nil
-	}
-	return errNoModel()
 }
 
-// messageText shows a message; content that is not text is only named.
-func messageText(m *mcp.SamplingMessage) string {
+// editPrompt lets the user change a request. If that fails, it says why and
+// returns the request as it was.
+func (s *answers) editPrompt(ctx context.Context, p *mcp.CreateMessageParams) *mcp.CreateMessageParams {
+	raw, err := wire.Marshal(p)
+	if err != nil {
+		_ = s.saidHere(err)
+		return p
+	}
+	text, err := s.app.edit(ctx, pretty(escaped(raw)), ".json")
+	if err != nil {
+		_ = s.saidHere(err)
+		return p
+	}
+	changed := new(mcp.CreateMessageParams)
+	if err := wire.Unmarshal([]byte(text), changed); err != nil {
+		_ = s.saidHere(fmt.Errorf("this is no request any more, and is left as it was: %w", err))
+		return p
+	}
+	changed.MaxTokens = min(changed.MaxTokens, p.MaxTokens)
+	return changed
+}
+
+// saidHere is said for whoever holds the screen.
+func (s *answers) saidHere(err error) error {
+	s.app.err.printf("%s\n", s.app.err.red("parley: "+oneLine(err.Error(), 1000)))
+	return err
+}
+
+// mayDeliver shows the answer of the model, which the user may change, and asks
+// whether the server is to get it.
+func (s *answers) mayDeliver(ctx context.Context, r *mcp.CreateMessageResult) (*mcp.CreateMessageResult, error) {
+	e := s.app.err
+	for {
+		e.printf("\n%s\n%s\n", e.bold("The answer of "+label(r.Model, 100)+":"), indent(messageText(r.Content), "    "))
+		if r.StopReason == "maxTokens" {
+			e.printf("%s\n", e.dim("  It was cut where it would be longer than the server allows."))
+		}
+		text, err := s.lines.ask(ctx, fmt.Sprintf("\nSend this to %s? [y]es, [e]dit, [N]o > ", s.server.typed))
+		switch {
+		case err == nil && isEdit(text):
+			r = s.editAnswer(ctx, r)
+		case err == nil && yesOrNo(text) == "true":
+			return r, nil
+		default:
+			return nil, errNoModel()
+		}
+	}
+}
+
+// editAnswer lets the user change the text of an answer.
+func (s *answers) editAnswer(ctx context.Context, r *mcp.CreateMessageResult) *mcp.CreateMessageResult {
+	text, err := s.app.edit(ctx, r.Text(), ".txt")
+	if text = strings.TrimRight(text, "\r\n"); err == nil && text == "" {
+		err = errors.New("an empty answer is none: it is left as it was")
+	}
+	if err != nil {
+		_ = s.saidHere(err)
+		return r
+	}
+	changed := *r
+	changed.Content = mcp.OneOrMany{mcp.Text(text)}
+	for _, block := range r.Content {
+		if _, ok := block.(*mcp.TextContent); !ok {
+			changed.Content = append(changed.Content, block)
+		}
+	}
+	return &changed
+}
+
+// messageText shows content; what is not text is only named.
+func messageText(content mcp.OneOrMany) string {
 	var parts []string
-	for _, block := range m.Content {
+	for _, block := range content {
 		if t, ok := block.(*mcp.TextContent); ok {
 			parts = append(parts, t.Text)
 			continue
@@ -85,36 +179,4 @@ func messageText(m *mcp.SamplingMessage) string {
 		parts = append(parts, oneLine(string(raw), 200))
 	}
 	return strings.Join(parts, "\n")
-}
-
-// runSampler gives the request to a command and returns what it prints.
-func runSampler(ctx context.Context, command string, p *mcp.CreateMessageParams, stderr *output) (string, error) {
-	request, err := wire.Marshal(p)
-	if err != nil {
-		return "", err
-	}
-	name, flag := "sh", "-c"
-	if runtime.GOOS == "windows" {
-		name, flag = "cmd", "/c"
-	}
-	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, name, flag, command) //nolint:gosec // running the command the user names is the purpose
-	cmd.Stdin = bytes.NewReader(append(request, '\n'))
-	cmd.Stdout = &out
-	cmd.Stderr = stderr
-	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("--sampler %q: %w", command, err)
-	}
-	text := strings.TrimRight(out.String(), "\r\n")
-	if text == "" {
-		return "", fmt.Errorf("--sampler %q printed nothing", command)
-	}
-	return text, nil
-}
-
-// samplerName names the "model" after the command's program.
-func samplerName(command string) string {
-	program, _, _ := strings.Cut(strings.TrimSpace(command), " ")
-	return "sampler:" + filepath.Base(program)
 }

@@ -269,7 +269,7 @@ func scripted(f property) json.RawMessage {
 func (c *conversation) sample(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 	var question strings.Builder
 	for _, m := range p.Messages {
-		question.WriteString(messageText(m))
+		question.WriteString(messageText(m.Content))
 	}
 	answer := "INFO"
 	if strings.Contains(strings.ToLower(question.String()), "failed") {
