@@ -92,7 +92,7 @@ func serving(serve mcp.ServeFunc) *server.Server {
 // within fails the test when nothing comes from a channel in time.
 func within[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
-	timer := time.NewTimer(10 * time.Second)
+	timer := time.NewTimer(2 * time.Minute)
 	defer timer.Stop()
 	select {
 	case v := <-ch:

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -217,18 +216,14 @@ func matched(m *matcher, uri string) string {
 	return strings.Join(parts, " ")
 }
 
-// The text comes from a client; the template library's own matching needs
-// more than a minute for this one.
+// The text comes from a client. The template library's own matching, which is
+// quadratic, would need hours for this one, and the test time out.
 func TestMatchIsLinear(t *testing.T) {
 	m, err := newMatcher("x://{a}/{b}/{c}/{+d}")
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := time.Now()
-	m.match("x://" + strings.Repeat("a,", 50_000))
-	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("took %s", took)
-	}
+	m.match("x://" + strings.Repeat("a,", 500_000))
 }
 
 func FuzzMatch(f *testing.F) {

@@ -113,7 +113,12 @@ func (e *entry) perform(ctx context.Context, r route, c *client.Client) error {
 	var err error
 	switch method := e.called(r); method {
 	case mcp.MethodCallTool:
-		_, err = client.Call[json.RawMessage](ctx, c, "attack", nil, client.WithProgress(func(*mcp.ProgressParams) {}))
+		limit := patience
+		if e.one("want", r) == "timeout" {
+			limit = shortly // for this call alone: connecting, and the good call after it, may take as long as they need
+		}
+		_, err = client.Call[json.RawMessage](ctx, c, "attack", nil,
+			client.WithProgress(func(*mcp.ProgressParams) {}), client.WithTimeout(limit), client.WithMaxTimeout(limit))
 	case mcp.MethodListTools:
 		_, err = client.Collect(c.Tools(ctx))
 	case mcp.MethodListResources:
@@ -163,8 +168,8 @@ func (v *villain) options() *client.Options {
 	if r.era == "stateless" {
 		o.Revisions = []mcp.Revision{mcp.Revision20260728}
 	}
-	if want == "timeout" {
-		o.Timeout, o.MaxTimeout = shortly, shortly
+	if want == "timeout" && v.entry.called(r) != mcp.MethodCallTool {
+		o.Timeout, o.MaxTimeout = 5*shortly, 5*shortly // connecting counts, too
 	}
 	if v.entry.one("bare", r) != "" {
 		return o

@@ -32,6 +32,8 @@
 //	id      the ID of the answer; "none" if it must not have one
 //	endless what is written repeatedly, without a newline
 //	dies    the connection may end
+//	expires the server's limit for the time of a body, which is short for this case,
+//	        ends it
 //
 // Fields of cases for clients, whose server sends the case when it is called:
 //

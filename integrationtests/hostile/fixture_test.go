@@ -17,9 +17,9 @@ import (
 // Bounds for everything in the corpus. The limit on messages is small, so that
 // exceeding it is cheap.
 const (
-	patience = 10 * time.Second // for one exchange, on a machine under load
-	maxBytes = 64 << 10         // of one message
-	maxAlloc = 96 << 20         // bytes that one case may make the process allocate
+	patience = 2 * time.Minute // before a test gives up: nothing that works takes as long, however busy the machine
+	maxBytes = 64 << 10        // of one message
+	maxAlloc = 96 << 20        // bytes that one case may make the process allocate
 )
 
 type textIn struct {
@@ -61,8 +61,8 @@ func addChecked(s *server.Server, name, properties string) {
 	})
 }
 
-// cost fails a test if f makes the process allocate too much, or takes too
-// long. A few kilobytes of input must not cause much work.
+// cost fails a test if f makes the process allocate too much, or does not end in
+// foreseeable time. A few kilobytes of input must not cause much work.
 func cost(t *testing.T, f func()) {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -15,7 +15,7 @@ import (
 // A client can neither answer a question to another client, whatever IDs it
 // tries, nor cancel another client's request.
 func TestForeignAnswers(t *testing.T) {
-	a := newArena(t)
+	a := newArena(t, patience)
 	r := route{transport: "http", era: "session"}
 	victim, villain := newHTTPPeer(t, a.web, r, "2025-11-25", false), newHTTPPeer(t, a.web, r, "2025-11-25", false)
 	defer victim.end()
@@ -69,7 +69,7 @@ func evilAnswers(q string) []string {
 
 // The same over HTTP+SSE, where the ID in the endpoint tells clients apart.
 func TestForeignAnswersOverSSE(t *testing.T) {
-	a := newArena(t)
+	a := newArena(t, patience)
 	r := route{"sse", "session", "http"}
 	victim, villain := newSSEPeer(t, a.sse, r, "2025-06-18", false), newSSEPeer(t, a.sse, r, "2025-06-18", false)
 	defer victim.end()
@@ -89,7 +89,7 @@ func TestForeignAnswersOverSSE(t *testing.T) {
 // No one can post for a client that has disconnected: its endpoint disappeared
 // with its stream.
 func TestPostAfterTheStream(t *testing.T) {
-	a := newArena(t)
+	a := newArena(t, patience)
 	p := newSSEPeer(t, a.sse, route{"sse", "session", "http"}, "2025-06-18", false)
 	defer p.end()
 	p.post(question) // in flight when the stream ends

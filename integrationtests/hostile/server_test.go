@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
@@ -87,7 +88,7 @@ type peer interface {
 	end()
 }
 
-// arena is what all cases share: the servers, and a peer of each kind that must
+// arena is what cases share: the servers, and a peer of each kind that must
 // not be affected.
 type arena struct {
 	web        *httptest.Server
@@ -96,14 +97,15 @@ type arena struct {
 	turn       int
 }
 
-func newArena(t *testing.T) *arena {
+// newArena starts servers that wait this long for a request's body.
+func newArena(t *testing.T, wait time.Duration) *arena {
 	t.Helper()
 	opts := mcp.ServeOptions{Logger: mcptest.Quiet(), MaxMessageBytes: maxBytes}
-	h, err := streamable.New(target, &streamable.Options{ServeOptions: opts, ReadTimeout: shortly, WriteTimeout: patience})
+	h, err := streamable.New(target, &streamable.Options{ServeOptions: opts, ReadTimeout: wait, WriteTimeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
-	old, err := sse.New(target, &sse.Options{ServeOptions: opts, ReadTimeout: shortly, WriteTimeout: patience})
+	old, err := sse.New(target, &sse.Options{ServeOptions: opts, ReadTimeout: wait, WriteTimeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +164,7 @@ func (a *arena) peer(t *testing.T, r route, e *entry) peer {
 func TestServers(t *testing.T) {
 	files := load(t, "server")
 	files["fields"] = tables(t, files["fields"], "params")
-	a := newArena(t)
+	patient, hasty := newArena(t, patience), newArena(t, shortly)
 	for _, class := range slices.Sorted(maps.Keys(files)) {
 		t.Run(class, func(t *testing.T) {
 			n := 0
@@ -170,6 +172,10 @@ func TestServers(t *testing.T) {
 				for _, r := range toServers {
 					if e.goes(r) {
 						n++
+						a := patient
+						if e.one("expires", r) != "" {
+							a = hasty
+						}
 						t.Run(r.String()+"/"+e.name, func(t *testing.T) { a.attack(t, r, e) })
 					}
 				}

@@ -26,11 +26,11 @@ func TestSlowReaders(t *testing.T) {
 		return strings.Repeat("x", 6<<20), nil
 	})
 	opts := mcp.ServeOptions{Logger: mcptest.Quiet()}
-	h, err := streamable.New(s, &streamable.Options{ServeOptions: opts, WriteTimeout: shortly})
+	h, err := streamable.New(s, &streamable.Options{ServeOptions: opts, WriteTimeout: 5 * shortly})
 	if err != nil {
 		t.Fatal(err)
 	}
-	old, err := sse.New(s, &sse.Options{ServeOptions: opts, WriteTimeout: shortly})
+	old, err := sse.New(s, &sse.Options{ServeOptions: opts, WriteTimeout: 5 * shortly})
 	if err != nil {
 		t.Fatal(err)
 	}

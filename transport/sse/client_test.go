@@ -97,7 +97,7 @@ func request(id int64, method string) *jsonrpc.Message {
 
 func within[T any](t *testing.T, what string, ch <-chan T) (v T) {
 	t.Helper()
-	timer := time.NewTimer(10 * time.Second)
+	timer := time.NewTimer(2 * time.Minute)
 	defer timer.Stop()
 	select {
 	case v = <-ch:

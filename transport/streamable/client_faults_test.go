@@ -172,7 +172,7 @@ func TestConnectionsAreReused(t *testing.T) {
 			t.Fatal(err)
 		}
 		cancel()
-		timer := time.NewTimer(10 * time.Second)
+		timer := time.NewTimer(2 * time.Minute)
 		select {
 		case err := <-kept:
 			if err != nil {

@@ -135,16 +135,13 @@ func TestUnknownMethodInSession(t *testing.T) {
 	}
 }
 
-// Close waits for a server that does not answer, but no longer than CloseTimeout.
+// Close waits for a server that does not answer, but no longer than CloseTimeout:
+// without it, this test would not end.
 func TestCloseIsBounded(t *testing.T) {
 	s := scripted(t, sessionScript(func(p *posted) { <-p.Context().Done() }, nil))
 	conn := dial(t, s, Client{CloseTimeout: 20 * time.Millisecond}, newEar())
 	handshake(t, conn)
-	start := time.Now()
 	if err := conn.Close(); err != nil {
 		t.Error(err)
-	}
-	if d := time.Since(start); d > 3*time.Second {
-		t.Errorf("Close took %v", d)
 	}
 }

@@ -145,7 +145,7 @@ func modern(id int64, method, members string) *jsonrpc.Message {
 // within fails the test if a channel yields nothing in time.
 func within[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
-	timer := time.NewTimer(10 * time.Second)
+	timer := time.NewTimer(2 * time.Minute)
 	defer timer.Stop()
 	select {
 	case v := <-ch:
