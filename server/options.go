@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/parley-mcp/parley/mcp"
@@ -138,6 +139,11 @@ func (o *Options) withDefaults() Options {
 func (o *Options) check() error {
 	if o.PageSize < 0 {
 		return fmt.Errorf("Options.PageSize is %d", o.PageSize)
+	}
+	for name, r := range map[string]mcp.Rate{"ToolRate": o.ToolRate, "CompletionRate": o.CompletionRate, "LogRate": o.LogRate} {
+		if math.IsNaN(r.PerSecond) {
+			return fmt.Errorf("Options.%s.PerSecond is not a number; a negative one means no bound", name)
+		}
 	}
 	if o.Panic != RecoverPanics && o.Panic != CrashOnPanic {
 		return fmt.Errorf("Options.Panic is %d", o.Panic)

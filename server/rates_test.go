@@ -30,7 +30,7 @@ func TestWhomARateBounds(t *testing.T) {
 			{principal: "ann", wait: 249 * time.Millisecond, refused: true},
 			{principal: "ann", wait: time.Millisecond},
 		} {
-			time.Sleep(step.wait)
+			<-time.NewTimer(step.wait).C
 			x := request(mcp.MethodCallTool, `{"name":"t"}`)
 			x.Peer.Principal, x.Peer.Source = step.principal, step.source
 			if _, err := s.Serve(t.Context(), x); (err != nil) != step.refused {

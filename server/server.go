@@ -47,11 +47,11 @@ var _ mcp.Handler = (*Server)(nil)
 // New returns a server without features. opts is copied; nil means the defaults.
 //
 // It panics on options that are a mistake in the program, as AddTool does: a
-// negative page size, an empty list of revisions, an invalid caching hint or one
-// for a method that cannot have any, an unknown panic policy, an extension
-// identifier without a prefix, settings that do not encode to a JSON object. The
-// message names the option. It also panics on an icon or a website of info that is
-// not valid.
+// negative page size, a rate that is not a number, an empty list of revisions, an
+// invalid caching hint or one for a method that cannot have any, an unknown panic
+// policy, an extension identifier without a prefix, settings that do not encode to
+// a JSON object. The message names the option. It also panics on an icon or a
+// website of info that is not valid.
 func New(info mcp.Implementation, opts *Options) *Server {
 	s := &Server{info: info, opts: opts.withDefaults()}
 	must(s.opts.check())

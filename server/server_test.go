@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -63,6 +64,7 @@ func TestBadOptions(t *testing.T) {
 	for want, opts := range map[string]Options{
 		"PageSize":         {PageSize: -1},
 		"Panic":            {Panic: 7},
+		"LogRate":          {LogRate: mcp.Rate{PerSecond: math.NaN()}},
 		"Revisions":        {Revisions: []mcp.Revision{}},
 		"not cacheable":    {Cache: cache(mcp.MethodCallTool, CacheHint{})},
 		"negative TTL":     {Cache: cache(mcp.MethodListTools, CacheHint{TTL: -1})},

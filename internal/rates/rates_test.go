@@ -50,7 +50,7 @@ func TestKeyed(t *testing.T) {
 		if wait := l.Take("b"); wait != 0 {
 			t.Errorf("another key has to wait %s", wait)
 		}
-		time.Sleep(500 * time.Millisecond)
+		<-time.NewTimer(500 * time.Millisecond).C
 		if wait := l.Take("a"); wait != 0 {
 			t.Errorf("after the time to wait one has to wait %s more", wait)
 		}
@@ -72,7 +72,7 @@ func TestKeysAreForgotten(t *testing.T) {
 		for key := range 1000 {
 			l.Take(key)
 		}
-		time.Sleep(2 * time.Minute)
+		<-time.NewTimer(2 * time.Minute).C
 		l.Take(-1)
 		if n := len(l.keys); n != 1 {
 			t.Errorf("%d keys are remembered when all but one are no different from new ones", n)
