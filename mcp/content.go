@@ -33,8 +33,8 @@ type TextContent struct {
 // ImageContent is a picture.
 type ImageContent struct {
 	Type        imageType    `json:"type"`
-	Data        []byte       `json:"data"` // the bytes; base64 only on the wire
-	MIMEType    string       `json:"mimeType"`
+	Data        []byte       `json:"data"`     // the bytes; base64 only on the wire
+	MIMEType    string       `json:"mimeType"` // required, for example "image/png"
 	Annotations *Annotations `json:"annotations,omitzero"`
 	Meta        Meta         `json:"_meta,omitzero"`
 }
@@ -42,8 +42,8 @@ type ImageContent struct {
 // AudioContent is sound.
 type AudioContent struct {
 	Type        audioType    `json:"type"`
-	Data        []byte       `json:"data"` // the bytes; base64 only on the wire
-	MIMEType    string       `json:"mimeType"`
+	Data        []byte       `json:"data"`     // the bytes; base64 only on the wire
+	MIMEType    string       `json:"mimeType"` // required, for example "audio/wav"
 	Annotations *Annotations `json:"annotations,omitzero"`
 	Meta        Meta         `json:"_meta,omitzero"`
 }

@@ -97,7 +97,8 @@ type Trace struct {
 //
 // Spec: 2026-07-28 basic#icons.
 type Icon struct {
-	// Src is an https: or data: URI.
+	// Src is an http or https URL, or a data: URI with a base64 image. Clients show
+	// nothing but https and data.
 	Src      string `json:"src"`
 	MIMEType string `json:"mimeType,omitzero"`
 	// Sizes lists "WxH" in pixels, or "any".

@@ -316,12 +316,12 @@ func TestStructuredContentOfFailedCalls(t *testing.T) {
 func TestStructuredContentAlsoAsText(t *testing.T) {
 	s, _ := newServer(Options{})
 	var result mcp.CallToolResult
-	shared := func() (*mcp.CallToolResult, error) { return &result, nil }
-	s.AddRawTool(mcp.Tool{Name: "raw", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *Call, json.RawMessage) (*mcp.CallToolResult, error) { return shared() })
-	AddTool(s, mcp.Tool{Name: "typed"}, func(context.Context, *Call, struct{}) (*mcp.CallToolResult, error) { return shared() })
+	shared := func() *mcp.CallToolResult { return &result }
+	s.AddRawTool(mcp.Tool{Name: "raw", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *Call, json.RawMessage) (*mcp.CallToolResult, error) { return shared(), nil })
+	AddTool(s, mcp.Tool{Name: "typed"}, func(context.Context, *Call, struct{}) (*mcp.CallToolResult, error) { return shared(), nil })
 	AddTool(s, mcp.Tool{Name: "more"}, func(_ context.Context, c *Call, _ struct{}) (*mcp.CallToolResult, error) {
 		c.AddContent(mcp.Text("more"))
-		return shared()
+		return shared(), nil
 	})
 	for _, content := range []mcp.Contents{nil, {}} {
 		result = mcp.CallToolResult{StructuredContent: json.RawMessage(`[1]`), Content: content}

@@ -43,6 +43,16 @@
 // Spec: 2026-07-28 basic#schema-dialect.
 // Spec: 2026-07-28 server/tools#tool.
 //
+// # What is sent
+//
+// What this package sends is valid: descriptions are checked where they are added,
+// and what handlers return is checked before it goes out. That concerns icons (an
+// http or https URL, or a data URI with a base64 image), annotations, MIME types,
+// URIs (RFC 3986), the contents of resources, and keys of _meta. Such a key is
+// refused if its prefix is reserved for the protocol, unless an extension in
+// Options.Extensions has the same prefix. A result that is not valid is logged, with
+// the feature and the member that is at fault, and answered with "internal error".
+//
 // # Ask before acting
 //
 // Where a question cannot be asked in place, Elicit and its siblings return an
