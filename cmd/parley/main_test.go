@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "http": serveHTTP},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "http": serveHTTP, "bridge": bridgeHTTP},
 		Setup: func(env *testscript.Env) error {
 			// With the race detector, every process would wait a second before
 			// it exits.
@@ -59,6 +59,22 @@ func serveHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("OLD", strings.TrimSuffix(url, "/mcp")+"/sse")
 }
 
+// bridgeHTTP is "bridge ARGS...": it starts parley bridge --http for the rest of a
+// script, and sets BRIDGE to its endpoint.
+func bridgeHTTP(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("usage: bridge ARGS...")
+	}
+	url, stop, err := startServing(append([]string{"bridge", "--http", "127.0.0.1:0"}, args...)...)
+	ts.Check(err)
+	ts.Defer(func() {
+		if code := stop(); code != 0 {
+			ts.Fatalf("the bridge ended with %d", code)
+		}
+	})
+	ts.Setenv("BRIDGE", url)
+}
+
 // piped returns the IO of a program that nobody uses from a terminal.
 func piped(out, err io.Writer) cli.IO {
 	return cli.IO{
@@ -71,11 +87,16 @@ func piped(out, err io.Writer) cli.IO {
 
 // startHTTP starts the reference server over HTTP.
 func startHTTP(flags ...string) (url string, stop func() (code int), err error) {
+	return startServing(append([]string{"serve", "--http", "127.0.0.1:0"}, flags...)...)
+}
+
+// startServing starts a command that serves over HTTP.
+func startServing(args ...string) (url string, stop func() (code int), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	log := &urlLog{found: make(chan string, 1)}
 	ended := make(chan int, 1)
 	go func() { // ends with cancel; stop waits for it
-		ended <- cli.Run(ctx, piped(log, log), append([]string{"serve", "--http", "127.0.0.1:0"}, flags...))
+		ended <- cli.Run(ctx, piped(log, log), args)
 	}()
 	stop = func() int {
 		cancel()

@@ -70,7 +70,9 @@ func (b *Bridge) session(x *mcp.Exchange) *mcp.Watching {
 func (b *Bridge) listen(ctx context.Context, watch *mcp.Watch, peer *mcp.Peer) (stop func()) {
 	l, err := b.pool.get(ctx, peer)
 	if err != nil {
-		b.opts.Logger.Error("no connection for the session", "error", err)
+		if ctx.Err() == nil { // otherwise the session is over already
+			b.opts.Logger.Error("no connection for the session", "error", err)
+		}
 		return func() {}
 	}
 	s, err := l.client.Listen(ctx, watch.Filter, deliver(watch))

@@ -125,7 +125,7 @@ func (p *passing) Update(ctx context.Context, key string, change func(context.Co
 // receiver returns the way to have the user log in. Without a terminal it
 // refuses.
 func (a *app) receiver(url string, seen *demands) oauth.Receiver {
-	if !a.interactive() {
+	if !a.interactive() && !a.flags.browse {
 		return nobody{url, seen}
 	}
 	return a.browser()

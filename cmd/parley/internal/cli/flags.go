@@ -37,20 +37,28 @@ type flags struct {
 	token     string
 	config    string
 	server    string
+
+	showStderr bool // always show what the server's command writes to standard error
+	browse     bool // --login: open a browser for a login, also where there is no terminal
 }
 
-// reach registers the flags about how a server is reached and what is shown of
-// the conversation.
-func (f *flags) reach(set *pflag.FlagSet) {
+// dial registers the flags about how a server is reached.
+func (f *flags) dial(set *pflag.FlagSet) {
 	f.named(set)
 	set.StringVar(&f.revision, "revision", "", "speak only this `REVISION`, for example 2025-11-25")
-	set.DurationVar(&f.timeout, "timeout", 0, "end the command after this `TIME`, for example 30s; without it, only a server that gives no sign of life for a minute is given up")
 	set.StringArrayVar(&f.env, "env", nil, "set a variable for the server, as `K=V` (repeatable)")
 	set.BoolVar(&f.cleanEnv, "clean-env", false, "give the server's command no environment but --env and what programs need to run")
 	set.StringArrayVar(&f.headers, "header", nil, "send a header `K:V` with every request to a URL (repeatable)")
 	set.StringVar(&f.token, "token", "", "send this access `TOKEN` to a URL instead of logging in; @FILE reads it from a file; the default is the variable "+tokenVariable)
-	set.StringArrayVar(&f.roots, "root", nil, "offer a folder `DIR` to the server as a root (repeatable)")
 	set.BoolVar(&f.trace, "trace", false, "show every message on standard error, and what the server writes there")
+}
+
+// reach registers the flags of commands that have a conversation with a server: how
+// it is reached, what it is offered, and what is shown.
+func (f *flags) reach(set *pflag.FlagSet) {
+	f.dial(set)
+	set.DurationVar(&f.timeout, "timeout", 0, "end the command after this `TIME`, for example 30s; without it, only a server that gives no sign of life for a minute is given up")
+	set.StringArrayVar(&f.roots, "root", nil, "offer a folder `DIR` to the server as a root (repeatable)")
 	set.StringVar(&f.logLevel, "log-level", "", "ask the server for log messages from this `LEVEL` on: "+levelNames())
 }
 
@@ -86,7 +94,9 @@ func honours(cmd *cobra.Command, groups ...func(*pflag.FlagSet)) {
 }
 
 // passStderr reports whether the server's standard error is shown.
-func (f *flags) passStderr() bool { return f.trace || f.logLevel == string(mcp.LevelDebug) }
+func (f *flags) passStderr() bool {
+	return f.showStderr || f.trace || f.logLevel == string(mcp.LevelDebug)
+}
 
 // json reports whether results are printed as JSON.
 func (f *flags) json() bool { return f.output == "json" }

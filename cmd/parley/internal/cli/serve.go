@@ -55,16 +55,10 @@ func (a *app) serve() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	cmd.Flags().BoolVar(&f.stdio, "stdio", false, "serve one client on standard input and output")
-	cmd.Flags().StringVar(&f.http.addr, "http", "", "serve HTTP at `ADDR`, for example 127.0.0.1:7331")
-	cmd.Flags().StringVar(&f.http.cert, "tls-cert", "", "serve HTTPS with the certificate in `FILE`")
-	cmd.Flags().StringVar(&f.http.key, "tls-key", "", "the certificate's key, in `FILE`")
-	cmd.Flags().StringArrayVar(&f.http.hosts, "allow-host", nil, "accept only requests to this `HOST` (repeatable)")
-	cmd.Flags().StringArrayVar(&f.http.origins, "allow-origin", nil, "accept requests from pages of this `ORIGIN` (repeatable)")
-	cmd.Flags().StringArrayVar(&f.http.proxies, "trusted-proxy", nil, "believe the X-Forwarded-For and Forwarded of the proxies in `CIDR`, for limits by address (repeatable)")
+	f.http.register(cmd.Flags())
 	cmd.Flags().StringVar(&f.http.auth.mode, "auth", "", "demand a login: `dev` embeds an authorization server; or issuer=URL,audience=NAME,scopes=A B")
 	cmd.Flags().StringArrayVar(&f.http.auth.users, "user", nil, "a user for --auth dev, as `NAME:PASSWORD` (repeatable)")
 	cmd.Flags().DurationVar(&f.http.auth.lifetime, "token-lifetime", 0, "lifetime of the access tokens of --auth dev, for example 10s; 5 minutes by default")
-	cmd.Flags().StringVar(&f.http.auth.public, "public-url", "", "the `ORIGIN` at which clients reach the server, if that is not its own address")
 	cmd.Flags().StringVar(&f.root, "root", "", "serve the files of the folder `DIR`")
 	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

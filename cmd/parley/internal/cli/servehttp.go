@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
 	"github.com/parley-mcp/parley/transport/sse"
@@ -22,6 +24,23 @@ type httpFlags struct {
 	origins   []string
 	proxies   []string
 	auth      authFlags
+	// bearer is a token that every request must have, or "".
+	bearer string
+	// idle is how long a session may be idle, and sessions how many there may be;
+	// 0 means the defaults.
+	idle     time.Duration
+	sessions int
+}
+
+// register registers the flags that every server over HTTP has.
+func (f *httpFlags) register(set *pflag.FlagSet) {
+	set.StringVar(&f.addr, "http", "", "serve HTTP at `ADDR`, for example 127.0.0.1:7331")
+	set.StringVar(&f.cert, "tls-cert", "", "serve HTTPS with the certificate in `FILE`")
+	set.StringVar(&f.key, "tls-key", "", "the certificate's key, in `FILE`")
+	set.StringArrayVar(&f.hosts, "allow-host", nil, "accept only requests to this `HOST` (repeatable)")
+	set.StringArrayVar(&f.origins, "allow-origin", nil, "accept requests from pages of this `ORIGIN` (repeatable)")
+	set.StringArrayVar(&f.proxies, "trusted-proxy", nil, "believe the X-Forwarded-For and Forwarded of the proxies in `CIDR`, for limits by address (repeatable)")
+	set.StringVar(&f.auth.public, "public-url", "", "the `ORIGIN` at which clients reach the server, if that is not its own address")
 }
 
 // closeTimeout is how long requests in flight may take to finish when the
@@ -30,12 +49,14 @@ const closeTimeout = 10 * time.Second
 
 // serveHTTP serves Streamable HTTP at /mcp, HTTP+SSE of 2024-11-05 at /sse, and
 // a health check, until ctx ends.
-func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv *server.Server, logger *slog.Logger) error {
+func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logger *slog.Logger) error {
 	if (f.cert == "") != (f.key == "") {
 		return usagef("--tls-cert and --tls-key go together")
 	}
 	options := mcp.ServeOptions{Logger: logger}
-	streams, err := streamable.New(srv, &streamable.Options{ServeOptions: options, Hosts: f.hosts, Origins: f.origins, TrustedProxies: f.proxies})
+	streams, err := streamable.New(srv, &streamable.Options{
+		ServeOptions: options, Hosts: f.hosts, Origins: f.origins, TrustedProxies: f.proxies, SessionIdle: f.idle, MaxSessions: f.sessions,
+	})
 	if err != nil {
 		return usagef("%v", err)
 	}
@@ -52,7 +73,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv *server.Server, lo
 		return errors.Join(err, listener.Close())
 	}
 	web := &http.Server{
-		Handler:           accessLog(logger, routes(streams, old, gates)),
+		Handler:           accessLog(logger, routes(bearer(f.bearer, streams), bearer(f.bearer, old), gates)),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
@@ -71,14 +92,14 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv *server.Server, lo
 
 // openGates protects the server as the flags say. It takes the listener because
 // the origin depends on its address.
-func (a *app) openGates(f *httpFlags, l net.Listener, srv *server.Server, logger *slog.Logger) (*gates, error) {
+func (a *app) openGates(f *httpFlags, l net.Listener, srv mcp.Handler, logger *slog.Logger) (*gates, error) {
 	origin, err := f.origin(l.Addr().String())
 	if err != nil {
 		return nil, err
 	}
 	g, err := a.gates(&f.auth, origin, logger)
-	if err == nil {
-		g.enforce(srv)
+	if s, ok := srv.(*server.Server); ok && err == nil {
+		g.enforce(s)
 	}
 	return g, err
 }
@@ -109,8 +130,8 @@ func stopHTTP(ctx context.Context, server *http.Server, streams *streamable.Hand
 
 func (a *app) announce(logger *slog.Logger, addr net.Addr, f httpFlags) {
 	logger.Info("serving", "url", f.scheme()+"://"+addr.String()+"/mcp")
-	if tcp, ok := addr.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && f.auth.mode == "" {
-		logger.Warn("this address can be reached from other machines, and the reference server does not authenticate its clients")
+	if tcp, ok := addr.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && f.auth.mode == "" && f.bearer == "" {
+		logger.Warn("this address can be reached from other machines, and clients are not authenticated")
 	}
 }
 
