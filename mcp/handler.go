@@ -78,6 +78,11 @@ type Exchange struct {
 	//
 	// Spec: 2026-07-28 basic/transports/streamable-http#custom-headers-from-tool-parameters.
 	Mirrored func(name string) (value string, ok bool, err error)
+	// Header returns the values of a header of the HTTP request that brought the
+	// exchange, in any spelling of its name. It is nil on transports without headers.
+	// A verified Authorization header is not among them. The values are the client's
+	// own word, except for those that a trusted proxy replaces.
+	Header func(name string) []string
 	// Detach ends the stream of an exchange in a session while the exchange
 	// goes on: the client reconnects for the rest after retry. It is nil where
 	// that is not possible.

@@ -45,6 +45,19 @@ func (c *Call) Peer() mcp.Peer { return c.x.Peer }
 // Principal returns who the transport authenticated, or "" for nobody.
 func (c *Call) Principal() string { return c.x.Peer.Principal }
 
+// Header returns the value of a header of the HTTP request that brought this one, or
+// "" if there is none; on other transports there never is. If it was sent several
+// times, this is the first value; see mcp.Exchange.Header for the others.
+func (c *Call) Header(name string) string {
+	if c.x.Header == nil {
+		return ""
+	}
+	if values := c.x.Header(name); len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
 // Meta decodes the value that the client sent under key in _meta into v and
 // reports whether there was one.
 //

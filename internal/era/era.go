@@ -70,9 +70,10 @@ type Sender struct {
 	Source string
 	// SessionID is the session's identifier, or "".
 	SessionID string
-	// Mirrored and Detach become the fields of the exchange with these names;
-	// they may be nil.
+	// Mirrored, Header and Detach become the fields of the exchange with these
+	// names; they may be nil.
 	Mirrored func(name string) (value string, ok bool, err error)
+	Header   func(name string) []string
 	Detach   func(retry time.Duration) error
 	// Seen observes the connection that the message came on.
 	Seen *tap.Conn

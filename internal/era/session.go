@@ -251,7 +251,7 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, sender Sender)
 		return
 	}
 	x := newExchange(m, s.seen)
-	x.Back, x.Peer = noBack{s.seen}, s.client(sender)
+	x.Header, x.Back, x.Peer = sender.Header, noBack{s.seen}, s.client(sender)
 	if m.Method == mcp.NoteInitialized {
 		s.start(ctx, x)
 		return
@@ -297,7 +297,7 @@ func (s *Session) exchange(m *jsonrpc.Message, back *sessionBack, sender Sender)
 	if err := meta.fill(x); err != nil {
 		return nil, err
 	}
-	x.Peer, x.Detach = s.client(sender), sender.Detach
+	x.Peer, x.Header, x.Detach = s.client(sender), sender.Header, sender.Detach
 	x.Back, back.peer, back.token = back, &x.Peer, x.ProgressToken
 	return x, nil
 }

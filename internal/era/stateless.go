@@ -72,7 +72,7 @@ func (s *Stateless) Receive(ctx context.Context, m *jsonrpc.Message, out Out, se
 // Spec: 2026-07-28 basic#meta.
 func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *statelessBack, sender Sender) (*mcp.Exchange, *mcp.Description, error) {
 	meta, x := readMeta(m), newExchange(m, sender.Seen)
-	x.Mirrored, x.Back, back.peer = sender.Mirrored, back, &x.Peer
+	x.Mirrored, x.Header, x.Back, back.peer = sender.Mirrored, sender.Header, back, &x.Peer
 	x.Peer = sender.peer()
 	desc, err := described(ctx, s.handler, &x.Peer, s.opts.Logger)
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *Stateless) discover(desc *mcp.Description, f *revision.Facts) any {
 // notice serves a notification.
 func (s *Stateless) notice(ctx context.Context, m *jsonrpc.Message, sender Sender) {
 	x := newExchange(m, sender.Seen)
-	x.Back = noBack{sender.Seen}
+	x.Header, x.Back = sender.Header, noBack{sender.Seen}
 	x.Peer = sender.peer()
 	x.Peer.Revision = s.unknown.Revision
 	guard(ctx, s.handler, x, s.opts.Logger)

@@ -12,7 +12,7 @@ import (
 // Authorization.Principal, and the address that limits count by, with the help of
 // proxies.
 func SenderOf(r *http.Request, principal func(*http.Request) string, proxies *Proxies) era.Sender {
-	sender := era.Sender{Authorization: mcp.AuthorizationFrom(r.Context()), Source: network(proxies.Client(r))}
+	sender := era.Sender{Authorization: mcp.AuthorizationFrom(r.Context()), Source: network(proxies.Client(r)), Header: r.Header.Values}
 	if principal != nil {
 		sender.Principal = principal(r)
 	} else {

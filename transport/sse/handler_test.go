@@ -2,6 +2,7 @@ package sse_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -265,6 +266,48 @@ func TestVersionHeader(t *testing.T) {
 		_ = resp.Body.Close()
 		if resp.StatusCode != want {
 			t.Errorf("version %q: status %d, want %d", version, resp.StatusCode, want)
+		}
+	}
+}
+
+// tenantKey is the key of what the test's middleware puts into contexts.
+type tenantKey struct{}
+
+// A message comes with the values and the headers of its own POST, not with those of
+// the stream.
+func TestValuesOfAPost(t *testing.T) {
+	s := server.New(mcp.Implementation{Name: "t", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
+	server.AddTool(s, mcp.Tool{Name: "whose"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		return fmt.Sprint(ctx.Value(tenantKey{}), " ", call.Header("X-Tenant"), " ", ctx.Err()), nil
+	})
+	h, err := sse.New(s, &sse.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tenantKey{}, r.Header.Get("X-Tenant"))))
+	}))
+	defer ts.Close()
+	defer h.Close(context.Background())
+	events, endpoint := dial(t, ts, "/sse")
+	post(t, ts, endpoint, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+	if _, err := events.Next(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tenant := range []string{"ann", "bob"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, ts.URL+endpoint, strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"whose"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Tenant", tenant)
+		resp, err := ts.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if e, err := events.Next(); err != nil || !strings.Contains(string(e.Data), tenant+" "+tenant+" <nil>") {
+			t.Errorf("%s: got %s, %v", tenant, e.Data, err)
 		}
 	}
 }

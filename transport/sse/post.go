@@ -1,6 +1,7 @@
 package sse
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -37,7 +38,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 	}
 	defer hold.Release()
 	sender.SessionID = c.id
-	switch err := c.take(body, hold, sender); {
+	switch err := c.take(httpserve.Within(c.ctx, r.Context()), body, hold, sender); {
 	case errors.Is(err, errEnded):
 		http.Error(w, err.Error(), http.StatusNotFound)
 	case err != nil:
@@ -91,10 +92,10 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, from *era.Sender)
 	return body, hold, 0
 }
 
-// take serves the messages in a body. An error says why the body as a whole is
+// take serves the messages in a body, with the values of ctx. An error says why the body as a whole is
 // refused. Each request runs on a goroutine of its own, which ends with the stream
 // at the latest.
-func (c *connection) take(body []byte, hold *httpserve.Hold, sender era.Sender) error {
+func (c *connection) take(ctx context.Context, body []byte, hold *httpserve.Hold, sender era.Sender) error {
 	d := &era.Delivery{Out: c, Sender: sender, Start: func(r *era.Request) bool {
 		hold.Keep()
 		c.requests.Go(func() { // ends with the request, which drain cancels and waits for
@@ -108,14 +109,14 @@ func (c *connection) take(body []byte, hold *httpserve.Hold, sender era.Sender) 
 		if err != nil {
 			return err
 		}
-		return c.serve(func() { b.Serve(c.ctx, d) })
+		return c.serve(func() { b.Serve(ctx, d) })
 	}
 	m, err := c.conversation.Decode(body)
 	if err != nil {
-		c.conversation.Malformed(c.ctx, m, err)
+		c.conversation.Malformed(ctx, m, err)
 		return err
 	}
-	err = c.serve(func() { c.conversation.Receive(c.ctx, m, nil, d) })
+	err = c.serve(func() { c.conversation.Receive(ctx, m, nil, d) })
 	if err != nil && m.Kind != jsonrpc.Request {
 		c.seen.Drop(mcp.Received, mcp.DropClosed, m.Method, err)
 	}

@@ -253,7 +253,7 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 		s.owner.gone(w, m.ID)
 		return
 	}
-	req, err := s.conversation.Admit(s.ctx, m, requestOut{st})
+	req, err := s.conversation.Admit(httpserve.Within(s.ctx, r.Context()), m, requestOut{st})
 	if err != nil {
 		s.settle(st)
 		s.owner.h.refuseMessage(w, http.StatusOK, m.ID, err)

@@ -74,7 +74,7 @@ func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Mess
 		s.serve(w, r, m, hold, sender) //nolint:contextcheck // what a session serves outlives the HTTP request
 		return
 	}
-	s.conversation.Receive(s.ctx, m, nil, &era.Delivery{Sender: sender}) //nolint:contextcheck // as above
+	s.conversation.Receive(httpserve.Within(s.ctx, r.Context()), m, nil, &era.Delivery{Sender: sender}) //nolint:contextcheck // as above
 	w.WriteHeader(http.StatusAccepted)
 }
 
@@ -261,7 +261,7 @@ func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batc
 		return
 	}
 	if b.Quiet() {
-		s.runBatch(b, st, sender)
+		s.runBatch(httpserve.Within(s.ctx, r.Context()), b, st, sender)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -269,20 +269,21 @@ func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batc
 	defer resp.Close()
 	left := st.attach(resp)
 	hold.Keep()
+	ctx := httpserve.Within(s.ctx, r.Context())
 	go func() { // ends with the batch, which close cancels and waits for
 		defer hold.Release()
-		s.runBatch(b, st, sender)
+		s.runBatch(ctx, b, st, sender)
 	}()
 	s.carry(r, st, resp, left)
 }
 
 // runBatch serves the messages of a batch, its requests concurrently, and returns
 // when all are served.
-func (s *session) runBatch(b *era.Batch, st *stream, sender era.Sender) {
+func (s *session) runBatch(ctx context.Context, b *era.Batch, st *stream, sender era.Sender) {
 	defer s.settle(st)
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	b.Serve(s.ctx, &era.Delivery{Out: requestOut{st}, Sender: sender, Start: func(r *era.Request) bool {
+	b.Serve(ctx, &era.Delivery{Out: requestOut{st}, Sender: sender, Start: func(r *era.Request) bool {
 		wg.Go(func() { r.Serve(sender) })
 		return true
 	}})
