@@ -188,7 +188,7 @@ func TestSchemaAndTables(t *testing.T) {
 			return
 		}
 		got, err := c.CompleteTemplate(t.Context(), tableTemplate, "table", "or", nil)
-		if err != nil || fmt.Sprint(got.Values) != "[order_items orders]" {
+		if err != nil || fmt.Sprint(got.Values) != "[order_items orders customers]" {
 			t.Errorf("completion = %v, %v", got, err)
 		}
 	})
