@@ -82,7 +82,7 @@ func TestQuestionsHaveARate(t *testing.T) {
 				t.Errorf("%s: %q, want %q", tt.tool, got, tt.want)
 			}
 		}
-		<-time.After(10 * time.Second)
+		<-time.NewTimer(10 * time.Second).C
 		if got := outcome(t, c, "form") + outcome(t, c, "model"); got != "" {
 			t.Errorf("later: %q", got)
 		}

@@ -41,7 +41,7 @@ func (c *circle) RoundTrip(_ context.Context, m *jsonrpc.Message) (*jsonrpc.Mess
 		if at++; at == c.before+c.around {
 			at = c.before
 		}
-		<-time.After(c.takes)
+		<-time.NewTimer(c.takes).C
 		next := ""
 		if c.pages.Add(1) != c.ends {
 			next = fmt.Sprintf(`"nextCursor":"%d",`, at)

@@ -126,7 +126,7 @@ func Folders(paths ...string) RootsFunc {
 
 // readable reports whether a path is that of a folder whose entries can be read.
 func readable(path string) bool {
-	dir, err := os.Open(path)
+	dir, err := os.Open(path) //nolint:gosec // the application names it
 	if err != nil {
 		return false
 	}

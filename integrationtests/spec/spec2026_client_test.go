@@ -128,7 +128,9 @@ func TestSpec2026ClientElicitation(t *testing.T) {
 		f := &sessFake{}
 		f.on = sessOpens("2025-11-25", `{}`, nil)
 		sessClient(t, f, &client.Options{Elicit: tt.form, VisitURL: tt.visit}, func(t *testing.T, _ *client.Client) {
-			var m struct{ Params struct{ Capabilities json.RawMessage } }
+			var m struct {
+				Params struct{ Capabilities json.RawMessage }
+			}
 			_ = json.Unmarshal([]byte(f.took()[0]), &m)
 			declared[string(m.Params.Capabilities)] = true
 		})

@@ -24,8 +24,8 @@ type SessionClient struct {
 	// revision and opens it in another. It may be nil.
 	Refused func(refused, instead mcp.Revision, reason error)
 
-	facts   atomic.Pointer[revision.Facts] // nil until Initialize
-	tasks   bool                           // the server calls tools as tasks; set by Initialize
+	facts atomic.Pointer[revision.Facts] // nil until Initialize
+	tasks bool                           // the server calls tools as tasks; set by Initialize
 }
 
 // RunsTasks reports whether the server has declared that tools can be called as

@@ -1,0 +1,55 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Sample runs a model.
+//
+// Spec: 2026-07-28 client/sampling#creating-messages.
+func (a *answers) Sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	defer a.asked(ctx)()
+	if a.opts.Sample == nil {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found: %s", mcp.MethodSample)
+	}
+	// An empty list of tools is one.
+	// Spec: 2025-11-25 client/sampling#tools-in-sampling.
+	if (p.Tools != nil || p.ToolChoice != nil) && !a.opts.SampleTools {
+		return nil, mcp.InvalidParams("sampling with tools was not declared by this client")
+	}
+	if err := underRate(a.samples, "requests for sampling"); err != nil {
+		return nil, err
+	}
+	if err := checkTools(p.Messages); err != nil {
+		return nil, err
+	}
+	r, err := a.opts.Sample(ctx, p)
+	if err != nil || r == nil {
+		return nil, noAnswer(mcp.MethodSample, err)
+	}
+	if len(r.Content) == 0 {
+		return nil, noAnswer(mcp.MethodSample, errors.New("the model's answer has no content"))
+	}
+	if err := a.checkSampled(r); err != nil {
+		return nil, noAnswer(mcp.MethodSample, err)
+	}
+	return r, nil
+}
+
+// checkSampled checks what is about to be sent.
+//
+// Spec: 2026-07-28 client/sampling#result-fields.
+func (a *answers) checkSampled(r *mcp.CreateMessageResult) error {
+	if r.Role != "" && r.Role != mcp.RoleUser && r.Role != mcp.RoleAssistant {
+		return fmt.Errorf("the role %.100q of the model's answer is neither %q nor %q", string(r.Role), mcp.RoleAssistant, mcp.RoleUser)
+	}
+	if err := a.rules().Blocks(r.Content); err != nil {
+		return err
+	}
+	return a.rules().Meta(r.Meta)
+}
