@@ -18,7 +18,7 @@ import (
 func (s *answers) review(ctx context.Context, p *mcp.ElicitParams, fields []property, typed []json.RawMessage) (*mcp.ElicitResult, error) {
 	for {
 		s.showAnswers(fields, typed)
-		text, err := s.lines.ask(ctx, "\nSend this? [y]es, [n]o (decline), [c]ancel"+when(len(fields) > 0, ", or the number of an answer to change")+" > ")
+		text, err := s.lines.ask(ctx, "\nSend this? [y]es, [n]o, [c]ancel"+when(len(fields) > 0, ", or a number to change an answer")+" > ")
 		if err != nil {
 			return cancelled(err)
 		}

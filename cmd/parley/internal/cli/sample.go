@@ -128,11 +128,11 @@ func (s *answers) saidHere(err error) error {
 func (s *answers) mayDeliver(ctx context.Context, r *mcp.CreateMessageResult) (*mcp.CreateMessageResult, error) {
 	e := s.app.err
 	for {
-		e.printf("\n%s\n%s\n", e.bold("The answer of "+label(r.Model, 100)+":"), indent(messageText(r.Content), "    "))
+		e.printf("\n%s\n%s\n", e.bold("The answer of "+label(r.Model, 100)+" for "+s.server.typed+":"), indent(messageText(r.Content), "    "))
 		if r.StopReason == "maxTokens" {
 			e.printf("%s\n", e.dim("  It was cut where it would be longer than the server allows."))
 		}
-		text, err := s.lines.ask(ctx, fmt.Sprintf("\nSend this to %s? [y]es, [e]dit, [N]o > ", s.server.typed))
+		text, err := s.lines.ask(ctx, "\nSend this answer? [y]es, [e]dit, [N]o > ")
 		switch {
 		case err == nil && isEdit(text):
 			r = s.editAnswer(ctx, r)

@@ -31,8 +31,8 @@ func TestSamplingAsksFirst(t *testing.T) {
 		{"nothing typed is no", "echo because", "\n", "Why is the sky blue?", true},
 		{"left", "echo because", "", "Be brief", true},
 		{"the answer is refused", "echo because", "y\nn\n", "    because", true},
-		{"nothing typed refuses the answer", "echo because", "y\n\n", "Send this to the server", true},
-		{"left at the answer", "echo because", "y\n", "The answer of sampler:echo:", true},
+		{"nothing typed refuses the answer", "echo because", "y\n\n", "Send this answer?", true},
+		{"left at the answer", "echo because", "y\n", `The answer of sampler:echo for the server of the command "a-server":`, true},
 		{"no model", "", "y\n", "Declined: there is no model. --sampler CMD", true},
 	}
 	for _, tt := range tests {

@@ -78,7 +78,7 @@ func answerOf(p *mcp.CreateMessageParams, command, text string) *mcp.CreateMessa
 // model that has kept to the limit is seldom cut. Without a positive number,
 // nothing is.
 //
-// Spec: 2026-07-28 client/sampling#creating-messages.
+// Spec: 2026-07-28 client/sampling#sampling-parameters.
 func firstTokens(text string, most int64) string {
 	if most <= 0 {
 		return text

@@ -20,8 +20,10 @@ guides as working features. It speaks every released revision at once.
 
 With --stdio, standard output is the channel of the protocol. With --http, the
 server is at /mcp, and for clients of 2024-11-05 at /sse; /healthz is a health
-check. On a loopback address it accepts only requests to loopback names, unless
---allow-host says otherwise; pages of other origins need --allow-origin. Logs go
+check. An address without a host, such as :7331, is on the loopback, where only
+programs of this machine reach it; 0.0.0.0:7331 can be reached from everywhere. On
+the loopback it accepts only requests to loopback names, unless --allow-host says
+otherwise; pages of other origins need --allow-origin. Logs go
 to standard error.
 
 With --auth, clients have to log in. "dev" embeds an authorization server with the
@@ -31,7 +33,7 @@ keys, must be for this server's URL or for the audience, and must have the scope
 
 const serveExamples = `  parley serve --stdio
   parley serve --stdio --root ~/notes --log-level debug
-  parley serve --http 127.0.0.1:7331
+  parley serve --http :7331
   parley serve --http 127.0.0.1:7331 --allow-host mcp.example.com   # behind a proxy
   parley serve --http 127.0.0.1:7331 --auth dev --user ann:secret   # log in with a browser
   parley info -- parley serve --stdio`

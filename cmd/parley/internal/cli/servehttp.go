@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -34,7 +36,7 @@ type httpFlags struct {
 
 // register registers the flags that every server over HTTP has.
 func (f *httpFlags) register(set *pflag.FlagSet) {
-	set.StringVar(&f.addr, "http", "", "serve HTTP at `ADDR`, for example 127.0.0.1:7331")
+	set.StringVar(&f.addr, "http", "", "serve HTTP at `ADDR`, for example :7331 on this machine only, or 0.0.0.0:7331 for everybody")
 	set.StringVar(&f.cert, "tls-cert", "", "serve HTTPS with the certificate in `FILE`")
 	set.StringVar(&f.key, "tls-key", "", "the certificate's key, in `FILE`")
 	set.StringArrayVar(&f.hosts, "allow-host", nil, "accept only requests to this `HOST` (repeatable)")
@@ -64,7 +66,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logge
 	if err != nil {
 		return usagef("%v", err)
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", f.addr)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listenAddress(f.addr))
 	if err != nil {
 		return usagef("cannot listen on %q: %v", f.addr, err)
 	}
@@ -88,6 +90,20 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logge
 	case <-ctx.Done():
 	}
 	return stopHTTP(ctx, web, streams, old)
+}
+
+// listenAddress returns the address to listen on. One without a host is on the
+// loopback: who wants to be reached from other machines has to say so.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#security--endpoint.
+func listenAddress(addr string) string {
+	if port, ok := strings.CutPrefix(addr, ":"); ok {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
+		return net.JoinHostPort("127.0.0.1", addr)
+	}
+	return addr
 }
 
 // openGates protects the server as the flags say. It takes the listener because

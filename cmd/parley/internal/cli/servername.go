@@ -12,7 +12,7 @@ import (
 // call itself anything.
 //
 // Spec: 2026-07-28 client/elicitation#user-interaction-model.
-// Spec: 2026-07-28 server/discover#response-format.
+// Spec: 2026-07-28 server/discover#response.
 type serverName struct {
 	typed   string
 	claimed atomic.Pointer[string]
