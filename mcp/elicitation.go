@@ -22,7 +22,7 @@ type ElicitParams struct {
 	// URL is where to send the user, in URL mode.
 	URL string `json:"url,omitzero"`
 	// ElicitationID names a URL elicitation in 2025-11-25 only; the session
-	// sets it.
+	// sets it unless the handler has.
 	ElicitationID string `json:"elicitationId,omitzero"`
 }
 

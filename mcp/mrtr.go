@@ -33,6 +33,13 @@ type InputRequired struct {
 	// the client. In an InputRequired that a client.Client returns, State is
 	// the server's requestState as a JSON string, or null.
 	State json.RawMessage
+	// VisitFirst says that all questions are visits to URLs, without which the
+	// request cannot be served at all. A client of 2025-11-25 is not asked in
+	// place, but gets the error CodeURLElicitation, and repeats the request
+	// afterwards.
+	//
+	// Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
+	VisitFirst bool
 }
 
 // Error says which questions are open.

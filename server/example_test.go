@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"strings"
+	"sync"
 	"testing/fstest"
 
+	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
+	"github.com/parley-mcp/parley/transport/frames"
 )
 
 // show serves a request and prints the answer. In a program, a transport does
@@ -144,4 +148,73 @@ func (a answers) Input(_ context.Context, questions ...mcp.InputRequest) ([]json
 
 func (a answers) Once(ctx context.Context, _ string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	return f(ctx)
+}
+
+// accounts is where the page behind https://example.com/connect keeps who has
+// connected an account.
+type accounts struct {
+	mu        sync.Mutex
+	connected map[string]bool          // by principal
+	visits    map[string]*server.Visit // by their ID
+}
+
+// expect lets the page know of a visit.
+func (a *accounts) expect(v *server.Visit) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.visits[v.ID()] = v
+}
+
+func (a *accounts) has(principal string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.connected[principal]
+}
+
+// visited is what the page does when a user, who has logged in to it, is done.
+func (a *accounts) visited(ctx context.Context, visit, principal string) error {
+	a.mu.Lock()
+	v, known := a.visits[visit]
+	a.connected[principal] = known
+	delete(a.visits, visit)
+	a.mu.Unlock()
+	if !known {
+		return fmt.Errorf("nobody was sent here with %q", visit)
+	}
+	return v.Over(ctx) // the client may repeat its request now
+}
+
+// A tool that needs an account of the user's at another service: until the user has
+// connected one, every call is answered with the page where that is done.
+func ExampleVisit_Require() {
+	book := &accounts{connected: map[string]bool{}, visits: map[string]*server.Visit{}}
+	srv := newServer()
+	server.AddTool(srv, mcp.Tool{Name: "list_files"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		if book.has(call.Principal()) {
+			return "report.pdf", nil
+		}
+		visit, err := call.Visit(ctx, "account")
+		if err != nil {
+			return "", err
+		}
+		book.expect(visit)
+		return "", visit.Require("Connect your account to list its files.", "https://example.com/connect?visit="+visit.ID())
+	})
+
+	ctx := context.Background()
+	c, err := client.Connect(ctx, frames.InProcess(srv, nil), &client.Options{VisitURL: func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		fmt.Println("client:", p.Message)
+		_, visit, _ := strings.Cut(p.URL, "visit=")
+		return &mcp.ElicitResult{Action: mcp.ActionAccept}, book.visited(ctx, visit, "") // the browser
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = c.Close() }()
+	files, err := client.Call[string](ctx, c, "list_files", nil)
+	fmt.Println(files, err)
+	// Output:
+	// client: Connect your account to list its files.
+	// report.pdf <nil>
 }

@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 
-	"github.com/parley-mcp/parley/internal/content"
-	"github.com/parley-mcp/parley/internal/loopback"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -145,33 +142,7 @@ func Form[T any](key, message string) Question {
 // URLQuestion returns the question that ElicitURL asks. Its answer is a
 // struct{}.
 func URLQuestion(key, message, address string) Question {
-	return Question{key, mcp.MethodElicit, func(*Server) (any, reader, error) {
-		if err := checkVisit(address); err != nil {
-			return nil, nil, err
-		}
-		params := &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: message, URL: address}
-		return params, func(raw json.RawMessage) (any, error) {
-			_, err := accepted(key, raw)
-			return struct{}{}, err
-		}, nil
-	}}
-}
-
-// checkVisit checks a URL that a user is to visit: what they enter there is secret,
-// and the client sees the whole URL.
-//
-// Spec: 2026-07-28 client/elicitation#safe-url-handling.
-func checkVisit(address string) error {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
-		return fmt.Errorf("%q is not an absolute http or https URL", shorten(address))
-	case u.User != nil:
-		return fmt.Errorf("the URL %q holds a user name, which the client would see: let users log in on the page", shorten(u.Redacted()))
-	case u.Scheme == "http" && !loopback.Is(u.Hostname()):
-		return fmt.Errorf("the URL %q is not https, and its host is not this machine, where http is allowed for development", shorten(u.Redacted()))
-	}
-	return content.URI(address)
+	return visitQuestion(key, "", message, address)
 }
 
 // RootsQuestion returns the question that Roots asks. Its key is RootsKey, its

@@ -109,7 +109,14 @@ func addAskingTools(s *server.Server) {
 		return a.Name + b.Color, nil
 	})
 	server.AddTool(s, mcp.Tool{Name: "visit"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
-		return "visited", server.ElicitURL(ctx, call, "u", "Go there", "https://example.com/x")
+		visit, err := call.Visit(ctx, "u")
+		if err != nil {
+			return "", err
+		}
+		if err := visit.Ask(ctx, "Go there", "https://example.com/x"); err != nil {
+			return "", err
+		}
+		return "visited", visit.Over(ctx)
 	})
 	server.AddTool(s, mcp.Tool{Name: "think"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
 		temperature := 0.5

@@ -241,20 +241,6 @@ func TestSessionHandMadeVisit(t *testing.T) {
 	}
 }
 
-// Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
-//
-// When the handler has its result, the end of a visit that the user agreed to
-// is announced with the ID of the question, before that result.
-func TestSessionVisitIsToldToBeOver(t *testing.T) {
-	sessOpen(t, sessServer(), mcp.Revision20251125, sessAll, func(t *testing.T, w *sessWire) {
-		question := w.say(sessCall("1", "visit"))
-		sessWant(t, "question", question, `~"method":"elicitation/create"`)
-		visit := sessField(t, question[0], "params", "elicitationId")
-		got := w.say(`{"jsonrpc":"2.0","id":` + sessField(t, question[0], "id") + `,"result":{"action":"accept"}}`)
-		sessWant(t, "accepted", got, `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":`+visit+`}}`, `~"id":1,"result"`)
-	})
-}
-
 // Spec: 2025-11-25 basic/lifecycle#timeouts.
 //
 // A question that the client does not answer is withdrawn after AnswerTimeout, and

@@ -66,6 +66,14 @@ func (p *returnPath) send(ctx context.Context, frame []byte) error {
 	return err
 }
 
+// ended reports whether nothing more can be sent, because the request was answered
+// or cancelled.
+func (p *returnPath) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.done || p.ctx.Err() != nil
+}
+
 // over returns the error that stops a message of a request that has ended with
 // a cause.
 func over(cause error) error {
@@ -159,8 +167,21 @@ func (p *returnPath) drop() {
 	}
 }
 
+// unknown reports whether a notification of the protocol does not exist in the
+// revision, and counts it as dropped.
+func (p *returnPath) unknown(method string) bool {
+	if p.facts.Has(method) || mcp.MethodNamed(method) == nil {
+		return false
+	}
+	p.seen.Drop(mcp.Sent, mcp.DropNotWanted, method, nil)
+	return true
+}
+
 // notify shapes a notification for the revision and sends it.
 func (p *returnPath) notify(ctx context.Context, method string, params any) error {
+	if p.unknown(method) {
+		return nil
+	}
 	m, err := jsonrpc.NewNotification(method, shapeParams(params, p.facts))
 	if err != nil {
 		p.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)

@@ -164,6 +164,9 @@ func relayed(back mcp.Backchannel, method string, params json.RawMessage, token 
 
 // relay is Backchannel.Notify for raw params.
 func (p *returnPath) relay(ctx context.Context, back mcp.Backchannel, method string, params json.RawMessage) error {
+	if p.unknown(method) {
+		return nil
+	}
 	checked, err := wire.Marshal(params)
 	if err != nil {
 		p.seen.Drop(mcp.Sent, mcp.DropNoForm, method, err)

@@ -162,78 +162,10 @@ func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Meth
 	return nil, &mcp.MethodNotFoundError{Method: m.Method}
 }
 
-var errInitialized = jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is already initialized")
-
 // describe asks the handler what it offers to the sender of a message.
 func (s *Session) describe(ctx context.Context, sender Sender) (*mcp.Description, error) {
 	peer := sender.peer()
 	return described(ctx, s.handler, &peer, s.opts.Logger)
-}
-
-// initialize negotiates the revision: the one the client asks for, or else the newest.
-//
-// Spec: 2025-11-25 basic/lifecycle#version-negotiation.
-func (s *Session) initialize(m *jsonrpc.Message, sender Sender, desc *mcp.Description) (any, error) {
-	offered := revision.Session(desc.Revisions)
-	if len(offered) == 0 {
-		return nil, NoInitialize(m, desc.Revisions)
-	}
-	var p mcp.InitializeParams
-	if err := readInitialize(m, &p); err != nil {
-		return nil, err
-	}
-	chosen, ok := mcp.ParseRevision(p.ProtocolVersion)
-	if !ok || !contains(offered, chosen) {
-		chosen = offered[0]
-	}
-	a := &agreement{facts: revision.Of(chosen), declared: &desc.Capabilities}
-	// What the revision lacks was not negotiated, whatever the client has declared.
-	// Spec: 2025-11-25 basic/lifecycle#operation.
-	declared := shapeClientCapabilities(p.Capabilities, a.facts)
-	a.peer = mcp.Peer{Revision: chosen, Info: p.ClientInfo, Capabilities: declared, Principal: sender.Principal, SessionID: sender.SessionID}
-	if !s.agreed.CompareAndSwap(nil, a) {
-		return nil, errInitialized
-	}
-	return &mcp.InitializeResult{
-		ProtocolVersion: chosen.String(),
-		Capabilities:    shapeServerCapabilities(desc.Capabilities, a.facts),
-		ServerInfo:      shapeImplementation(desc.Info, a.facts),
-		Instructions:    desc.Instructions,
-	}, nil
-}
-
-// readInitialize decodes the params of initialize, all of which are required.
-//
-// Spec: 2025-11-25 basic/lifecycle#initialization.
-func readInitialize(m *jsonrpc.Message, p *mcp.InitializeParams) error {
-	if err := wire.Unmarshal(orEmpty(m.Params), p); err != nil {
-		return mcp.InvalidParams("params: %v", err)
-	}
-	if p.ProtocolVersion == "" {
-		return mcp.InvalidParams("params must have a protocolVersion")
-	}
-	if !isObject(wire.Find(m.Params, "capabilities")) {
-		return mcp.InvalidParams("params must have capabilities, an object")
-	}
-	info := wire.Find(m.Params, "clientInfo")
-	if !isObject(info) {
-		return mcp.InvalidParams("params must have clientInfo, an object")
-	}
-	if lacking := unnamedPart(info); lacking != "" {
-		return mcp.InvalidParams("params: clientInfo must have a %s", lacking)
-	}
-	return nil
-}
-
-// unnamedPart returns the first required member that the text of an
-// mcp.Implementation lacks, or "".
-func unnamedPart(info []byte) string {
-	for _, name := range []string{"name", "version"} {
-		if _, ok := wire.Text(wire.Find(info, name)); !ok {
-			return name
-		}
-	}
-	return ""
 }
 
 func orEmpty(params []byte) []byte {
@@ -277,12 +209,14 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, back *sessionBack
 	for range s.opts.MaxRounds {
 		result, err = s.handler.Serve(ctx, x)
 		if err == nil {
-			back.visitsOver(ctx)
 			return form{facts: back.facts}.result(m.Method, result)
 		}
 		ask, asks := errors.AsType[*mcp.InputRequired](err)
-		if !asks {
+		switch {
+		case !asks:
 			return nil, err
+		case ask.VisitFirst:
+			return nil, back.visitFirst(ask)
 		}
 		if err := s.bridge(ctx, x, back, ask); err != nil {
 			return nil, err
@@ -303,9 +237,7 @@ func (s *Session) exchange(m *jsonrpc.Message, back *sessionBack, sender Sender)
 }
 
 // bridge asks the questions of an InputRequired that the handler made itself, and
-// records the answers for its next run. Questions that send the user to a URL are
-// asked in the same way: the error that 2025-11-25 has for them would leave the
-// client waiting for a notification, with no handler running to send it.
+// records the answers for its next run.
 func (s *Session) bridge(ctx context.Context, x *mcp.Exchange, back *sessionBack, ask *mcp.InputRequired) error {
 	answers, err := back.Input(ctx, ask.Requests...)
 	if err != nil {

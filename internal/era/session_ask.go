@@ -22,12 +22,15 @@ type sessionBack struct {
 	returnPath
 	session *Session
 
-	mu     sync.Mutex
-	done   map[string]json.RawMessage
-	visits []string // URL elicitations that the user agreed to
+	mu   sync.Mutex
+	done map[string]json.RawMessage
 }
 
 func (b *sessionBack) Notify(ctx context.Context, method string, params any) error {
+	// A visit may take longer than the request that it was asked for in.
+	if method == mcp.NoteElicitationComplete && b.ended() && b.facts.Has(method) {
+		return b.session.Notify(ctx, method, params)
+	}
 	if raw, ok := params.(json.RawMessage); ok {
 		return b.relay(ctx, b, method, raw)
 	}
@@ -94,7 +97,7 @@ func (b *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMess
 	defer stop()
 
 	q = lowerQuestion(q, b.facts, &b.peer.Capabilities)
-	visit := b.visit(&q)
+	b.identify(&q)
 	call, err := b.session.calls.New()
 	if err != nil {
 		return nil, err
@@ -119,7 +122,6 @@ func (b *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMess
 	if answer.Error != nil {
 		return nil, fmt.Errorf("the client answered %s with an error: %w", q.Method, &clientError{answer.Error})
 	}
-	b.visited(visit)
 	return answer.Result, nil
 }
 
@@ -146,18 +148,18 @@ func (b *sessionBack) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
 	}
 }
 
-// visit gives a URL elicitation the identifier that 2025-11-25 requires, and
-// returns it. It returns "" for any other question.
+// identify gives a URL elicitation the identifier that 2025-11-25 requires, and
+// reports whether it is one.
 //
 // Spec: 2025-11-25 client/elicitation#url-mode-elicitation-requests.
-func (b *sessionBack) visit(q *mcp.InputRequest) string {
+func (b *sessionBack) identify(q *mcp.InputRequest) bool {
 	typed, err := decodeQuestion(*q)
 	p, ok := typed.Params.(*mcp.ElicitParams)
 	if err != nil || !ok || p.Mode != mcp.ElicitURL || !b.facts.ElicitationID {
-		return ""
+		return false
 	}
 	if p.ElicitationID != "" {
-		return p.ElicitationID
+		return true
 	}
 	p.ElicitationID = rand.Text()
 	if raw, ok := q.Params.(json.RawMessage); ok {
@@ -165,29 +167,26 @@ func (b *sessionBack) visit(q *mcp.InputRequest) string {
 			q.Params = p
 		}
 	}
-	return p.ElicitationID
+	return true
 }
 
-func (b *sessionBack) visited(id string) {
-	if id == "" {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.visits = append(b.visits, id)
-}
-
-// visitsOver notifies the client that the URL elicitations are complete, once the
-// handler has its result.
+// visitFirst returns the error that answers a request which cannot be served before
+// the user has visited URLs.
 //
-// Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
-func (b *sessionBack) visitsOver(ctx context.Context) {
-	b.mu.Lock()
-	visits := b.visits
-	b.mu.Unlock()
-	for _, id := range visits {
-		_ = b.notify(ctx, mcp.NoteElicitationComplete, &mcp.ElicitCompleteParams{ElicitationID: id})
+// Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
+func (b *sessionBack) visitFirst(ask *mcp.InputRequired) error {
+	var visits []any
+	for _, q := range ask.Requests {
+		if err := missing(q, &b.peer.Capabilities); err != nil {
+			return err
+		}
+		q = lowerQuestion(q, b.facts, &b.peer.Capabilities)
+		if !b.identify(&q) {
+			return fmt.Errorf("question %q is no visit to a URL, and so cannot come first", q.Key)
+		}
+		visits = append(visits, q.Params)
 	}
+	return withData(jsonrpc.Errorf(mcp.CodeURLElicitation, "the user has to visit a URL first"), map[string]any{"elicitations": visits})
 }
 
 // Once keeps results for the whole exchange: in a session, too, the handler runs
