@@ -111,8 +111,8 @@ type Options struct {
 	// called for notifications that WithNotifications takes.
 	Notification func(ctx context.Context, method string, params json.RawMessage)
 
-	// NoOutputValidation lets structured results of tools pass that do not fit the
-	// output schemas of their tools: see OutputError.
+	// NoOutputValidation makes Client.CallTool return structured results that do not
+	// fit the output schemas of their tools: see OutputError and Client.CheckOutput.
 	NoOutputValidation bool
 	// Extensions are the extensions the client supports, by identifier, with
 	// their settings; each must encode to a JSON object. A nil value means no

@@ -100,11 +100,14 @@ func (c *Client) mustBeTask(name string) bool {
 	return l.session != nil && l.session.RunsTasks() && c.tools.of(name).asTask
 }
 
-// checkOutput compares a structured result with the output schema of its tool.
+// CheckOutput returns an *OutputError if a result of a tool does not fit the tool's
+// output schema. It is for those who call tools by Do; CallTool does it by itself. Of
+// a tool that was not listed by this client, no schema is known, and so any result
+// fits.
 //
 // Spec: 2026-07-28 server/tools#output-schema.
-func (c *Client) checkOutput(name string, result *mcp.CallToolResult) error {
-	if c.opts.NoOutputValidation || result.IsError {
+func (c *Client) CheckOutput(name string, result *mcp.CallToolResult) error {
+	if result.IsError {
 		return nil
 	}
 	n := c.tools.of(name)

@@ -31,7 +31,10 @@ func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...Ca
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkOutput(name, result); err != nil {
+	if c.opts.NoOutputValidation {
+		return result, nil
+	}
+	if err := c.CheckOutput(name, result); err != nil {
 		return nil, err
 	}
 	return result, nil

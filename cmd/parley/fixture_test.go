@@ -34,6 +34,8 @@ func fixture() {
 		serveFixture(full())
 	case "full":
 		serveFixture(full())
+	case "liar":
+		serveFixture(liar())
 	default:
 		fmt.Fprintf(os.Stderr, "no fixture %q\n", os.Args[1])
 		os.Exit(2)
@@ -126,6 +128,25 @@ func full() *server.Server {
 	})
 	s.AddResource(mcp.Resource{URI: "note://bytes", Name: "bytes"}, func(_ context.Context, _ *server.Call, uri string) (*mcp.ReadResourceResult, error) {
 		return server.Contents(mcp.BlobResource(uri, "application/octet-stream", []byte{0, 1, 2, 'x'})), nil
+	})
+	return s
+}
+
+// liar is a server whose tool does not return what its output schema promises.
+func liar() *server.Server {
+	s := server.New(mcp.Implementation{Name: "liar", Version: "1"}, &server.Options{Logger: slog.New(slog.DiscardHandler)})
+	type sum struct {
+		Sum int `json:"sum"`
+	}
+	server.AddTool(s, mcp.Tool{Name: "add"}, func(context.Context, *server.Call, map[string]any) (sum, error) { return sum{5}, nil })
+	s.Use(func(next mcp.ServeFunc) mcp.ServeFunc {
+		return func(ctx context.Context, x *mcp.Exchange) (any, error) {
+			result, err := next(ctx, x)
+			if r, ok := result.(*mcp.CallToolResult); ok {
+				r.StructuredContent = json.RawMessage(`{"sum":"five"}`)
+			}
+			return result, err
+		}
 	})
 	return s
 }

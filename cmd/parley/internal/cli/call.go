@@ -74,6 +74,9 @@ func (a *app) runCall(ctx context.Context, t target.Target, tool string, input j
 	if err != nil {
 		return err
 	}
+	if err := c.CheckOutput(tool, result); err != nil {
+		a.note("parley: %s", oneLine(err.Error(), 1000))
+	}
 	if a.flags.json() {
 		a.out.json(raw)
 	} else if err := a.showResult(tool, result, save); err != nil {
