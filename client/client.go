@@ -13,6 +13,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -181,6 +182,8 @@ func (c *Client) Instructions() string { return c.current().offered().instructio
 // them in the stateless era, the session's own otherwise.
 func (c *Client) ServerRevisions() []string { return c.current().offered().supported }
 
+var _ era.Complainer = (*receiver)(nil)
+
 // receiver takes what the server of one connection sends besides answers.
 type receiver struct {
 	c *Client
@@ -191,7 +194,17 @@ func (r *receiver) Notification(ctx context.Context, m *jsonrpc.Message) {
 	show(r.l.seen, mcp.Received, m)
 	if reason := r.c.notified(ctx, m); reason != 0 {
 		r.l.seen.Drop(mcp.Received, reason, m.Method, nil)
+		level := slog.LevelDebug // it came too late, or nobody wants it, which is nobody's fault
+		if reason == mcp.DropMalformed || reason == mcp.DropNoSubscription {
+			level = slog.LevelWarn
+		}
+		r.c.opts.Logger.Log(ctx, level, "notification of the server dropped", "server", r.c.transport.Name(), "method", m.Method, "reason", reason.Explain())
 	}
+}
+
+// Complain implements era.Complainer.
+func (r *receiver) Complain(message string, args ...any) {
+	r.c.opts.Logger.Warn(message, append(args, "server", r.c.transport.Name())...)
 }
 
 // Request answers a question of a session. In the stateless era servers send
@@ -238,7 +251,7 @@ func (c *Client) notified(ctx context.Context, m *jsonrpc.Message) mcp.DropReaso
 		}
 		return c.logged(m)
 	case mcp.NoteAcknowledged:
-		return c.subs.acknowledged(m)
+		return c.subs.acknowledged(ctx, m)
 	case mcp.NoteElicitationComplete:
 		return c.visits.complete(m)
 	case mcp.NoteCancelled:
@@ -266,7 +279,7 @@ func (c *Client) told(ctx context.Context, m *jsonrpc.Message) mcp.DropReason {
 		}
 		change.URI = p.URI
 	}
-	return c.changed(m, change)
+	return c.changed(ctx, m, change)
 }
 
 func (c *Client) unknown(m *jsonrpc.Message) mcp.DropReason {

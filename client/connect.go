@@ -43,6 +43,19 @@ func (l *live) call(ctx context.Context, o *era.Outgoing) (result json.RawMessag
 	return l.stateless.Call(ctx, o)
 }
 
+// unheard returns a channel that is closed when what the server says outside of calls
+// cannot arrive, or nil if the transport has no such state.
+func (l *live) unheard() <-chan struct{} {
+	conn := l.conn
+	if seen, ok := conn.(*seenConn); ok {
+		conn = seen.Conn
+	}
+	if u, ok := conn.(interface{ Unheard() <-chan struct{} }); ok {
+		return u.Unheard()
+	}
+	return nil
+}
+
 func (l *live) lost() bool {
 	select {
 	case <-l.conn.Done():

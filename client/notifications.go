@@ -65,10 +65,13 @@ func (n *notes) begin() {
 func (c *Client) progressed(m *jsonrpc.Message) mcp.DropReason {
 	params := new(mcp.ProgressParams)
 	if err := unmarshal(m.Params, params); err != nil {
-		c.opts.Logger.Warn("malformed progress", "error", err)
 		return mcp.DropMalformed
 	}
-	if n, ok := c.progress.Load(params.ProgressToken); ok {
+	token := params.ProgressToken
+	if number, ok := era.Number(token); ok {
+		token = number // as a careless server returns it
+	}
+	if n, ok := c.progress.Load(token); ok {
 		return n.(*notes).progressed(params, m.Params) //nolint:forcetypeassert // the map holds nothing else
 	}
 	return mcp.DropNoCall

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/content"
+	"github.com/parley-mcp/parley/internal/terse"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -26,7 +27,9 @@ type Options struct {
 	// Revisions are the revisions to speak; nil means all. One revision pins
 	// the client to it.
 	Revisions []mcp.Revision
-	// Logger logs what servers do wrong. nil means slog.Default().
+	// Logger logs what servers do wrong. nil means slog.Default(). So that no server
+	// can fill the log, at most ten records with the same message pass in a minute,
+	// and then every second, fourth and so on with a count; long texts are cut.
 	Logger *slog.Logger
 
 	// Tap observes what travels between the client and its server, over any
@@ -160,6 +163,7 @@ func (o *Options) withDefaults() Options {
 	if d.Logger == nil {
 		d.Logger = slog.Default()
 	}
+	d.Logger = terse.Logger(d.Logger)
 	d.Timeout = orDefault(d.Timeout, time.Minute)
 	d.MaxTimeout = orDefault(d.MaxTimeout, 10*time.Minute)
 	d.ProbeTimeout = orDefault(d.ProbeTimeout, 5*time.Second)

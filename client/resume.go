@@ -73,8 +73,15 @@ func (s *Subscription) resumed(failed map[string]error) {
 // session, outlive has a new one opened, even if nobody makes a call.
 func (s *Subscription) outlive(l *live) {
 	for {
+		unheard := l.unheard()
+		if isClosed(unheard) {
+			unheard = nil // Honoured says so
+		}
 		select {
 		case <-s.ctx.Done():
+			return
+		case <-unheard:
+			s.end(errUnheard)
 			return
 		case <-l.conn.Done():
 		}
@@ -90,6 +97,9 @@ func (s *Subscription) outlive(l *live) {
 		l = next
 	}
 }
+
+// errUnheard says why a subscription ends in a session that goes on.
+var errUnheard = errors.New("the server no longer streams what it says outside of calls")
 
 // reconnected returns the connection that replaces a lost one.
 func (s *Subscription) reconnected() (*live, error) {

@@ -150,21 +150,42 @@ func (r *subscriptions) unroute(id jsonrpc.ID) {
 	delete(r.byID, id)
 }
 
-// owner finds the subscription that a notification is tagged with.
-func (r *subscriptions) owner(m *jsonrpc.Message) *Subscription {
+// owner finds the subscription that a notification is tagged with. One without a tag
+// belongs to the subscription on whose stream it came, or else to the only one that
+// fits; tagged is false then.
+func (r *subscriptions) owner(ctx context.Context, m *jsonrpc.Message, fits func(*Subscription) bool) (s *Subscription, tagged bool) {
 	var meta struct {
 		ID *jsonrpc.ID `json:"io.modelcontextprotocol/subscriptionId"`
 	}
-	if m.Meta == nil || wire.Unmarshal(m.Meta, &meta) != nil || meta.ID == nil {
-		return nil
-	}
+	tagged = m.Meta != nil && wire.Unmarshal(m.Meta, &meta) == nil && meta.ID != nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.byID[*meta.ID]
+	if tagged {
+		if number, ok := era.Number(*meta.ID); ok {
+			meta.ID = &number // as a careless server returns it
+		}
+		return r.byID[*meta.ID], true
+	}
+	if s, ok := ctx.Value(streamKey{}).(*Subscription); ok {
+		return s, false
+	}
+	for _, candidate := range r.byID {
+		switch {
+		case !fits(candidate):
+		case s != nil:
+			return nil, false
+		default:
+			s = candidate
+		}
+	}
+	return s, false
 }
 
-func (r *subscriptions) acknowledged(m *jsonrpc.Message) mcp.DropReason {
-	s := r.owner(m)
+// streamKey is where the context of a listen request has its subscription.
+type streamKey struct{}
+
+func (r *subscriptions) acknowledged(ctx context.Context, m *jsonrpc.Message) mcp.DropReason {
+	s, _ := r.owner(ctx, m, (*Subscription).waits)
 	var p mcp.AcknowledgedParams
 	switch {
 	case s == nil:
@@ -185,24 +206,28 @@ func (r *subscriptions) acknowledged(m *jsonrpc.Message) mcp.DropReason {
 // changed invalidates the cache and reports a change to the subscription that the
 // notification is tagged with, or, in a session, to all whose filter matches. It
 // returns the reason if no subscription gets the change, or 0.
-func (c *Client) changed(m *jsonrpc.Message, change mcp.Change) mcp.DropReason {
-	s := c.subs.owner(m)
+func (c *Client) changed(ctx context.Context, m *jsonrpc.Message, change mcp.Change) mcp.DropReason {
+	wants := func(s *Subscription) bool { return s.wants(change) }
+	s, tagged := c.subs.owner(ctx, m, wants)
 	c.cache.changed(change, c.subs.watched(s)...)
 	if change.Kind == mcp.ToolsChanged {
 		c.tools.forget()
 	}
 	if s != nil {
+		if !tagged {
+			c.opts.Logger.Warn("the server reports a change without saying for which subscription", "server", c.transport.Name(), "method", m.Method)
+		}
 		if !s.wants(change) {
 			return mcp.DropNoTaker
 		}
 		return s.tell(Event{Change: change})
 	}
 	reason := mcp.DropNoTaker
-	if wire.Find(m.Meta, mcp.MetaSubscriptionID) != nil {
-		reason = mcp.DropNoSubscription
-	}
 	c.subs.mu.Lock()
 	defer c.subs.mu.Unlock()
+	if wire.Find(m.Meta, mcp.MetaSubscriptionID) != nil || c.subs.wanted(wants) {
+		reason = mcp.DropNoSubscription
+	}
 	for s := range c.subs.sessions {
 		if !s.filter.Matches(change) {
 			continue
@@ -225,6 +250,24 @@ func (r *subscriptions) watched(s *Subscription) []string {
 	return slices.Collect(maps.Keys(r.uris))
 }
 
+// wanted reports whether any subscription of the stateless era fits. The caller holds
+// r.mu.
+func (r *subscriptions) wanted(fits func(*Subscription) bool) bool {
+	for _, s := range r.byID {
+		if fits(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// waits reports whether the subscription waits for the server to acknowledge it.
+func (s *Subscription) waits() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.acked != nil
+}
+
 // wants reports whether the subscription asked for a change. The URI of a changed
 // resource need not be in the filter: it may be that of a sub-resource.
 //
@@ -241,6 +284,10 @@ func (s *Subscription) wants(change mcp.Change) bool {
 func (s *Subscription) openSession(ctx context.Context, l *live) error {
 	s.honoured = era.Honoured(s.filter, &l.offered().caps)
 	c := s.c
+	if isClosed(l.unheard()) {
+		c.opts.Logger.Warn("the server announces changes and refuses to stream them", "server", c.transport.Name())
+		s.honoured = mcp.SubscriptionFilter{}
+	}
 	c.subs.mu.Lock()
 	if c.subs.sessions == nil {
 		c.subs.sessions = make(map[*Subscription]bool)
@@ -413,7 +460,7 @@ func (s *Subscription) stream(acked <-chan struct{}) error {
 		id = sent
 		s.c.subs.route(sent, s)
 	}}
-	_, err = l.stateless.Raw(ctx, o)
+	_, err = l.stateless.Raw(context.WithValue(ctx, streamKey{}, s), o)
 	s.c.subs.unroute(id)
 	return err
 }

@@ -92,6 +92,17 @@ func (t *Table) Settle(response *jsonrpc.Message) (jsonrpc.ID, bool) {
 	return id, t.Resolve(&meant)
 }
 
+// Only returns the ID of the only call in flight; ok is false if there is none, or
+// more than one.
+func (t *Table) Only() (id jsonrpc.ID, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id = range t.waiting {
+		return id, len(t.waiting) == 1
+	}
+	return id, false
+}
+
 // Close ends every call in flight with err and makes new ones fail with it.
 // Only the first Close has an effect.
 func (t *Table) Close(err error) {

@@ -3,6 +3,7 @@ package era
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -28,8 +29,8 @@ type Inbound struct {
 	// Refuse runs f, which refuses a request, without holding up reading. It
 	// reports false when that cannot be done; then f does not run.
 	Refuse func(f func()) bool
-	// Ignored is called with each message that is dropped. It may be nil.
-	Ignored func(m *jsonrpc.Message, reason error)
+	// Complain logs what the server does wrong, as in Complainer. It may be nil.
+	Complain func(message string, args ...any)
 	// Seen observes the connection.
 	Seen *tap.Conn
 
@@ -47,6 +48,9 @@ type Pending interface {
 	// EndListen ends the subscription with this ID, and reports whether there
 	// is one.
 	EndListen(id jsonrpc.ID) bool
+	// Undelivered says that the answer to a question, which may belong to one of
+	// the calls, did not reach the server, so that the call would wait forever.
+	Undelivered(err error)
 	// Answers reports whether the server's requests are answered here.
 	Answers() bool
 	// Context is what the receiver gets with requests and notifications. It
@@ -103,13 +107,13 @@ func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, togethe
 	switch {
 	case asks(m) && !calls.Answers():
 		in.ignore(m, mcp.DropNotAllowed, errMustNotAsk)
-		in.reply(nil, together)
+		_ = in.reply(nil, together)
 	case asks(m):
-		in.request(calls.Context(), m, bad, together)
+		in.request(calls, m, bad, together)
 	case bad != nil:
 		in.malformed(m, bad, calls)
 	case m.Kind == jsonrpc.Response:
-		if !calls.Resolve(m) {
+		if !calls.Resolve(m) && !in.resolveText(m, calls) {
 			in.ignore(m, mcp.DropUnasked, errNotAsked)
 		}
 	case m.Method == mcp.NoteCancelled:
@@ -122,13 +126,56 @@ func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, togethe
 	}
 }
 
+// resolveText is Resolve for a response whose ID is a number written as a string.
+// Clients send numbers only, so it cannot belong to another call.
+func (in *Inbound) resolveText(m *jsonrpc.Message, calls Pending) bool {
+	id, ok := Number(m.ID)
+	if !ok {
+		return false
+	}
+	sent := *m
+	sent.ID = id
+	if !calls.Resolve(&sent) {
+		return false
+	}
+	in.complain("the server answers with the ID as a string, which was sent as a number", "id", m.ID.String())
+	return true
+}
+
+// Number returns the number that an ID holds as a string, such as 1 for "1".
+func Number(id jsonrpc.ID) (jsonrpc.ID, bool) {
+	text := id.String()
+	if len(text) < 3 || text[0] != '"' {
+		return jsonrpc.ID{}, false
+	}
+	n, err := strconv.ParseInt(text[1:len(text)-1], 10, 64)
+	number := jsonrpc.IntID(n)
+	return number, err == nil && number.String() == text[1:len(text)-1]
+}
+
+// Complainer is a Receiver that logs what a server does wrong. message is a constant,
+// and args are those of a slog.Logger.
+type Complainer interface {
+	Complain(message string, args ...any)
+}
+
+func (in *Inbound) complain(message string, args ...any) {
+	if in.Complain != nil {
+		in.Complain(message, args...)
+	}
+}
+
 // endsListen handles a notification with which a server ends a subscription, and
 // reports whether m was one. The answer that should follow it may never come.
 //
 // Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements (2).
 func endsListen(m *jsonrpc.Message, calls Pending) bool {
 	var p mcp.CancelledParams
-	return wire.Unmarshal(m.Params, &p) == nil && calls.EndListen(p.RequestID)
+	if wire.Unmarshal(m.Params, &p) != nil {
+		return false
+	}
+	number, ok := Number(p.RequestID)
+	return calls.EndListen(p.RequestID) || ok && calls.EndListen(number)
 }
 
 // malformed fails the call whose answer could not be read, so that it does not
@@ -143,19 +190,25 @@ func (in *Inbound) malformed(m *jsonrpc.Message, bad error, calls Pending) {
 }
 
 // request answers a request; bad is the error of its decoding.
-func (in *Inbound) request(ctx context.Context, m *jsonrpc.Message, bad error, together *gather) {
+func (in *Inbound) request(calls Pending, m *jsonrpc.Message, bad error, together *gather) {
+	ctx := calls.Context()
 	if bad != nil {
 		m = unnamed(m)
 	}
 	own, err := in.asked.add(ctx, m, maxAsked)
 	if err != nil {
-		if !in.Refuse(func() { in.reply(in.answer(ctx, unnamed(m), err), together) }) {
+		if !in.Refuse(func() { _ = in.reply(in.answer(ctx, unnamed(m), err), together) }) {
 			in.ignore(m, mcp.DropTooMany, errTooMany)
-			in.reply(nil, together)
+			_ = in.reply(nil, together)
 		}
 		return
 	}
-	if !in.Go(func() { in.reply(in.admitted(own, m, bad), together) }) { //nolint:contextcheck // own is derived from ctx
+	if !in.Go(func() {
+		frame, withdrawn := in.admitted(own, m, bad)
+		if err := in.reply(frame, together); err != nil && !withdrawn {
+			calls.Undelivered(err)
+		}
+	}) { //nolint:contextcheck // own is derived from ctx
 		in.asked.remove(m.ID)
 		in.Seen.Drop(mcp.Received, mcp.DropClosed, m.Method, nil)
 	}
@@ -168,10 +221,12 @@ func unnamed(m *jsonrpc.Message) *jsonrpc.Message {
 }
 
 // admitted answers a request, and frees its ID before the answer goes out: the
-// server may use the ID again as soon as it has the answer.
-func (in *Inbound) admitted(ctx context.Context, m *jsonrpc.Message, bad error) []byte {
+// server may use the ID again as soon as it has the answer. withdrawn says that
+// nobody waits for the answer.
+func (in *Inbound) admitted(ctx context.Context, m *jsonrpc.Message, bad error) (frame []byte, withdrawn bool) {
 	defer in.asked.remove(m.ID)
-	return in.answer(ctx, m, bad)
+	frame = in.answer(ctx, m, bad)
+	return frame, ctx.Err() != nil
 }
 
 // answer asks the receiver, and returns the frame of the answer, or nil for
@@ -216,8 +271,7 @@ func encodeAnswer(id jsonrpc.ID, result any, failed error) []byte {
 
 // reply sends an answer, alone or together with others; nil stands for one
 // that will not come.
-func (in *Inbound) reply(frame []byte, together *gather) {
-	var err error
+func (in *Inbound) reply(frame []byte, together *gather) (err error) {
 	switch {
 	case together != nil:
 		err = together.settle(frame)
@@ -227,11 +281,10 @@ func (in *Inbound) reply(frame []byte, together *gather) {
 	if err != nil { // Reply has reported it
 		in.Seen.DropFrame(mcp.Sent, tap.ReasonOf(err), "", frame, err)
 	}
+	return err
 }
 
 func (in *Inbound) ignore(m *jsonrpc.Message, why mcp.DropReason, reason error) {
 	in.Seen.Drop(mcp.Received, why, m.Method, reason)
-	if in.Ignored != nil {
-		in.Ignored(m, reason)
-	}
+	in.complain("message of the server ignored", "method", m.Method, "id", m.ID.String(), "reason", reason)
 }

@@ -56,6 +56,16 @@ func (c *client) EndListen(id jsonrpc.ID) bool {
 	return true
 }
 
+func (c *client) Undelivered(err error) { c.note("undelivered: %v", err) }
+
+func (c *client) complain(message string, args ...any) {
+	if message == "message of the server ignored" {
+		c.note("ignored %s%s", args[1], args[3])
+		return
+	}
+	c.note("%s %v", message, args)
+}
+
 func (c *client) Answers() bool { return !c.silent }
 
 func (*client) Context() context.Context { return context.Background() }
@@ -65,10 +75,10 @@ func (c *client) take(t *testing.T, frame string) string {
 	t.Helper()
 	in := Inbound{
 		Receiver: c,
+		Complain: c.complain,
 		Reply:    func(frame []byte) error { c.note("said %s", frame); return nil },
 		Go:       func(f func()) bool { f(); return true },
 		Refuse:   func(f func()) bool { f(); return true },
-		Ignored:  func(m *jsonrpc.Message, _ error) { c.note("ignored %s%s", m.Method, m.ID.String()) },
 	}
 	in.Take([]byte(frame), c)
 	return strings.Join(c.happen, "; ")
@@ -78,6 +88,8 @@ func TestInbound(t *testing.T) {
 	const said = `said {"jsonrpc":"2.0","id":7,`
 	tests := []struct{ name, frame, want string }{
 		{"an answer", `{"jsonrpc":"2.0","id":1,"result":{}}`, "answer to 1"},
+		{"an ID as a string", `{"jsonrpc":"2.0","id":"1","result":{}}`, `answer to 1; the server answers with the ID as a string, which was sent as a number [id "1"]`},
+		{"an ID as a string of another number", `{"jsonrpc":"2.0","id":"01","result":{}}`, `ignored "01"`},
 		{"an answer to nothing", `{"jsonrpc":"2.0","id":3,"result":{}}`, "ignored 3"},
 		{"a malformed answer", `{"jsonrpc":"2.0","id":1,"result":{},"error":{}}`, "call 1 failed"},
 		{"no JSON", `{`, "ignored "},
@@ -120,10 +132,10 @@ func TestInboundRefuses(t *testing.T) {
 	var waiting []func()
 	in := Inbound{
 		Receiver: c,
+		Complain: c.complain,
 		Reply:    func(frame []byte) error { c.note("said %s", frame); return nil },
 		Go:       func(f func()) bool { waiting = append(waiting, f); return true },
 		Refuse:   func(func()) bool { return false }, // there is no room
-		Ignored:  func(m *jsonrpc.Message, reason error) { c.note("ignored %s: %v", m.ID, reason) },
 	}
 	in.Take([]byte(`[{"jsonrpc":"2.0","id":7,"method":"a"},{"jsonrpc":"2.0","id":7,"method":"b"}]`), c)
 	waiting[0]()
@@ -136,7 +148,7 @@ func TestInboundRefuses(t *testing.T) {
 		t.Errorf("%d requests are answered at a time, want %d", len(waiting), maxAsked)
 	}
 	want := []string{
-		"ignored 7: " + errTooMany.Error(),
+		"ignored b7",
 		`said [{"jsonrpc":"2.0","id":7,"result":{"to":"a"}}]`,
 		`said {"jsonrpc":"2.0","id":256,"error":{"code":-32603,"message":"too many requests at a time: the limit is 256"}}`,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -54,6 +55,9 @@ func Dial(frames Frames, receiver mcp.Receiver, limit int, explain func(error) e
 		Reply:  frames.Write,
 		Go:     func(f func()) bool { c.work.Go(f); return true }, // ends with the answer; Close waits for it
 		Refuse: func(f func()) bool { c.refusals.Add(f); return true },
+	}
+	if r, ok := receiver.(era.Complainer); ok {
+		c.inbound.Complain = r.Complain
 	}
 	c.work.Add(1)
 	go c.run(explain)
@@ -116,6 +120,15 @@ func (p pending) EndListen(id jsonrpc.ID) bool {
 	}
 	p.calls.Resolve(&jsonrpc.Message{Kind: jsonrpc.Response, ID: id, Result: json.RawMessage("{}")})
 	return true
+}
+
+// Undelivered implements era.Pending. Where messages are sent one by one, as over
+// HTTP+SSE, the server may refuse an answer alone. If one call is in flight, it is
+// the one that asked, and fails; otherwise there is no telling.
+func (p pending) Undelivered(err error) {
+	if id, ok := p.calls.Only(); ok && p.ctx.Err() == nil {
+		p.fail(id, fmt.Errorf("the server did not take the answer to its question: %w", err))
+	}
 }
 
 // Answers implements era.Pending. Outside a session it is the receiver that

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-mcp/parley/internal/caching"
 	"github.com/parley-mcp/parley/internal/httpcall"
 	"github.com/parley-mcp/parley/internal/tap"
+	"github.com/parley-mcp/parley/internal/terse"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/sse"
 )
@@ -37,7 +38,8 @@ type Client struct {
 	// Header is added to every request. The protocol's own header fields take
 	// precedence.
 	Header http.Header
-	// Logger records what the server does wrong. nil means slog.Default().
+	// Logger records what the server does wrong, each message only a few times in a
+	// minute. nil means slog.Default().
 	Logger *slog.Logger
 	// MaxMessageBytes bounds one message of the server. 0 means 64 MiB.
 	MaxMessageBytes int
@@ -77,6 +79,7 @@ func (c *Client) withDefaults() Client {
 	if d.Logger == nil {
 		d.Logger = slog.Default()
 	}
+	d.Logger = terse.Logger(d.Logger)
 	if d.MaxMessageBytes <= 0 {
 		d.MaxMessageBytes = 64 << 20
 	}
@@ -105,7 +108,7 @@ func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	cn := &conn{opts: c.withDefaults(), seen: tap.Take(ctx), blank: blank, http: httpcall.Guarded(c.HTTP), own: c.HTTP == nil, done: make(chan struct{})}
+	cn := &conn{opts: c.withDefaults(), seen: tap.Take(ctx), blank: blank, http: httpcall.Guarded(c.HTTP), own: c.HTTP == nil, done: make(chan struct{}), unheard: make(chan struct{})}
 	cn.header = baseHeader(c.Header)
 	cn.postHeader = toPost(cn.header)
 	cn.ctx, cn.end = context.WithCancelCause(context.Background())

@@ -31,6 +31,7 @@ type call struct {
 
 	// The connection, and the answer or the reason why there is none.
 	conn   *conn
+	flight *flight // nil before it is sent
 	answer *jsonrpc.Message
 	failed error
 }
@@ -125,6 +126,7 @@ func (c *conn) roundTrip(ctx context.Context, call *call) (*jsonrpc.Message, err
 	}
 	call.conn, call.ctx = c, ctx
 	f := c.begin(ctx)
+	call.flight = f
 	resp, err := c.do(f.ctx, http.MethodPost, call.frame, c.headerOf(call)) //nolint:contextcheck // the flight ends with ctx
 	if err != nil {
 		defer f.over()
@@ -296,7 +298,8 @@ func (c *conn) callSession(ctx context.Context, call *call) (*jsonrpc.Message, e
 	}
 	// In a session a disconnection does not cancel a request.
 	// Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
-	if err != nil && ctx.Err() != nil {
+	_, undelivered := errors.AsType[*undeliveredError](err)
+	if undelivered || err != nil && ctx.Err() != nil {
 		c.withdraw(call, err) //nolint:contextcheck // the call's context has ended
 	}
 	return m, err

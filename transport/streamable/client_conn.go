@@ -33,6 +33,7 @@ type conn struct {
 	ctx       context.Context //nolint:containedctx // the connection's lifetime: cancelled when it ends
 	end       context.CancelCauseFunc
 	done      chan struct{}
+	unheard   chan struct{} // closed when no standing stream will come any more
 	work      sync.WaitGroup
 	farewells sync.WaitGroup // cancellations that are being delivered
 
@@ -158,6 +159,10 @@ func (c *conn) finish(err, inFlight error) {
 	c.mu.Unlock()
 	c.end(inFlight)
 }
+
+// Unheard returns a channel that is closed when what the server says outside of calls
+// cannot arrive: it refuses to stream it, or has ceased to.
+func (c *conn) Unheard() <-chan struct{} { return c.unheard }
 
 // Done implements mcp.Conn.
 func (c *conn) Done() <-chan struct{} { return c.done }

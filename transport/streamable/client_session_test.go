@@ -2,12 +2,14 @@ package streamable
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -275,4 +277,48 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// A server that does not take the answer to its question may wait for it forever: the
+// call that it was asked during fails at once, and the server is told.
+func TestCallEndsWhenItsAnswerIsRefused(t *testing.T) {
+	withdrawn := make(chan struct{})
+	s := scripted(t, sessionScript(func(p *posted) {
+		switch {
+		case p.Method == "tools/call":
+			p.events("data: {\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"roots/list\"}\n\n")
+			<-p.Context().Done()
+		case p.Method == mcp.NoteCancelled:
+			p.w.WriteHeader(202)
+			close(withdrawn)
+		case p.Method == "" && p.Result != nil:
+			http.Error(p.w, "I do not know that", 400)
+		}
+	}, nil))
+	e := newEar()
+	e.request = func(context.Context, *jsonrpc.Message) (any, *jsonrpc.Error) {
+		return json.RawMessage(`{"roots":[]}`), nil
+	}
+	conn := dial(t, s, Client{}, e)
+	handshake(t, conn)
+	_, err := conn.RoundTrip(t.Context(), request(2, "tools/call", `{"name":"a"}`))
+	var refused *HTTPError
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "did not take the answer to its question") || !strings.Contains(err.Error(), "I do not know that") {
+		t.Errorf("error = %v, want the refusal of the answer", err)
+	}
+	within(t, "the withdrawal", withdrawn)
+}
+
+// A server may ask its client not to wait before it comes back, and the client does
+// not do that in a busy loop.
+func TestRetryOfZero(t *testing.T) {
+	c := &conn{opts: Client{ReconnectDelay: time.Hour}}
+	at := new(cursor)
+	body := strings.NewReader("id: 1\nretry: 0\ndata:\n\n")
+	if _, _, err := c.events(&call{conn: c}, body, at); !errors.Is(err, errStreamEnded) {
+		t.Fatal(err)
+	}
+	if d := c.delay(at, 0); d != minDelay {
+		t.Errorf("the client waits %v, want %v", d, minDelay)
+	}
 }

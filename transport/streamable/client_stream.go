@@ -236,6 +236,12 @@ func (c *conn) listen(answered func()) {
 	at, opened := new(cursor), false
 	for failures := 0; ; {
 		body, err := c.get(c.ctx, at)
+		if !opened && final(err) && c.ctx.Err() == nil {
+			c.opts.Logger.Debug("the server has no standing stream", "server", c.opts.Name(), "reason", err)
+			close(c.unheard)
+			answered() // only now: who waits for it looks at unheard
+			return
+		}
 		answered()
 		switch {
 		case c.ctx.Err() != nil:
@@ -255,10 +261,12 @@ func (c *conn) listen(answered func()) {
 			at.last = "" // what was missed is lost; start afresh
 			c.seen.Drop(mcp.Received, mcp.DropForgotten, "", err)
 		case final(err):
-			c.opts.Logger.Debug("the server has no standing stream", "server", c.opts.Name(), "reason", err)
+			c.opts.Logger.Warn("the server has ended the standing stream", "server", c.opts.Name(), "reason", err)
+			close(c.unheard)
 			return
 		}
 		if failures >= c.opts.MaxReconnects {
+			close(c.unheard)
 			c.opts.Logger.Warn("standing stream given up", "server", c.opts.Name(), "attempts", failures, "error", err)
 			return
 		}

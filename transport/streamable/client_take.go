@@ -49,6 +49,24 @@ func (call *call) Fail(id jsonrpc.ID, err error) bool {
 	return true
 }
 
+// Undelivered implements era.Pending: the call fails at once, since the server may
+// wait for the answer before it goes on.
+func (call *call) Undelivered(err error) {
+	if call.flight != nil && call.conn.ctx.Err() == nil {
+		call.flight.cancel(&undeliveredError{err})
+	}
+}
+
+// undeliveredError says that a call was given up because the server did not take the
+// answer to a question that belongs to it.
+type undeliveredError struct{ why error }
+
+func (e *undeliveredError) Error() string {
+	return "the server did not take the answer to its question: " + e.why.Error()
+}
+
+func (e *undeliveredError) Unwrap() error { return e.why }
+
 // EndListen implements era.Pending.
 func (call *call) EndListen(id jsonrpc.ID) bool {
 	if call.m == nil || call.m.Method != mcp.MethodListen || id != call.m.ID {
@@ -81,8 +99,8 @@ func (c *conn) inbox(receiver mcp.Receiver) era.Inbound {
 		Seen:   c.seen,
 		Go:     c.spawn, // ends with the answer, or with the connection
 		Refuse: c.refuse,
-		Ignored: func(m *jsonrpc.Message, reason error) {
-			c.opts.Logger.Warn("message of the server ignored", "server", c.opts.Name(), "method", m.Method, "id", m.ID.String(), "reason", reason)
+		Complain: func(message string, args ...any) {
+			c.opts.Logger.Warn(message, append(args, "server", c.opts.Name())...)
 		},
 	}
 }

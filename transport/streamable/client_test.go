@@ -66,6 +66,7 @@ func TestAnswers(t *testing.T) {
 		"array":        {func(p *posted) { arrayOf(p) }, `{"a":1}`, 1},
 		"stream":       {func(p *posted) { p.events(": hi\n\n", note(1), note(2), p.answer(`{"a":1}`)) }, `{"a":1}`, 2},
 		"named events": {func(p *posted) { p.events("event: ping\ndata: x\n\nevent: message\n" + p.answer(`{"a":1}`)) }, `{"a":1}`, 0},
+		"ID as text":   {func(p *posted) { p.ID = json.RawMessage(`"1"`); p.result(`{"a":1}`) }, `{"a":1}`, 0},
 		"error":        {func(p *posted) { p.object(200, `"error":{"code":-32603,"message":"boom"}`) }, "-32603 boom", 0},
 		"error 400":    {func(p *posted) { p.object(400, `"error":{"code":-32022,"message":"no"}`) }, "-32022 no", 0},
 		"error 404":    {func(p *posted) { p.object(404, `"error":{"code":-32601,"message":"no"}`) }, "-32601 no", 0},
