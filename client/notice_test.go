@@ -38,7 +38,12 @@ func (f *careless) RoundTrip(ctx context.Context, m *jsonrpc.Message) (*jsonrpc.
 }
 
 func (f *careless) notify(method, params string) {
-	f.to.Notification(context.Background(), &jsonrpc.Message{Kind: jsonrpc.Notification, Method: method, Params: json.RawMessage(params)})
+	var d jsonrpc.Decoder
+	m, err := d.Decode(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
+	if err != nil {
+		panic(err)
+	}
+	f.to.Notification(context.Background(), m)
 }
 
 func (*careless) Send(context.Context, *jsonrpc.Message) error { return nil }
@@ -70,12 +75,15 @@ func TestChangeWithoutASubscription(t *testing.T) {
 		listen("prompts", mcp.SubscriptionFilter{PromptsListChanged: true})
 		tell(mcp.NoteToolsChanged)
 		tell(mcp.NotePromptsChanged)
-		if fmt.Sprint(got) != "[tools prompts]" || len(log.lines("without saying for which subscription")) != 2 {
+		// The requests for the two have the IDs 2 and 3.
+		server.notify(mcp.NotePromptsChanged, `{"_meta":{"io.modelcontextprotocol/subscriptionId":"3"}}`)
+		synctest.Wait()
+		if fmt.Sprint(got) != "[tools prompts prompts]" || len(log.lines("without saying for which subscription")) != 2 {
 			t.Errorf("the subscriptions got %v, the log %q", got, log.lines(""))
 		}
 		listen("both", mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true})
 		tell(mcp.NoteToolsChanged)
-		if len(got) != 2 || len(log.lines("notification of the server dropped")) != 1 {
+		if len(got) != 3 || len(log.lines("notification of the server dropped")) != 1 {
 			t.Errorf("the subscriptions got %v, the log %q", got, log.lines(""))
 		}
 		// However often that happens, the log stays short.

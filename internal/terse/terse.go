@@ -23,13 +23,20 @@ const (
 // in each minute: the first ten, and then, with an attribute "repeated" that counts
 // them, the 16th, 32nd, 64th and so on. Long texts are cut. Debug records count like
 // others. Messages must be constants: each is remembered. Loggers that are derived
-// from one another share the counts. A logger that is terse already is returned
-// as it is.
+// from one another share the counts. A logger whose handler is a Handler already is
+// returned as it is.
 func Logger(l *slog.Logger) *slog.Logger {
-	if _, ok := l.Handler().(*handler); ok {
+	if _, ok := l.Handler().(Handler); ok {
 		return l
 	}
 	return slog.New(&handler{Handler: l.Handler(), counts: &counts{of: make(map[string]*count)}})
+}
+
+// Handler is a handler that bounds by itself what it passes on.
+type Handler interface {
+	slog.Handler
+	// Terse marks the handler.
+	Terse()
 }
 
 type handler struct {
@@ -92,6 +99,9 @@ func cut(a slog.Attr) slog.Attr {
 	}
 	return slog.String(a.Key, text[:maxText]+"…")
 }
+
+// Terse implements Handler.
+func (*handler) Terse() {}
 
 // WithAttrs implements slog.Handler.
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/parley-mcp/parley/internal/terse"
 )
 
 // Bounds of what is said about servers that do something wrong all the time.
@@ -51,6 +53,8 @@ type bounded struct {
 	tally *tally
 }
 
+var _ terse.Handler = (*bounded)(nil)
+
 // Handle implements slog.Handler.
 func (b *bounded) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn && !b.tally.take(r.Message) {
@@ -58,6 +62,9 @@ func (b *bounded) Handle(ctx context.Context, r slog.Record) error {
 	}
 	return b.Handler.Handle(ctx, r)
 }
+
+// Terse implements terse.Handler: the library need not bound what is bounded here.
+func (*bounded) Terse() {}
 
 // WithAttrs implements slog.Handler.
 func (b *bounded) WithAttrs(attrs []slog.Attr) slog.Handler {
