@@ -306,9 +306,19 @@ func TestSpec2026UnsupportedVersion(t *testing.T) {
 // revisions.
 func TestSpec2026NoSessions(t *testing.T) {
 	w := rawly(t, plainServer(&server.Options{Revisions: only2026}), nil)
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}`)
-	if m := w.next(); m.Error == nil || !strings.Contains(m.raw, "2026-07-28") {
-		t.Errorf("initialize: %s; want an error that names 2026-07-28", m.raw)
+	const version = `"io.modelcontextprotocol/protocolVersion":`
+	for _, params := range []string{
+		`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"old","version":"1"}}`,
+		`{}`,
+		`{` + metaWith(`{}`, "") + `,"protocolVersion":"2025-11-25"}`,
+		`{"_meta":{` + version + `"2026-07-28"}}`,
+		`{"_meta":{` + version + `null}}`,
+		`{"_meta":{` + version + `"2025-11-25"}}`,
+	} {
+		w.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":` + params + `}`)
+		if m := w.next(); m.Error == nil || !strings.Contains(string(m.Error.Data), `"supported":["2026-07-28"]`) {
+			t.Errorf("initialize with %s: %s; want an error that lists 2026-07-28", params, m.raw)
+		}
 	}
 	w.refused(`2`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`, jsonrpc.CodeInvalidParams, "protocolVersion")
 	w.alive()

@@ -81,6 +81,11 @@ func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *stateles
 	facts, err := meta.facts(desc.Revisions)
 	if err == nil {
 		back.facts, x.Peer.Revision = facts, facts.Revision
+	}
+	if m.Method == mcp.MethodInitialize {
+		return nil, nil, noInitialize(m, err, back.facts, desc.Revisions)
+	}
+	if err == nil {
 		err = s.fill(&meta, x, back)
 	}
 	if err != nil {
@@ -90,9 +95,7 @@ func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *stateles
 	if desc.Capabilities.Logging == nil {
 		back.level = ""
 	}
-	if _, err = descriptorOf(m, facts); err != nil && m.Method == mcp.MethodInitialize {
-		err = NamingVersions(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "%v", err), desc.Revisions)
-	}
+	_, err = descriptorOf(m, facts)
 	return x, desc, err
 }
 

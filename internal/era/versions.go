@@ -1,6 +1,7 @@
 package era
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/revision"
@@ -26,6 +27,19 @@ func UnsupportedVersion(requested string, allowed []mcp.Revision) *jsonrpc.Error
 func NoInitialize(m *jsonrpc.Message, allowed []mcp.Revision) *jsonrpc.Error {
 	requested, _ := wire.Text(wire.Find(m.Params, "protocolVersion"))
 	return UnsupportedVersion(requested, allowed)
+}
+
+// noInitialize is NoInitialize for a request that claims to be stateless: initialize
+// does not exist there, whatever else is wrong with the request. failed is what was
+// wrong with its version.
+//
+// Spec: 2026-07-28 basic/versioning#backward-compatibility-with-initialization-based-versions.
+func noInitialize(m *jsonrpc.Message, failed error, f *revision.Facts, allowed []mcp.Revision) error {
+	if _, lists := errors.AsType[*jsonrpc.Error](failed); lists {
+		return failed
+	}
+	unknown := &mcp.MethodNotFoundError{Method: m.Method}
+	return NamingVersions(jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "in %s: %v", f.Revision, unknown), allowed)
 }
 
 // NamingVersions returns a copy of an error that also lists the revisions the client
