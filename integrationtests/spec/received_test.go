@@ -208,3 +208,26 @@ func TestSessionToolsThatAreTasks(t *testing.T) {
 		})
 	}
 }
+
+// Spec: 2025-11-25 basic#implementation-requirements.
+// A tool whose schema is in a dialect that is not supported is listed, and the log
+// names the dialect.
+func TestSpec2026UnsupportedDialects(t *testing.T) {
+	list, result := toolWith(`,"outputSchema":{"$schema":"https://example.com/theirs"}`), `{"content":[]}`
+	var log bytes.Buffer
+	c, stop := connectTo(t, lister(&list, &result), &client.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	defer stop()
+	for dialect, supported := range map[string]bool{
+		"https://example.com/theirs": false, "http://json-schema.org/draft-03/schema#": false,
+		"https://json-schema.org/draft/2020-12/schema": true, "http://json-schema.org/draft-07/schema#": true,
+	} {
+		log.Reset()
+		list = `{"tools":[{"name":"t","inputSchema":{"type":"object","$schema":"` + dialect + `"}}]}`
+		tools, err := client.Collect(c.Tools(t.Context()))
+		if err != nil || len(tools) != 1 || strings.Contains(log.String(), dialect) == supported {
+			t.Errorf("%s: %d tools, %v; the log is %q", dialect, len(tools), err, log.String())
+		}
+		_, err = c.CallTool(t.Context(), "t", nil)
+		check(t, dialect, err)
+	}
+}
