@@ -39,6 +39,9 @@ type Command struct {
 	// Stderr receives the server's standard error. nil discards it, except for
 	// the last 4 KiB, which errors quote.
 	Stderr io.Writer
+	// StderrRate bounds how many bytes Stderr gets in a second. What is over it is left
+	// out, and a line says how much that was. 0 means 256 KiB; negative means no bound.
+	StderrRate int
 	// Grace is how long the server may take to exit after its input was closed,
 	// and then again after SIGTERM, before it is killed. Where there are no signals,
 	// it is killed after the first of the two. 0 means 2 seconds.
@@ -85,7 +88,11 @@ func (c *Command) start() (*process, error) {
 	}
 	cmd.Stderr = &p.stderr
 	if c.Stderr != nil {
-		cmd.Stderr = io.MultiWriter(&p.stderr, c.Stderr)
+		p.passed = &throttled{to: c.Stderr, rate: c.StderrRate}
+		if c.StderrRate == 0 {
+			p.passed.rate = defaultStderrRate
+		}
+		cmd.Stderr = io.MultiWriter(&p.stderr, p.passed)
 	}
 	// A grandchild may hold standard error open forever.
 	cmd.WaitDelay = 100 * time.Millisecond
@@ -118,6 +125,7 @@ type process struct {
 	in     io.WriteCloser
 	out    *os.File
 	stderr tail
+	passed *throttled // to Command.Stderr; nil if that is nil
 	exited chan struct{}
 }
 
@@ -125,6 +133,9 @@ type process struct {
 // moment: a grandchild may hold the pipe open.
 func (p *process) wait() {
 	_ = p.cmd.Wait() // explain reports the state
+	if p.passed != nil {
+		p.passed.finish()
+	}
 	_ = p.out.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
 	close(p.exited)
 }

@@ -4,6 +4,7 @@ package stdio_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,12 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	case "frail": // goes silent at a probe, and then ends at a handshake
 		frail()
+	case "noisy": // 8 MB on standard error
+		for range 8 << 10 {
+			fmt.Fprintln(os.Stderr, strings.Repeat("x", 1023))
+		}
+		fmt.Fprintln(os.Stderr, "that was it")
+		os.Exit(3)
 	case "junk":
 		os.Stdout.WriteString("Welcome!\n") //nolint:forbidigo // to pollute it is the point
 		serve()
@@ -306,6 +313,23 @@ func TestConnectToAServerThatAProbeBreaks(t *testing.T) {
 // A line that is not a message does not disturb those that are.
 func TestJunkOnStandardOutput(t *testing.T) {
 	pid(t, connect(t, "junk", mcp.Revision20260728))
+}
+
+// A child that writes without end to its standard error fills nobody's terminal, and
+// its last words are known all the same.
+func TestStandardErrorIsBounded(t *testing.T) {
+	var out bytes.Buffer
+	cmd := child("noisy")
+	cmd.Stderr, cmd.StderrRate = &out, 4096
+	began := time.Now()
+	_, err := client.Connect(t.Context(), cmd, &client.Options{Logger: mcptest.Quiet()})
+	if err == nil || !strings.Contains(err.Error(), "that was it") {
+		t.Errorf("error = %v, want the last words", err)
+	}
+	seconds := int(time.Since(began)/time.Second) + 2
+	if out.Len() > seconds*4200 || !strings.Contains(out.String(), "bytes of standard error left out]\n") {
+		t.Errorf("%d bytes in %d s, want 4096 a second and a notice", out.Len(), seconds)
+	}
 }
 
 // With CleanEnv a child gets what is named and what it needs to run, and none of
