@@ -37,7 +37,7 @@ everybody may use the server. Logs go to standard error.`
 const bridgeExamples = `  parley bridge https://mcp.example.com/mcp
   parley bridge @shop --login
   parley bridge --http 127.0.0.1:7331 -- npx -y @modelcontextprotocol/server-everything
-  parley bridge --http :7331 --bearer @token.txt --tls-cert c.pem --tls-key k.pem -- parley serve --stdio
+  parley bridge --http 0.0.0.0:7331 --bearer @token.txt --tls-cert c.pem --tls-key k.pem -- parley serve --stdio
   parley bridge --revision 2025-11-25 -- old-server     # a session for a client that has none, and the reverse`
 
 // bridgeFlags are the flags of bridge.
@@ -95,7 +95,7 @@ func (f *bridgeFlags) check() (err error) {
 			return err
 		}
 	}
-	if !f.noAuth && f.http.auth.mode == "" && f.bearer == "" && !isLoopback(f.http.addr) {
+	if !f.noAuth && f.http.auth.mode == "" && f.bearer == "" && !isLoopback(listenAddress(f.http.addr)) {
 		return usagef("--http %s can be reached from other machines; say who may use the server with --auth or --bearer, or --no-auth for everybody", f.http.addr)
 	}
 	return f.http.auth.check()

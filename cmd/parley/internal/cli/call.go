@@ -40,6 +40,7 @@ func (a *app) call() *cobra.Command {
 	cmd.Flags().StringVar(&input, "input", "", "all arguments as one object: `JSON|@FILE|-`")
 	cmd.Flags().StringVar(&save, "save", "", "write images, sound and other binary content to files in `DIR`")
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
+	a.completes(cmd, completeCall)
 	cmd.RunE = a.onServer(1, -1, func(ctx context.Context, t target.Target, args []string) error {
 		pairs, err := parsePairs(args[1:])
 		if err != nil {

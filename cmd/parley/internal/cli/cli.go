@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 	"unicode"
 
@@ -28,7 +29,7 @@ type IO struct {
 // them. The end of ctx interrupts the program.
 func Run(ctx context.Context, streams IO, args []string) int {
 	a := newApp(streams)
-	a.jsonErrors = wantsJSON(args)
+	a.jsonErrors, a.dashed = wantsJSON(args), slices.Contains(args, "--")
 	root := a.root() //nolint:contextcheck // commands get their context when they run
 	root.SetArgs(hoisted(root, args))
 	err := root.ExecuteContext(ctx)
@@ -54,6 +55,10 @@ type app struct {
 	flags flags
 	// jsonErrors says that errors are reported as JSON.
 	jsonErrors bool
+	// completing says that a shell asks, whose user must not be.
+	completing bool
+	// dashed says that the arguments have a "--".
+	dashed bool
 
 	warnings tally
 	heard    *overheard     // what the server's command says beside the protocol; nil for none
@@ -71,7 +76,7 @@ func newApp(streams IO) *app {
 }
 
 // interactive reports whether there is somebody to ask.
-func (a *app) interactive() bool { return a.io.IsTerminal(a.io.In) && a.err.terminal }
+func (a *app) interactive() bool { return !a.completing && a.io.IsTerminal(a.io.In) && a.err.terminal }
 
 const longHelp = `parley speaks the Model Context Protocol, in every released revision.
 
@@ -113,6 +118,9 @@ func (a *app) root() *cobra.Command {
 	for _, cmd := range []*cobra.Command{a.serve(), a.bridge(), a.tour(), a.version()} {
 		cmd.GroupID = "self"
 		root.AddCommand(cmd)
+	}
+	for _, cmd := range root.Commands() {
+		a.completeFlags(cmd)
 	}
 	return root
 }

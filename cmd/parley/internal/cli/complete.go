@@ -20,15 +20,16 @@ func (a *app) complete() *cobra.Command {
 		Example: completeExamples,
 	}
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim)
+	a.completes(cmd, completeComplete, ofPrompt, ofResource)
 	cmd.RunE = a.onServer(3, 4, func(ctx context.Context, t target.Target, args []string) error {
 		params := mcp.CompleteParams{Argument: mcp.CompleteArgument{Name: args[2]}}
 		if len(args) == 4 {
 			params.Argument.Value = args[3]
 		}
 		switch args[0] {
-		case "prompt":
+		case ofPrompt:
 			params.Ref = mcp.Reference{Type: mcp.RefPrompt, Name: args[1]}
-		case "resource":
+		case ofResource:
 			params.Ref = mcp.Reference{Type: mcp.RefResource, URI: args[1]}
 		default:
 			return usagef("%q cannot be completed; it is prompt or resource", args[0])

@@ -21,6 +21,7 @@ func (a *app) info() *cobra.Command {
 		Example: "  parley info -- parley serve --stdio\n  parley info --revision 2024-11-05 -- parley serve --stdio",
 	}
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim)
+	a.completes(cmd, nil)
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
 		c, err := a.connect(ctx, t)
 		if err != nil {

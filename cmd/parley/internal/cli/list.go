@@ -33,6 +33,14 @@ func listings() []listing {
 	}
 }
 
+func listingNames() []string {
+	var names []string
+	for _, l := range listings() {
+		names = append(names, l.name)
+	}
+	return names
+}
+
 func (a *app) list() *cobra.Command {
 	var b bounds
 	cmd := &cobra.Command{
@@ -44,6 +52,7 @@ func (a *app) list() *cobra.Command {
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
 	cmd.Flags().IntVar(&b.pages, "max-pages", 1000, "give a list up that has more than `N` pages; 0 means no bound")
 	cmd.Flags().Int64Var(&b.bytes, "max-bytes", 64<<20, "give a list up that is longer than `N` bytes; 0 means no bound")
+	a.completes(cmd, nil, listingNames()...)
 	cmd.RunE = a.onServer(0, 1, func(ctx context.Context, t target.Target, args []string) error {
 		wanted, err := wantedListings(args)
 		if err != nil {

@@ -55,6 +55,7 @@ func (a *app) login() *cobra.Command {
 	set.StringVar(&f.MetadataURL, "client-metadata", "", "the `URL` of a Client ID Metadata Document to log in as")
 	set.BoolVar(&f.DPoP, "dpop", false, "accept only tokens that are bound to a key")
 	honours(cmd, a.flags.named, a.flags.format)
+	a.completes(cmd, nil)
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
 		if err := f.check(t); err != nil {
 			return err
@@ -171,6 +172,7 @@ func (a *app) logout() *cobra.Command {
 		Example: "  parley logout https://mcp.example.com/mcp",
 	}
 	honours(cmd, a.flags.named, a.flags.format)
+	a.completes(cmd, nil)
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
 		if t.URL == "" {
 			return usagef("there is no login for a command")

@@ -18,6 +18,7 @@ func (a *app) ping() *cobra.Command {
 		Example: "  parley ping -- parley serve --stdio",
 	}
 	honours(cmd, a.flags.reach, a.flags.format)
+	a.completes(cmd, nil)
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
 		c, err := a.connect(ctx, t)
 		if err != nil {

@@ -17,6 +17,7 @@ func (a *app) prompt() *cobra.Command {
 		Example: "  parley prompt code_review code='x = 1' language=python -- parley serve --stdio",
 	}
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
+	a.completes(cmd, completeGet)
 	cmd.RunE = a.onServer(1, -1, func(ctx context.Context, t target.Target, args []string) error {
 		pairs, err := parsePairs(args[1:])
 		if err != nil {

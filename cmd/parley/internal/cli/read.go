@@ -24,6 +24,7 @@ func (a *app) read() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&save, "save", "", "write binary content to files in `DIR`")
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
+	a.completes(cmd, completeRead)
 	cmd.RunE = a.onServer(1, 1, func(ctx context.Context, t target.Target, args []string) error {
 		c, err := a.connect(ctx, t)
 		if err != nil {

@@ -48,7 +48,7 @@ func (a *app) onServer(least, most int, f func(ctx context.Context, t target.Tar
 // splitTarget separates the target from the other arguments.
 func (a *app) splitTarget(cmd *cobra.Command, args []string) (target.Target, []string, error) {
 	var t target.Target
-	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 && !a.completing { // cobra completes with a "--" of its own
 		args, t.Command = args[:dash], args[dash:]
 		if len(t.Command) == 0 {
 			return t, nil, usagef("there is no command after %q", "--")

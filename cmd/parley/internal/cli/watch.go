@@ -40,6 +40,7 @@ func (a *app) watch() *cobra.Command {
 	cmd.Flags().StringArrayVar(&filter.ResourceSubscriptions, "uri", nil, "watch the resource `URI` (repeatable)")
 	cmd.Flags().IntVar(&count, "count", 0, "end after this many events; 0 means never")
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.asked)
+	a.completes(cmd, nil)
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
 		if len(wanted(filter)) == 0 {
 			filter.ToolsListChanged, filter.PromptsListChanged, filter.ResourcesListChanged = true, true, true
