@@ -83,7 +83,8 @@ func (e *ToolError) Error() string {
 
 // OutputError says that the structured result of a tool does not fit the output
 // schema that the server has listed for it, or that this schema cannot be used, for
-// example because its dialect is not supported. If the tool has changed since, listing
+// example because its dialect is not supported. (A schema with a regular expression
+// that package regexp cannot match is not applied, and logged.) If the tool has changed since, listing
 // the tools again mends that.
 //
 // Spec: 2026-07-28 server/tools#output-schema.

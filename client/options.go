@@ -230,14 +230,12 @@ func (o *Options) answerable() (mcp.ClientCapabilities, error) {
 		}
 	}
 	if o.Elicit != nil || o.VisitURL != nil {
-		// An empty object means forms, and some older peers refuse members in it.
-		// Spec: 2026-07-28 client/elicitation#capabilities.
 		c.Elicitation = &mcp.ElicitationCapability{}
+		if o.Elicit != nil {
+			c.Elicitation.Form = &mcp.Empty{}
+		}
 		if o.VisitURL != nil {
 			c.Elicitation.URL = &mcp.Empty{}
-			if o.Elicit != nil {
-				c.Elicitation.Form = &mcp.Empty{}
-			}
 		}
 	}
 	return c, nil

@@ -15,7 +15,7 @@ func (c *Client) received(result any) {
 			icons.filter(&t.Icons)
 		}
 		c.checkDialects(r.Tools)
-		c.tools.learn(r.Tools)
+		c.tools.learn(r.Tools, c.opts.Logger)
 	case *mcp.ListResourcesResult:
 		c.cursor(&r.NextCursor)
 		for _, t := range r.Resources {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/schema"
@@ -24,7 +25,7 @@ type toolbook struct {
 // toolNote is what the toolbook holds of one tool.
 type toolNote struct {
 	output   json.RawMessage                // the output schema; nil if there is none
-	compiled func() (*schema.Schema, error) // compiles it once
+	compiled func() (*schema.Schema, error) // compiles it once; nil if nothing can be checked
 	asTask   bool                           // it can only be called as a task
 }
 
@@ -35,7 +36,7 @@ const (
 )
 
 // learn notes the tools of a page.
-func (b *toolbook) learn(tools []*mcp.Tool) {
+func (b *toolbook) learn(tools []*mcp.Tool, log *slog.Logger) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, t := range tools {
@@ -51,21 +52,33 @@ func (b *toolbook) learn(tools []*mcp.Tool) {
 		if t.OutputSchema == nil && !asTask || len(b.tools) >= maxNotedTools || b.size+len(t.OutputSchema) > maxNotedSchema {
 			continue
 		}
-		b.add(t, asTask)
+		b.add(t, asTask, log)
 	}
 }
 
-func (b *toolbook) add(t *mcp.Tool, asTask bool) {
+func (b *toolbook) add(t *mcp.Tool, asTask bool, log *slog.Logger) {
 	n := &toolNote{asTask: asTask}
 	if t.OutputSchema != nil {
 		n.output = bytes.Clone(t.OutputSchema)
-		n.compiled = sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(n.output) })
+		n.compiled = sync.OnceValues(func() (*schema.Schema, error) { return compileOutput(t.Name, n.output, log) })
 	}
 	if b.tools == nil {
 		b.tools = map[string]*toolNote{}
 	}
 	b.tools[t.Name] = n
 	b.size += len(n.output)
+}
+
+// compileOutput compiles an output schema. One that is fine but for a regular
+// expression that only others can match does not make the tool unusable: it is not
+// applied, and that is logged.
+func compileOutput(tool string, output json.RawMessage, log *slog.Logger) (*schema.Schema, error) {
+	s, err := schema.Compile(output)
+	if errors.Is(err, schema.ErrPattern) {
+		log.Warn("the results of a tool are not checked against its output schema", "tool", tool, "reason", err)
+		return nil, nil //nolint:nilnil // nothing can be checked, and that is not an error
+	}
+	return s, err
 }
 
 // of returns what is known of a tool.
@@ -127,6 +140,8 @@ func (n *toolNote) check(structured json.RawMessage) error {
 		return fmt.Errorf("the tool's output schema cannot be used: %w", err)
 	case structured == nil:
 		return errors.New("the tool has an output schema, but its result has no structuredContent")
+	case s == nil:
+		return nil
 	}
 	return s.Validate(structured)
 }

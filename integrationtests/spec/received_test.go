@@ -49,6 +49,7 @@ func TestSpec2026OutputsAreValidated(t *testing.T) {
 		{name: "no schema", tool: ``, result: `{"content":[],"structuredContent":5}`},
 		{name: "not an object", tool: `,"outputSchema":{"type":"array","items":{"type":"string"}}`, result: `{"content":[],"structuredContent":["a",5]}`, want: "1"},
 		{name: "unsupported dialect", tool: `,"outputSchema":{"$schema":"https://example.com/dialect","type":"object"}`, result: `{"content":[],"structuredContent":{}}`, want: `dialect "https://example.com/dialect"`},
+		{name: "a pattern of JavaScript", tool: `,"outputSchema":{"type":"object","properties":{"mail":{"type":"string","pattern":"^(?!\\.)[a-z.]+@[a-z.]+$"}}}`, result: `{"content":[],"structuredContent":{"mail":"a@b.c"}}`},
 		{name: "schema elsewhere", tool: `,"outputSchema":{"$ref":"https://example.com/schema"}`, result: `{"content":[],"structuredContent":{}}`, want: "https://example.com/schema"},
 	} {
 		list, result := toolWith(tt.tool), tt.result

@@ -206,8 +206,8 @@ func shapeClientCapabilities(c mcp.ClientCapabilities, f *revision.Facts) mcp.Cl
 			break
 		}
 		c.Elicitation = &mcp.ElicitationCapability{}
-	case c.Elicitation != nil && !f.Stateless && c.Elicitation.URL == nil:
-		// It means forms, and some servers refuse members that they do not know.
+	case c.Elicitation != nil && c.Elicitation.URL == nil:
+		// An empty object means forms, and some servers refuse members that they do not know.
 		// Spec: 2025-11-25 client/elicitation#capabilities.
 		c.Elicitation = &mcp.ElicitationCapability{}
 	}

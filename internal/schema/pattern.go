@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -12,6 +13,11 @@ const maxPatternSize = 100_000
 
 // maxPatternLen bounds the text of one regular expression.
 const maxPatternLen = 4096
+
+// ErrPattern says that a schema has a regular expression that this package cannot
+// match. It may be a good one in the syntax of JavaScript, which JSON Schema
+// recommends.
+var ErrPattern = errors.New("not supported")
 
 // pattern is a regular expression that knows what matching it costs.
 type pattern struct {
@@ -25,7 +31,7 @@ func newPattern(expr string, budget *int) (*pattern, error) {
 	}
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		return nil, fmt.Errorf("not supported (RE2 syntax, without lookaround and backreferences): %w", err)
+		return nil, fmt.Errorf("%w (RE2 syntax, without lookaround and backreferences): %w", ErrPattern, err)
 	}
 	prog, err := syntax.Compile(parsed.Simplify())
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // baseURL names the schema during compilation, so that a relative reference
@@ -210,17 +211,18 @@ func compileError(err error) error {
 	}
 	var invalid *jsonschema.SchemaValidationError
 	if errors.As(err, &invalid) {
-		return fmt.Errorf("schema is invalid: %s", metaMessage(invalid))
+		return invalidSchema(invalid)
 	}
 	return fmt.Errorf("schema: %s", strings.ReplaceAll(err.Error(), baseURL, ""))
 }
 
-// metaMessage picks the innermost error: the outer ones only say that the
-// schema does not satisfy the meta-schema.
-func metaMessage(invalid *jsonschema.SchemaValidationError) string {
+// invalidSchema picks the innermost error: the outer ones only say that the
+// schema does not satisfy the meta-schema. The error is ErrPattern if a regular
+// expression is all that was found.
+func invalidSchema(invalid *jsonschema.SchemaValidationError) error {
 	var ve *jsonschema.ValidationError
 	if !errors.As(invalid.Err, &ve) {
-		return invalid.Err.Error()
+		return fmt.Errorf("schema is invalid: %w", invalid.Err)
 	}
 	for len(ve.Causes) > 0 {
 		ve = deepest(ve.Causes)
@@ -230,8 +232,17 @@ func metaMessage(invalid *jsonschema.SchemaValidationError) string {
 	for _, tok := range ve.InstanceLocation {
 		at.WriteString("/" + tok)
 	}
-	return fmt.Sprintf("at %q: %s", at.String(), ve.DetailedOutput().Error)
+	err := fmt.Errorf("schema is invalid: at %q: %s", at.String(), ve.DetailedOutput().Error)
+	if format, ok := ve.ErrorKind.(*kind.Format); ok && errors.Is(format.Err, ErrPattern) {
+		return &patternError{err}
+	}
+	return err
 }
+
+// patternError is an error that is ErrPattern, too.
+type patternError struct{ error }
+
+func (*patternError) Is(target error) bool { return target == ErrPattern }
 
 func deepest(causes []*jsonschema.ValidationError) *jsonschema.ValidationError {
 	best := causes[0]
