@@ -12,7 +12,7 @@ import (
 // endless is a server of the stateless era whose list of tools never ends, and
 // that sends requests it must not send when its prompts are listed.
 func endless() {
-	in, out := bufio.NewScanner(os.Stdin), bufio.NewWriter(os.Stdout)
+	in := bufio.NewScanner(os.Stdin)
 	page := 0
 	for in.Scan() {
 		var m struct {
@@ -29,11 +29,10 @@ func endless() {
 			result = fmt.Sprintf(`"tools":[{"name":"t%d","inputSchema":{"type":"object"}}],"nextCursor":"%d"`, page, page)
 		case mcp.MethodListPrompts:
 			for i := range 5000 {
-				fmt.Fprintf(out, `{"jsonrpc":"2.0","id":"q%d","method":"roots/list"}`+"\n", i)
+				fmt.Printf(`{"jsonrpc":"2.0","id":"q%d","method":"roots/list"}`+"\n", i)
 			}
 			result = `"prompts":[]`
 		}
-		fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private",%s}}`+"\n", m.ID, result)
-		_ = out.Flush() // the client may be gone
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private",%s}}`+"\n", m.ID, result)
 	}
 }

@@ -19,9 +19,9 @@ func TestTimeoutDoesNotCountThinking(t *testing.T) {
 		begin := time.Now()
 		ctx, stop := a.limited(t.Context())
 		defer stop()
-		time.Sleep(4 * time.Second)
+		<-time.NewTimer(4 * time.Second).C
 		end, inner := a.think(), a.think()
-		time.Sleep(time.Hour)
+		<-time.NewTimer(time.Hour).C
 		inner()
 		end()
 		<-ctx.Done()

@@ -8,9 +8,11 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/time/rate"
 )
 
 // IO is the program's access to the outside world.
@@ -61,9 +63,12 @@ type app struct {
 	dashed bool
 
 	warnings tally
-	heard    *overheard     // what the server's command says beside the protocol; nil for none
-	budget   *budget        // the time that the command may take; nil for any
-	atEnd    []func() error // closes what the commands have opened
+	logs     *rate.Limiter // of the server's log messages
+	// logsLeftOut counts the messages that logs did not let pass.
+	logsLeftOut atomic.Int64
+	heard       *overheard     // what the server's command says beside the protocol; nil for none
+	budget      *budget        // the time that the command may take; nil for any
+	atEnd       []func() error // closes what the commands have opened
 
 	// screen is held by whoever asks the user something: a progress bar must
 	// not be drawn over a question.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -101,8 +103,20 @@ func (a *app) clientOptions(t target.Target) (*client.Options, error) {
 	return opts, nil
 }
 
-// serverLog shows a log message of the server.
+// logsPerSecond is how many log messages of a server are shown, and ten times as
+// many at once.
+const logsPerSecond = 200
+
+// serverLog shows a log message of the server, unless there are too many. It is
+// called for one message at a time.
 func (a *app) serverLog(_ context.Context, m *mcp.LogParams) {
+	if a.logs == nil {
+		a.logs = rate.NewLimiter(logsPerSecond, 10*logsPerSecond)
+	}
+	if !a.logs.Allow() {
+		a.logsLeftOut.Add(1)
+		return
+	}
 	text, ok := m.Data.(string)
 	if !ok {
 		raw, err := wire.Marshal(m.Data)

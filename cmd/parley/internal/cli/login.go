@@ -104,7 +104,7 @@ func (a *app) runLogin(ctx context.Context, url string, f *loginFlags) error {
 	}
 	receiver := a.browser()
 	if f.paste {
-		receiver = &oauth.Paste{Out: a.err, In: a.io.In}
+		receiver = &oauth.Paste{Out: safe{a.err}, In: a.io.In}
 	}
 	c, err := a.authorizer(url, r, v, receiver)
 	if err != nil {

@@ -117,6 +117,18 @@ func (o *output) text(s string) string {
 	return safe
 }
 
+// safe is an output for code that does not know printf: what is written to it is
+// made harmless.
+type safe struct{ out *output }
+
+// Write implements io.Writer.
+func (s safe) Write(p []byte) (int, error) {
+	if _, err := s.out.Write([]byte(s.out.text(string(p)))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 // json writes one JSON document: verbatim for programs, indented for people.
 func (o *output) json(doc json.RawMessage) {
 	var indented bytes.Buffer

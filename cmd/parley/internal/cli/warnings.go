@@ -99,8 +99,11 @@ func short(_ []string, attr slog.Attr) slog.Attr {
 	return attr
 }
 
-// noteWithheld says which warnings were not shown.
+// noteWithheld says which warnings and log messages were not shown.
 func (a *app) noteWithheld() {
+	if n := a.logsLeftOut.Load(); n > 0 {
+		a.note("parley: %d log messages of the server were not shown: at most %d a second are", n, logsPerSecond)
+	}
 	left := a.warnings.withheld()
 	for _, message := range slices.Sorted(maps.Keys(left)) {
 		a.note("parley: %d more warnings like %q were not shown", left[message], message)
