@@ -60,6 +60,7 @@ install() {
   case $1 in
   typescript | servers) install_npm "$1" ;;
   python) install_python ;;
+  go) mkdir -p ../.tmp && (cd go && GOWORK=off go build -o ../../.tmp/interop-go .) ;;
   nginx) install_nginx ;;
   auth)
     install_npm auth
@@ -71,7 +72,7 @@ install() {
 
 passed=0
 failed=0
-for suite in typescript servers python nginx auth; do
+for suite in typescript servers python go nginx auth; do
   # Not in a condition, because that would disable errexit inside.
   install "$suite"
   printf '\n== %s\n\n' "$suite"
