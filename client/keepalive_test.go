@@ -81,7 +81,7 @@ func TestKeepAliveWaitsForALogin(t *testing.T) {
 			t.Fatal(err)
 		}
 		expired.Store(true)
-		time.Sleep(time.Hour)
+		<-time.NewTimer(time.Hour).C
 		if c.Err() != nil {
 			t.Errorf("the client ended while its user was logging in: %v", c.Err())
 		}

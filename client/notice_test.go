@@ -13,10 +13,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// careless is a stateless server that does not say which subscription it means. Each
-// frame in say is a notification.
+// careless is a stateless server that does not say which subscription it means.
 type careless struct {
-	say  chan string
 	to   mcp.Receiver
 	done chan struct{}
 }

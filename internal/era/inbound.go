@@ -208,7 +208,7 @@ func (in *Inbound) request(calls Pending, m *jsonrpc.Message, bad error, togethe
 		if err := in.reply(frame, together); err != nil && !withdrawn {
 			calls.Undelivered(err)
 		}
-	}) { //nolint:contextcheck // own is derived from ctx
+	}) {
 		in.asked.remove(m.ID)
 		in.Seen.Drop(mcp.Received, mcp.DropClosed, m.Method, nil)
 	}

@@ -31,7 +31,7 @@ func TestRepetitionsAreCounted(t *testing.T) {
 			}
 		}
 		out.Reset()
-		time.Sleep(time.Minute)
+		<-time.NewTimer(time.Minute).C
 		log.Warn("junk")
 		if !strings.Contains(out.String(), "msg=junk server=x\n") {
 			t.Errorf("a minute later it says %q", out.String())

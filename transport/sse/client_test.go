@@ -320,3 +320,22 @@ func TestCloseEndsCalls(t *testing.T) {
 		t.Errorf("after Close: %v", err)
 	}
 }
+
+// The only call in flight fails at once when the server does not take the answer to
+// its question; which of several has asked is not known.
+func TestCallEndsWhenItsAnswerIsRefused(t *testing.T) {
+	p := newPeer(t, "/messages", func(p *peer, w http.ResponseWriter, _ *http.Request, body string) {
+		switch {
+		case strings.Contains(body, "tools/call"):
+			w.WriteHeader(http.StatusAccepted)
+			p.say <- `{"jsonrpc":"2.0","id":"q","method":"roots/list"}`
+		case strings.Contains(body, "roots"):
+			http.Error(w, "I do not know that", http.StatusBadRequest)
+		}
+	})
+	conn := p.dial(t, Client{}, newEar())
+	_, err := conn.RoundTrip(t.Context(), request(1, "tools/call"))
+	if err == nil || !strings.Contains(err.Error(), "did not take the answer to its question") || !strings.Contains(err.Error(), "I do not know that") {
+		t.Errorf("error = %v, want the refusal of the answer", err)
+	}
+}
