@@ -59,7 +59,7 @@ func (d *demands) last() (code, []string) {
 // Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
 func missingScopes(h http.Header) []string {
 	for _, c := range challenge.Parse(h.Values("WWW-Authenticate")) {
-		if c.Get("error") == "insufficient_scope" {
+		if c.Get("error") == "insufficient_scope" || c.Get("scope") != "" {
 			return append([]string{}, strings.Fields(c.Get("scope"))...)
 		}
 	}

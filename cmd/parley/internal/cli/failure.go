@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/parley-mcp/parley/client"
@@ -11,6 +12,7 @@ import (
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
+	"github.com/parley-mcp/parley/transport/streamable"
 )
 
 // failure is an error with the code it is reported under. A failure without an
@@ -51,7 +53,7 @@ func (a *app) failed(err error, t target.Target) error {
 	}
 	f = &failure{code: classify(err), err: err, hint: hint(err)}
 	if f.mend = mending(f.code, err, t); f.mend != nil {
-		f.hint = f.mend.hint() + when(a.flags.token != "", ", and leave out --token")
+		f.hint = f.mend.hint() + when(a.hasOwnCredentials(), ", and leave out --token, "+tokenVariable+" and --header Authorization")
 	}
 	return f
 }
@@ -127,8 +129,11 @@ func hint(err error) string {
 	var (
 		undeclared *client.NotDeclaredError
 		rpc        *jsonrpc.Error
+		refused    *streamable.HTTPError
 	)
 	switch {
+	case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
+		return `the server does not say what is missing; "parley login" asks for more rights with --scope`
 	case errors.Is(err, client.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		return "--timeout gives it longer, --trace shows what was said"
 	case errors.As(err, &undeclared):

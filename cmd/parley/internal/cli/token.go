@@ -8,6 +8,14 @@ import (
 // tokenVariable is the variable of the environment that holds an access token.
 const tokenVariable = "PARLEY_TOKEN" //nolint:gosec // a name, not a secret
 
+// hasOwnCredentials reports whether the user named credentials, which go before
+// those of a login.
+func (a *app) hasOwnCredentials() bool {
+	token, _ := a.token() // it has been read before
+	header, _ := a.flags.header()
+	return token != "" || header.Get("Authorization") != ""
+}
+
 // token returns the access token that the user named, or "".
 func (a *app) token() (string, error) {
 	token, from := a.flags.token, "--token"
