@@ -61,12 +61,16 @@ type Options struct {
 	// MaxRounds bounds how often one call may ask for input. 0 means 16.
 	MaxRounds int
 	// KeepAlive is the time between checks that the server still answers;
-	// 0 means no checks. KeepAliveFailures is how many checks in a row must fail
-	// before the connection is given up; 0 means 3.
+	// 0 means no checks: the end of a process or a stream is noticed without
+	// them, and over HTTP they keep a session alive that nobody uses. Each check
+	// that fails is logged; the time of a login does not count. KeepAliveFailures
+	// is how many checks in a row must fail before the connection is given up; 0
+	// means 3.
 	KeepAlive         time.Duration
 	KeepAliveFailures int
 	// MaxRestarts is how often per minute the client may reconnect to a server
-	// that went away. 0 means 5; negative means never. It reconnects in the
+	// that went away. 0 means 5; negative means never, and the client ends with
+	// its connection. It reconnects in the
 	// stateless era, and when a server says that it has forgotten the session.
 	// Sessions that end in other ways are not restarted: their state is lost.
 	MaxRestarts int
