@@ -35,14 +35,14 @@ func Run(ctx context.Context, streams IO, args []string) int {
 	root := a.root() //nolint:contextcheck // commands get their context when they run
 	root.SetArgs(hoisted(root, args))
 	err := root.ExecuteContext(ctx)
+	for _, end := range a.atEnd {
+		_ = end() // the program ends anyway
+	}
 	a.noteWithheld()
 	if a.out.replaced {
 		a.note("parley: control characters of the server were replaced with %c; --raw writes them as they are", unicode.ReplacementChar)
 	}
 	code := a.report(ctx, err)
-	for _, end := range a.atEnd {
-		_ = end() // the program ends anyway
-	}
 	if err := a.out.err; err != nil && code == exitOK {
 		code = a.report(ctx, &failure{code: codeFailed, err: err})
 	}
