@@ -29,14 +29,31 @@ type Response struct {
 	mu      sync.Mutex
 	stream  bool
 	closed  bool
+	quiet   func() // opens the stream when nothing was written for a while; nil is Start
 	ticking *time.Timer
 }
 
 // NewResponse returns a Response. timeout is how long the client may take to
 // accept a message. alive is the time between the comments on a quiet stream; zero
-// or negative means none. broken is called once, when writing fails.
+// or negative means none. A response that has not begun by then becomes a stream, so
+// that the connection of a long request stays open as well. broken is called once,
+// when writing fails.
 func NewResponse(w http.ResponseWriter, timeout, alive time.Duration, broken func(error)) *Response {
-	return &Response{w: w, rc: *http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken, seen: requestOf(w)}
+	resp := &Response{w: w, rc: *http.NewResponseController(w), timeout: timeout, alive: alive, broken: broken, seen: requestOf(w)}
+	if alive > 0 {
+		resp.mu.Lock()
+		defer resp.mu.Unlock()
+		resp.ticking = time.AfterFunc(alive, resp.comment)
+	}
+	return resp
+}
+
+// OnQuiet sets what opens the stream if nothing was written for a while. It must call
+// Start or Event, and do nothing if the response is over.
+func (resp *Response) OnQuiet(open func()) {
+	resp.mu.Lock()
+	defer resp.mu.Unlock()
+	resp.quiet = open
 }
 
 // open begins an event stream.
@@ -50,8 +67,8 @@ func (resp *Response) open() {
 	_ = resp.rc.SetWriteDeadline(time.Time{}) // http.Server.WriteTimeout would end the stream; not every writer supports deadlines
 	resp.w.WriteHeader(http.StatusOK)
 	resp.stream = true
-	if resp.alive > 0 {
-		resp.ticking = time.AfterFunc(resp.alive, resp.comment)
+	if resp.ticking != nil {
+		resp.ticking.Reset(resp.alive)
 	}
 }
 
@@ -87,9 +104,19 @@ func (resp *Response) Start() error {
 	return resp.write(sse.Comment)
 }
 
-// comment keeps a quiet stream open.
+// comment keeps a quiet stream open, or opens it.
 func (resp *Response) comment() {
 	resp.mu.Lock()
+	if !resp.stream && !resp.closed {
+		quiet := resp.quiet
+		resp.mu.Unlock()
+		if quiet == nil {
+			_ = resp.Start() // it does not matter if the client is gone
+			return
+		}
+		quiet()
+		return
+	}
 	defer resp.mu.Unlock()
 	if resp.closed {
 		return

@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/httpserve"
@@ -48,18 +49,35 @@ func accepted(h http.Header) (object, events bool) {
 	if len(values) == 0 {
 		return true, true
 	}
+	var noObject, noEvents bool // a type by its name goes before "*/*"
 	for _, value := range values {
 		for part := range strings.SplitSeq(value, ",") {
-			kind, _, _ := strings.Cut(part, ";")
+			kind, params, _ := strings.Cut(part, ";")
+			takes := !refuses(params)
 			switch strings.ToLower(strings.TrimSpace(kind)) {
 			case "*/*":
-				return true, true
+				object, events = object || takes, events || takes
 			case "application/json", "application/*":
-				object = true
+				object, noObject = object || takes, !takes
 			case sse.ContentType, "text/*":
-				events = true
+				events, noEvents = events || takes, !takes
 			}
 		}
 	}
-	return object, events
+	return object && !noObject, events && !noEvents
+}
+
+// refuses reports whether the parameters of a type in Accept say that it is not
+// accepted: its weight is zero.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#sending-messages (2).
+func refuses(params string) bool {
+	for param := range strings.SplitSeq(params, ";") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(param), "=")
+		if strings.EqualFold(name, "q") {
+			q, err := strconv.ParseFloat(weight, 64)
+			return err == nil && q == 0
+		}
+	}
+	return false
 }

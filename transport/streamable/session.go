@@ -28,7 +28,7 @@ type session struct {
 	seen         *tap.Conn
 	conversation *era.Conversation
 	unused       *list.Element // guarded by the table; nil once the session was used
-	standing     *stream
+	standing     *standing
 	work         sync.WaitGroup  // requests being served
 	ctx          context.Context //nolint:containedctx // the session's lifetime: cancelled by close
 	end          context.CancelCauseFunc
@@ -200,7 +200,7 @@ var errNotFetched = errors.New("the client did not come back for the rest of its
 // not come back for them before the session ended.
 func (s *session) tellUntold() {
 	s.mu.Lock()
-	untold := s.standing.untold.Load()
+	untold := s.standing.first.untold.Load()
 	for _, st := range s.streams {
 		untold += st.untold.Load()
 	}
@@ -229,8 +229,8 @@ func (s *session) forgetFinished() (forgotten []string, untold uint64) {
 }
 
 func (s *session) stream(id string) *stream {
-	if id == s.standing.id {
-		return s.standing
+	if first := s.standing.first; id == first.id {
+		return first
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,6 +261,7 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 	}
 	resp := s.owner.h.response(w, func(error) {})
 	defer resp.Close()
+	resp.OnQuiet(st.begin)
 	if s.polling() {
 		sender.Detach = st.detach
 	}

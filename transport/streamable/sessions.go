@@ -191,6 +191,10 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, sender era.Sende
 	case err != nil:
 		ss.h.refuse(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, err.Error())
 	default:
+		if st.standing {
+			s.standing.add(st, resp)
+			defer s.standing.remove(st, resp)
+		}
 		ctx, stop := era.UntilExpiry(r.Context(), sender.Authorization)
 		defer stop()
 		s.carry(r.WithContext(ctx), st, resp, left)
@@ -201,8 +205,7 @@ func (ss *sessions) get(w http.ResponseWriter, r *http.Request, sender era.Sende
 func (s *session) resume(r *http.Request, resp *httpserve.Response) (*stream, <-chan struct{}, error) {
 	last := fieldLast.get(r.Header)
 	if last == "" {
-		left, err := s.standing.listen(resp)
-		return s.standing, left, err
+		return s.standing.listen(resp)
 	}
 	id, seq, err := parseEventID(last)
 	if err != nil {
@@ -267,6 +270,7 @@ func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batc
 	}
 	resp := s.owner.h.response(w, func(error) {})
 	defer resp.Close()
+	resp.OnQuiet(st.begin)
 	left := st.attach(resp)
 	hold.Keep()
 	ctx := httpserve.Within(s.ctx, r.Context())

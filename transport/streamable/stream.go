@@ -18,13 +18,14 @@ import (
 )
 
 // stream is a sequence of messages to the client of a session: those of one
-// request, or, on the standing stream, those that belong to no request. It outlives
+// request, or, on a standing stream, those that belong to no request. It outlives
 // the HTTP response that carries it, so that a client that lost the response can
 // come back for the rest.
 //
 // Spec: 2025-11-25 basic/transports#resumability-and-redelivery.
 type stream struct {
-	session *session
+	session  *session
+	standing bool
 
 	mu       sync.Mutex
 	id       string              // its name, or "" before the first event
@@ -64,6 +65,7 @@ func (st *stream) attach(resp *httpserve.Response) <-chan struct{} {
 }
 
 func (st *stream) attachLocked(resp *httpserve.Response) <-chan struct{} {
+	st.retryLocked()
 	_ = st.endLocked() // the client has given up the old response
 	st.response, st.left = resp, make(chan struct{})
 	return st.left
@@ -92,7 +94,18 @@ func (st *stream) leave(resp *httpserve.Response) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.response == resp {
+		st.retryLocked()
 		st.leaveLocked()
+	}
+}
+
+// retryLocked says on a response to a GET that is about to end, while the stream goes
+// on, when the client should come back. The client may be gone already.
+//
+// Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
+func (st *stream) retryLocked() {
+	if st.response != nil && !st.held && !st.done && st.session.polling() {
+		_ = st.response.Event(sse.Event{Retry: st.session.owner.h.opts.Retry})
 	}
 }
 
@@ -115,18 +128,21 @@ func (st *stream) resume(resp *httpserve.Response, seq uint64) (<-chan struct{},
 	return left, err
 }
 
-// listen lets resp carry the stream from the first event that never went out. If
-// some of those are no longer kept, they are counted as dropped, and resp carries
-// new events only.
-func (st *stream) listen(resp *httpserve.Response) (<-chan struct{}, error) {
+// listen lets resp carry the stream, if no other response does, from the first event
+// that never went out. If some of those are no longer kept, they are counted as
+// dropped, and resp carries new events only.
+func (st *stream) listen(resp *httpserve.Response) (left <-chan struct{}, free bool, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	left, err := st.resumeLocked(resp, st.told)
+	if st.response != nil {
+		return nil, false, nil
+	}
+	left, err = st.resumeLocked(resp, st.told)
 	if errors.Is(err, ErrForgotten) {
 		st.session.seen.DropMany(mcp.Sent, mcp.DropForgotten, st.untold.Load(), err)
-		return st.resumeLocked(resp, st.seq)
+		left, err = st.resumeLocked(resp, st.seq)
 	}
-	return left, err
+	return left, true, err
 }
 
 func (st *stream) resumeLocked(resp *httpserve.Response, seq uint64) (<-chan struct{}, error) {
@@ -188,6 +204,16 @@ func (st *stream) send(data []byte) error {
 	return st.sendLocked(data)
 }
 
+// sendLive is send for a stream that a response carries; otherwise it reports false.
+func (st *stream) sendLive(data []byte) (sent bool, err error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.done || st.response == nil {
+		return false, nil
+	}
+	return true, st.sendLocked(data)
+}
+
 // sendLocked fails if the event was neither written nor stored.
 func (st *stream) sendLocked(data []byte) error {
 	st.nameLocked()
@@ -239,16 +265,31 @@ func (st *stream) writeLocked(seq uint64, data []byte) bool {
 }
 
 // primeLocked writes an event without data, whose ID lets a client come back that
-// loses the response before the first message.
+// loses the response before the first message. Later there is none: each ID occurs
+// once, and that of the last message serves.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (st *stream) primeLocked() {
-	if st.primed || st.response == nil || !st.session.polling() {
+	if st.primed || st.told > 0 || st.response == nil || !st.session.polling() {
 		return
 	}
 	st.primed = true
-	if st.response.Event(sse.Event{ID: st.eventID(st.seq - 1), Retry: st.session.owner.h.opts.Retry}) != nil {
+	if st.response.Event(sse.Event{ID: st.eventID(0), Retry: st.session.owner.h.opts.Retry}) != nil {
 		st.leaveLocked()
+	}
+}
+
+// begin opens the event stream although nothing was said yet, so that comments can
+// keep the connection of a long request alive.
+func (st *stream) begin() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.done || st.response == nil {
+		return
+	}
+	st.nameLocked()
+	if st.primeLocked(); st.response != nil {
+		_ = st.response.Start() // it does not matter if the client is gone
 	}
 }
 
@@ -283,6 +324,9 @@ func (st *stream) answer(frame []byte, failed *era.Failure) error {
 func (st *stream) drop() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	if st.standing {
+		st.retryLocked()
+	}
 	if !st.done {
 		st.done = true
 		st.ended.Store(true)
@@ -307,8 +351,11 @@ func (st *stream) detach(retry time.Duration) error {
 		retry = st.session.owner.h.opts.Retry
 	}
 	st.nameLocked()
-	st.primed = true
-	err := st.response.Event(sse.Event{ID: st.eventID(st.seq), Retry: retry})
+	e := sse.Event{Retry: retry}
+	if !st.primed && st.told == 0 {
+		st.primed, e.ID = true, st.eventID(0)
+	}
+	err := st.response.Event(e)
 	return errors.Join(err, st.endLocked())
 }
 
@@ -328,10 +375,3 @@ func (o requestOut) Answer(_ context.Context, frame []byte, failed *era.Failure)
 
 // Dropped implements era.Dropper: a cancelled request gets no answer.
 func (o requestOut) Dropped() { o.drop() }
-
-// standingOut is the Out of messages that belong to no request.
-type standingOut struct{ *stream }
-
-func (o standingOut) Message(_ context.Context, frame []byte) error { return o.send(frame) }
-
-func (o standingOut) Answer(context.Context, []byte, *era.Failure) error { return nil }

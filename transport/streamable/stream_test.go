@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -71,14 +72,14 @@ func sent(t *testing.T, st *stream, messages ...string) {
 
 // What went out before a connection was lost is not sent again.
 func TestListenGoesOnWhereItBroke(t *testing.T) {
-	st := newSession(t, Options{}).standing
+	st := newSession(t, Options{}).standing.first
 	sent(t, st, "a", "b", "c")
 	first := &dying{httptest.NewRecorder(), 3} // the comment, a and b
-	if _, err := st.listen(responseOf(first)); err != nil {
+	if _, _, err := st.listen(responseOf(first)); err != nil {
 		t.Fatal(err)
 	}
 	second := httptest.NewRecorder()
-	if _, err := st.listen(responseOf(second)); err != nil {
+	if _, _, err := st.listen(responseOf(second)); err != nil {
 		t.Fatal(err)
 	}
 	sent(t, st, "d")
@@ -91,35 +92,60 @@ func TestListenGoesOnWhereItBroke(t *testing.T) {
 	}
 }
 
-// The newest of two takes the stream over: no message goes to both.
+// Two responses listen side by side. Each message goes to the newest of those that
+// are left, and what nobody hears is kept for the next.
+//
+// Spec: 2025-11-25 basic/transports#multiple-connections.
 func TestTwoListeners(t *testing.T) {
-	st := newSession(t, Options{}).standing
-	first, second := httptest.NewRecorder(), httptest.NewRecorder()
-	left, err := st.listen(responseOf(first))
-	if err != nil {
-		t.Fatal(err)
+	all := newSession(t, Options{}).standing
+	listen := func() (w *httptest.ResponseRecorder, leave func()) {
+		w = httptest.NewRecorder()
+		resp := responseOf(w)
+		st, _, err := all.listen(resp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.add(st, resp)
+		return w, func() {
+			st.leave(resp)
+			all.remove(st, resp)
+		}
 	}
-	sent(t, st, "a")
-	if _, err := st.listen(responseOf(second)); err != nil {
-		t.Fatal(err)
+	say := func(message string) {
+		if err := all.Message(t.Context(), []byte(message)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	<-left
-	sent(t, st, "b")
-	if got := first.Body.String(); !strings.Contains(got, "data: a") || strings.Contains(got, "data: b") {
-		t.Errorf("the first got %q", got)
+	heard := func(w *httptest.ResponseRecorder) string {
+		return strings.Join(regexp.MustCompile(`(?m)^data: (.+)$`).FindAllString(w.Body.String(), -1), " ")
 	}
-	if got := second.Body.String(); strings.Contains(got, "data: a") || !strings.Contains(got, "data: b") {
-		t.Errorf("the second got %q", got)
+	first, leaveFirst := listen()
+	say("a")
+	second, leaveSecond := listen()
+	say("b")
+	leaveSecond()
+	say("c")
+	leaveFirst()
+	say("d")
+	third, leaveThird := listen()
+	defer leaveThird()
+	for _, tt := range []struct {
+		w    *httptest.ResponseRecorder
+		want string
+	}{{first, "data: a data: c"}, {second, "data: b"}, {third, "data: d"}} {
+		if got := heard(tt.w); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
 	}
 }
 
 // A client that listens for the first time after events were forgotten misses only
 // those.
 func TestListenAfterEventsWereForgotten(t *testing.T) {
-	st := newSession(t, Options{Events: NewMemoryEvents(&MemoryOptions{MaxStream: 4})}).standing
+	st := newSession(t, Options{Events: NewMemoryEvents(&MemoryOptions{MaxStream: 4})}).standing.first
 	sent(t, st, "aaaa", "bbbb")
 	w := httptest.NewRecorder()
-	if _, err := st.listen(responseOf(w)); err != nil {
+	if _, _, err := st.listen(responseOf(w)); err != nil {
 		t.Fatal(err)
 	}
 	sent(t, st, "cccc")
@@ -132,7 +158,7 @@ func TestListenAfterEventsWereForgotten(t *testing.T) {
 }
 
 func TestResumeAfterAnEventThatNeverWas(t *testing.T) {
-	st := newSession(t, Options{}).standing
+	st := newSession(t, Options{}).standing.first
 	if _, err := st.resume(responseOf(httptest.NewRecorder()), 7); err == nil {
 		t.Error("no error")
 	}
@@ -152,7 +178,7 @@ func TestNothingFollowsTheAnswer(t *testing.T) {
 		t.Error("a message followed the answer")
 	}
 	s.owner.end(s, era.ErrShutdown)
-	if err := (standingOut{s.standing}).Message(t.Context(), []byte("late")); err == nil {
+	if err := s.standing.Message(t.Context(), []byte("late")); err == nil {
 		t.Error("a message followed the end of the session")
 	}
 	if m := s.owner.h.opts.Events.(*memoryEvents); len(m.sessions) != 0 || m.total != 0 {
@@ -246,7 +272,7 @@ func TestStoreFails(t *testing.T) {
 	if got := w.Body.String(); !strings.Contains(got, "data: note") || !strings.Contains(got, "data: answer") {
 		t.Errorf("got %q", got)
 	}
-	if err := s.standing.send([]byte("lost")); err == nil {
+	if err := s.standing.Message(t.Context(), []byte("lost")); err == nil {
 		t.Error("a lost message is no error")
 	}
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)

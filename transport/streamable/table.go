@@ -159,8 +159,8 @@ func (ss *sessions) open(sender *era.Sender, seen *tap.Conn) (*session, error) {
 	_, _ = rand.Read(id) // never fails
 	s := &session{owner: ss, id: hex.EncodeToString(id), opener: sender.Owner(), party: partyOf(sender), seen: seen, streams: map[string]*stream{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
-	s.standing = &stream{session: s, id: "0"}
-	s.conversation = era.NewConversation(ss.h.handler, ss.h.opts.ServeOptions, nil, standingOut{s.standing}, seen)
+	s.standing = &standing{session: s, first: &stream{session: s, id: "0", standing: true}}
+	s.conversation = era.NewConversation(ss.h.handler, ss.h.opts.ServeOptions, nil, s.standing, seen)
 	evicted, ok := ss.table.add(s, ss.h.opts.MaxSessions, ss.h.opts.MaxSessionsPerClient)
 	if evicted != nil {
 		evicted.close(errEvicted)

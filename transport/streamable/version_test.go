@@ -97,3 +97,23 @@ func TestVersionHeaderOfDelete(t *testing.T) {
 		t.Errorf("%d, %d sessions", resp.StatusCode, h.Sessions())
 	}
 }
+
+// A type with the weight zero is one that the client does not take.
+func TestWeightZero(t *testing.T) {
+	ts, _ := start(t, testServer(nil), nil)
+	body := modern("tools/call", `"name":"echo","arguments":{"text":"hi"}`)
+	for accept, want := range map[string]int{
+		"application/json;q=0.5, text/event-stream; q=1": 200,
+		"application/json, text/event-stream;q=0":        406,
+		"application/json;Q=0.000, text/event-stream":    406,
+		"*/*;q=0":                    406,
+		"*/*;q=0.1":                  200,
+		"application/json;q=0, */*":  406,
+		"application/json; q=x, */*": 200,
+	} {
+		resp := ask(t, ts, "POST", body, "Accept", accept, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "echo")
+		if resp.StatusCode != want {
+			t.Errorf("Accept: %s: %d, want %d", accept, resp.StatusCode, want)
+		}
+	}
+}
