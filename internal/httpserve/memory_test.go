@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -73,43 +74,50 @@ func TestMemoryIsShared(t *testing.T) {
 // After a burst of large bodies memory is returned, once it is quiet.
 func TestMemoryIsReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, returned := NewMemory(-1), 0
-		m.giveUp = func() { returned++ }
+		m := NewMemory(-1)
+		var returned atomic.Int32 // by a timer, on a goroutine of its own
+		m.giveUp = func() { returned.Add(1) }
 		burst := func(bytes int64) {
 			h, _ := m.take(nil, "", bytes)
 			h.Release()
 		}
 		burst(muchHeld - 1)
 		<-time.NewTimer(time.Hour).C
-		if returned != 0 {
+		synctest.Wait()
+		if returned.Load() != 0 {
 			t.Error("returned after little")
 		}
 		for range 5 {
 			burst(muchHeld)
 		}
 		<-time.NewTimer(2 * quiet).C
-		if returned != 1 {
-			t.Errorf("returned %d times after a burst", returned)
+		synctest.Wait()
+		if returned.Load() != 1 {
+			t.Errorf("returned %d times after a burst", returned.Load())
 		}
 		burst(muchHeld)
 		<-time.NewTimer(atMost / 2).C
-		if returned != 1 {
+		synctest.Wait()
+		if returned.Load() != 1 {
 			t.Error("returned again at once")
 		}
 		<-time.NewTimer(atMost).C
-		if returned != 2 {
-			t.Errorf("returned %d times", returned)
+		synctest.Wait()
+		if returned.Load() != 2 {
+			t.Errorf("returned %d times", returned.Load())
 		}
 		h, _ := m.take(nil, "", muchHeld)
 		burst(muchHeld)
 		<-time.NewTimer(time.Hour).C
-		if returned != 2 {
+		synctest.Wait()
+		if returned.Load() != 2 {
 			t.Error("returned while memory was in use")
 		}
 		h.Release()
 		m.Close()
 		<-time.NewTimer(time.Hour).C
-		if returned != 2 {
+		synctest.Wait()
+		if returned.Load() != 2 {
 			t.Error("returned after Close")
 		}
 	})
