@@ -3,10 +3,7 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"golang.org/x/term"
 
@@ -14,15 +11,15 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(cli.Run(ctx, cli.IO{
-		In:         os.Stdin,
-		Out:        os.Stdout,
-		Err:        os.Stderr,
-		LookupEnv:  os.LookupEnv,
-		IsTerminal: isTerminal,
-		Executable: os.Executable,
+	var i interrupts
+	os.Exit(cli.Run(i.watch(), cli.IO{
+		In:             os.Stdin,
+		Out:            os.Stdout,
+		Err:            os.Stderr,
+		LookupEnv:      os.LookupEnv,
+		IsTerminal:     isTerminal,
+		Executable:     os.Executable,
+		CatchInterrupt: i.catch,
 	}, os.Args[1:]))
 }
 

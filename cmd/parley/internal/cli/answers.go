@@ -67,7 +67,7 @@ func (s *answers) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitR
 	if s.lines != nil && !s.app.flags.yesForm {
 		return s.askForm(ctx, p, fields)
 	}
-	if len(s.given) > 0 {
+	if len(s.answersGiven()) > 0 {
 		result, why := s.fromFlags(p, fields)
 		if why == "" || s.lines == nil {
 			return s.orDecline(p, result, why)
@@ -85,7 +85,7 @@ func (s *answers) fromFlags(p *mcp.ElicitParams, fields []property) (result *mcp
 	content := form{}
 	var missing []property
 	for _, f := range fields {
-		text, ok := s.given[f.Name]
+		text, ok := s.answersGiven()[f.Name]
 		switch {
 		case ok:
 			value, err := f.answer(text)
@@ -198,4 +198,12 @@ func fieldNames(fields []property) string {
 		b.WriteString(`"` + f.Name + `"`)
 	}
 	return or(b.String(), "its fields")
+}
+
+// answersGiven returns the answers of --answer: in a shell, those of the line as well.
+func (s *answers) answersGiven() map[string]string {
+	if sh := s.app.shell; sh != nil && sh.given.Load() != nil {
+		return *sh.given.Load()
+	}
+	return s.given
 }

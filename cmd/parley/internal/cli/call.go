@@ -60,7 +60,7 @@ func (a *app) runCall(ctx context.Context, t target.Target, tool string, input j
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer a.leave(c)
 	var schema json.RawMessage
 	if hasText(pairs) {
 		schema = schemaOf(ctx, c, tool)

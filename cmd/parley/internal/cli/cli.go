@@ -25,6 +25,9 @@ type IO struct {
 	IsTerminal func(stream any) bool
 	// Executable returns the path of this program.
 	Executable func() (string, error)
+	// CatchInterrupt has interrupts call f instead of ending the program, until release
+	// is called. nil means that interrupts cannot be caught.
+	CatchInterrupt func(f func()) (release func())
 }
 
 // Run runs the program with its arguments and returns its exit code; exits lists
@@ -74,6 +77,10 @@ type app struct {
 	// not be drawn over a question.
 	screen sync.Mutex
 	bar    *bar // guarded by screen
+	// turns are those who wait for the screen while a shell reads a line.
+	turns  turns
+	shell  *shell // nil unless this is one
+	typing *lines // where a shell's user types; nil means to open the terminal for each use
 }
 
 func newApp(streams IO) *app {
@@ -116,7 +123,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(misplaced)
 	root.SetVersionTemplate("parley {{.Version}}\n")
 	root.AddGroup(&cobra.Group{ID: "server", Title: "Talk to a server:"}, &cobra.Group{ID: "self", Title: "Be one:"})
-	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.login(), a.logout(), a.servers()} {
+	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.newShell(), a.login(), a.logout(), a.servers()} {
 		cmd.GroupID = "server"
 		root.AddCommand(cmd)
 	}

@@ -44,7 +44,7 @@ func (a *app) runComplete(ctx context.Context, t target.Target, params mcp.Compl
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer a.leave(c)
 	raw, result, err := do[mcp.CompleteResult](ctx, c, mcp.MethodComplete, params)
 	if err != nil {
 		return err

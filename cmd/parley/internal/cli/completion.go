@@ -47,7 +47,7 @@ func (a *app) completes(cmd *cobra.Command, f completer, first ...string) {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		directive := cobra.ShellCompDirectiveNoFileComp
-		if slices.ContainsFunc(values, func(v string) bool { return strings.HasSuffix(v, "=") || strings.Contains(v, "=\t") }) {
+		if slices.ContainsFunc(values, func(v string) bool { value, _, _ := strings.Cut(v, "\t"); return goesOn(value) }) {
 			directive |= cobra.ShellCompDirectiveNoSpace // the value follows
 		}
 		return values, directive
@@ -192,8 +192,8 @@ func completeGet(ctx context.Context, c *client.Client, args []string, prefix st
 	return values, nil
 }
 
-// completeRead completes the URIs of resources.
-func completeRead(ctx context.Context, c *client.Client, args []string, _ string) ([]string, error) {
+// completeRead completes the URIs of resources, and those that templates make.
+func completeRead(ctx context.Context, c *client.Client, args []string, prefix string) ([]string, error) {
 	var values []string
 	if len(args) > 0 {
 		return nil, nil
@@ -204,7 +204,8 @@ func completeRead(ctx context.Context, c *client.Client, args []string, _ string
 		}
 		values = append(values, candidate(r.URI, cmp.Or(r.Title, r.Name))...)
 	}
-	return values, nil
+	more, err := completeTemplates(ctx, c, prefix)
+	return append(values, more...), err
 }
 
 // completeComplete completes what can be completed.

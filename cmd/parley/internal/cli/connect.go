@@ -15,8 +15,11 @@ import (
 	"github.com/parley-mcp/parley/transport/stdio"
 )
 
-// connect connects to a target as the flags say. The caller closes the client.
+// connect connects to a target as the flags say. The caller leaves it.
 func (a *app) connect(ctx context.Context, t target.Target) (*client.Client, error) {
+	if a.shell != nil {
+		return a.shell.client, nil
+	}
 	opts, err := a.clientOptions(t)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (e *errAgain) Error() string { return e.why }
 //
 // Spec: 2026-07-28 client/elicitation#form-mode-elicitation-requests.
 func (s *answers) askForm(ctx context.Context, p *mcp.ElicitParams, fields []property) (*mcp.ElicitResult, error) {
-	s.app.screen.Lock()
+	s.app.takeScreen()
 	defer s.app.screen.Unlock()
 	s.app.clearBar()
 	e := s.app.err
@@ -81,7 +81,7 @@ func (s *answers) askField(ctx context.Context, f property, preset string) (json
 // preset is what an empty line stands for: the answer that was given as a
 // flag, or the form's default.
 func (s *answers) preset(f property) string {
-	if text, ok := s.given[f.Name]; ok {
+	if text, ok := s.answersGiven()[f.Name]; ok {
 		return text
 	}
 	return f.shown(f.Default)

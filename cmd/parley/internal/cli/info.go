@@ -27,7 +27,7 @@ func (a *app) info() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer c.Close()
+		defer a.leave(c)
 		if a.flags.json() {
 			return a.infoJSON(c)
 		}

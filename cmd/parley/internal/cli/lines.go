@@ -28,6 +28,9 @@ type line struct {
 }
 
 func (a *app) newLines() *lines {
+	if a.typing != nil {
+		return a.typing
+	}
 	if f, ok := a.io.In.(*os.File); ok {
 		l := terminalLines(f, a.err)
 		l.think = a.think

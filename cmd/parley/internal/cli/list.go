@@ -62,7 +62,7 @@ func (a *app) list() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer c.Close()
+		defer a.leave(c)
 		return a.runList(ctx, c, wanted, b)
 	})
 	return cmd

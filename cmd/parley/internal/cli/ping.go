@@ -24,7 +24,7 @@ func (a *app) ping() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer c.Close()
+		defer a.leave(c)
 		start := time.Now()
 		if err := c.Ping(ctx); err != nil {
 			return err

@@ -40,7 +40,7 @@ func (a *app) runPrompt(ctx context.Context, t target.Target, params mcp.GetProm
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer a.leave(c)
 	progress, done := a.progress(params.Name)
 	raw, result, err := do[mcp.GetPromptResult](ctx, c, mcp.MethodGetPrompt, params, progress)
 	done()

@@ -30,7 +30,7 @@ func (a *app) read() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		defer c.Close()
+		defer a.leave(c)
 		progress, done := a.progress(args[0])
 		raw, result, err := do[mcp.ReadResourceResult](ctx, c, mcp.MethodReadResource, mcp.ReadResourceParams{URI: args[0]}, progress)
 		done()

@@ -37,7 +37,7 @@ func (s *answers) sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.
 		result, err := runSampler(ctx, s.app.flags.sampler, p, s.app.err)
 		return result, s.said(err)
 	}
-	s.app.screen.Lock()
+	s.app.takeScreen()
 	defer s.app.screen.Unlock()
 	s.app.clearBar()
 	p, err := s.maySample(ctx, p)

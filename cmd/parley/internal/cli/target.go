@@ -28,7 +28,11 @@ func (a *app) onServer(least, most int, f func(ctx context.Context, t target.Tar
 		if err != nil {
 			return err
 		}
-		if err := a.flags.fits(t); err != nil {
+		if a.shell != nil {
+			given, _ := a.flags.formAnswers() // checked above
+			a.shell.given.Store(&given)
+		}
+		if err := a.flags.fits(t); err != nil && a.shell == nil {
 			return err
 		}
 		if len(args) < least || most >= 0 && len(args) > most {
@@ -47,6 +51,9 @@ func (a *app) onServer(least, most int, f func(ctx context.Context, t target.Tar
 
 // splitTarget separates the target from the other arguments.
 func (a *app) splitTarget(cmd *cobra.Command, args []string) (target.Target, []string, error) {
+	if a.shell != nil {
+		return a.shell.target, args, a.shell.settled(cmd)
+	}
 	var t target.Target
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 && !a.completing { // cobra completes with a "--" of its own
 		args, t.Command = args[:dash], args[dash:]

@@ -15,7 +15,7 @@ import (
 //
 // Spec: 2026-07-28 client/elicitation#safe-url-handling.
 func (s *answers) visit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	s.app.screen.Lock()
+	s.app.takeScreen()
 	defer s.app.screen.Unlock()
 	s.app.clearBar()
 	e := s.app.err

@@ -55,7 +55,7 @@ func (a *app) runWatch(ctx context.Context, t target.Target, filter mcp.Subscrip
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer a.leave(c)
 	enough, events := make(chan struct{}), 0
 	sub, err := c.Listen(ctx, filter, func(_ context.Context, e client.Event) {
 		if count > 0 && events == count {
@@ -116,9 +116,11 @@ func wanted(f mcp.SubscriptionFilter) []string {
 	return append(names, f.ResourceSubscriptions...)
 }
 
-func (a *app) showEvent(e client.Event) {
+func (a *app) showEvent(e client.Event) { a.showEventAs(e, a.flags.json()) }
+
+func (a *app) showEventAs(e client.Event, json bool) {
 	now, what := time.Now(), eventName(e)
-	if !a.flags.json() {
+	if !json {
 		line := what
 		if e.Change.URI != "" {
 			line += " " + label(e.Change.URI, 2000)
