@@ -61,7 +61,7 @@ func (g *Guard) checkOrigin(r *http.Request, host string) error {
 		return nil
 	}
 	origin := strings.ToLower(values[0])
-	if len(values) == 1 && (slices.Contains(g.origins, "*") || slices.Contains(g.origins, origin)) {
+	if len(values) == 1 && g.lists(origin) {
 		return nil
 	}
 	u, err := url.Parse(origin)
@@ -69,12 +69,28 @@ func (g *Guard) checkOrigin(r *http.Request, host string) error {
 		return fmt.Errorf("origin %q is not allowed", values[0])
 	}
 	switch own := strings.EqualFold(u.Host, r.Host); {
-	case own && g.known(r, host), httpcall.IsLoopback(host) && httpcall.IsLoopback(u.Hostname()) && onLoopback(r):
+	case own && g.known(r, host), sameLoopback(u.Host, r):
 		return nil
 	case own:
 		return fmt.Errorf("origin %q is not allowed; allow host %q by name if it is this server's", values[0], host)
 	}
 	return fmt.Errorf("origin %q is not allowed", values[0])
+}
+
+// sameLoopback reports whether an origin and the host of a request are two names of
+// this machine, with the same port. Another port is another server, whose pages are as
+// foreign as any.
+func sameLoopback(origin string, r *http.Request) bool {
+	return onLoopback(r) && httpcall.IsLoopback(hostname(r.Host)) && httpcall.IsLoopback(hostname(origin)) && port(origin) == port(r.Host)
+}
+
+// port returns the port in a host, or "".
+func port(host string) string {
+	_, port, err := net.SplitHostPort(host)
+	if err != nil {
+		return ""
+	}
+	return port
 }
 
 // known reports whether host is certain to be the server's own, rather than a

@@ -138,6 +138,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w = httpserve.Show(w, r, h.connOf(r))
 	}
 	defer httpserve.LimitRest(w, r, h.opts.ReadTimeout)
+	if h.guard.CORS(w, r) {
+		return
+	}
 	if err := h.guard.Check(r); err != nil {
 		h.opts.Logger.WarnContext(r.Context(), "request refused", "reason", err, "remote", r.RemoteAddr)
 		http.Error(w, err.Error(), http.StatusForbidden)

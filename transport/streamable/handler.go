@@ -122,6 +122,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.busy.Done()
+	if h.guard.CORS(w, r) {
+		return
+	}
 	sender, client := h.admit(w, r)
 	if client == nil {
 		return

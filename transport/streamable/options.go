@@ -20,7 +20,9 @@ type Options struct {
 	// Spec: 2026-07-28 basic/transports/streamable-http#security--endpoint.
 	Hosts []string
 	// Origins are the values of the Origin header to accept in addition to the
-	// server's own, such as "https://app.example.com". "*" accepts any. An origin
+	// server's own, such as "https://app.example.com". "*" accepts any. Their pages may
+	// also read the responses: preflights are answered, and the headers of CORS set;
+	// see CORS for what stands around the Handler. An origin
 	// is the server's own if its host is that of the request, and this host is
 	// listed in Hosts, a loopback name, an IP address, or reached over TLS: anybody
 	// could make another name resolve to this server.

@@ -40,7 +40,7 @@ func (f *httpFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&f.cert, "tls-cert", "", "serve HTTPS with the certificate in `FILE`")
 	set.StringVar(&f.key, "tls-key", "", "the certificate's key, in `FILE`")
 	set.StringArrayVar(&f.hosts, "allow-host", nil, "accept only requests to this `HOST` (repeatable)")
-	set.StringArrayVar(&f.origins, "allow-origin", nil, "accept requests from pages of this `ORIGIN` (repeatable)")
+	set.StringArrayVar(&f.origins, "allow-origin", nil, "let pages of this `ORIGIN` use the server (repeatable)")
 	set.StringArrayVar(&f.proxies, "trusted-proxy", nil, "believe the X-Forwarded-For and Forwarded of the proxies in `CIDR`, for limits by address (repeatable)")
 	set.StringVar(&f.auth.public, "public-url", "", "the `ORIGIN` at which clients reach the server, if that is not its own address")
 }
@@ -74,13 +74,18 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logge
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	pages, err := streamable.CORS(f.origins, routes(bearer(f.bearer, streams), bearer(f.bearer, old), gates))
+	if err != nil {
+		return errors.Join(usagef("%v", err), listener.Close())
+	}
 	web := &http.Server{
-		Handler:           accessLog(logger, routes(bearer(f.bearer, streams), bearer(f.bearer, old), gates)),
+		Handler:           accessLog(logger, pages),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
+	new(newcomers).watch(web)
 	a.announce(logger, listener.Addr(), f)
 	ended := make(chan error, 1)
 	go func() { ended <- listen(web, listener, f) }() // ends with Shutdown, below
