@@ -88,7 +88,7 @@ func (h *Handler) begin(r *http.Request, owner string, seen *tap.Conn) *connecti
 	if h.closed || len(h.streams) >= h.opts.MaxStreams {
 		return nil
 	}
-	c.ctx, c.end = context.WithCancelCause(context.Background()) //nolint:contextcheck // each message brings its own values
+	c.ctx, c.end = context.WithCancelCause(context.Background()) // each message brings its own values
 	context.AfterFunc(r.Context(), func() { c.end(era.ErrCancelled) })
 	h.busy.Add(1)
 	return c

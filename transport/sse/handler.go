@@ -158,7 +158,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodGet:
 		h.open(w, r, sender)
 	case http.MethodPost:
-		h.post(w, r, sender) //nolint:contextcheck // a message belongs to its stream, not to the POST that brings it
+		h.post(w, r, sender)
 	default:
 		w.Header().Set("Allow", "GET, POST")
 		http.Error(w, "the endpoint takes GET and POST", http.StatusMethodNotAllowed)

@@ -96,7 +96,7 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, from *era.Sender)
 // refused. Each request runs on a goroutine of its own, which ends with the stream
 // at the latest.
 func (c *connection) take(ctx context.Context, body []byte, hold *httpserve.Hold, sender era.Sender) error {
-	d := &era.Delivery{Out: c, Sender: sender, Start: func(r *era.Request) bool {
+	d := &era.Delivery{Out: c, Sender: sender, Start: func(r *era.Request) bool { //nolint:contextcheck // a request has its own context, made when it was admitted
 		hold.Keep()
 		c.requests.Go(func() { // ends with the request, which drain cancels and waits for
 			defer hold.Release()

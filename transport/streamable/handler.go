@@ -131,7 +131,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer h.limits.Leave(client)
 	if r.Method == http.MethodPost {
-		h.post(w, r, sender) //nolint:contextcheck // what a session serves outlives the HTTP request
+		h.post(w, r, sender)
 		return
 	}
 	h.visit(w, r, sender)
@@ -196,7 +196,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 	}
 	version := era.VersionOf(m)
 	if version != nil || ofNoSession(r) || !h.hasSessions(r.Context()) {
-		h.serveStateless(w, r, m, version, sender)
+		h.serveStateless(w, r, m, version, sender) //nolint:contextcheck // its context also ends with the handler
 		return
 	}
 	h.sessions.post(w, r, m, hold, sender)
@@ -271,5 +271,5 @@ func (h *Handler) refuseMessage(w http.ResponseWriter, status int, id jsonrpc.ID
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(frame) // it does not matter if the client is gone
+	_, _ = w.Write(frame) //nolint:gosec // JSON, which no browser takes for a page; it does not matter if the client is gone
 }

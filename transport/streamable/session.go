@@ -268,12 +268,12 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Messa
 	if httpserve.Cuttable(w, r) {
 		defer s.settle(st)
 		st.hold(resp)
-		req.Serve(sender)
+		req.Serve(sender) //nolint:contextcheck // a request has its own context, made when it was admitted
 		return
 	}
 	left := st.attach(resp)
 	hold.Keep()
-	go func() { // ends with the request, which close cancels and waits for
+	go func() { //nolint:contextcheck // as above; it ends with the request, which close cancels and waits for
 		defer hold.Release()
 		defer s.settle(st)
 		req.Serve(sender)

@@ -71,10 +71,10 @@ func (ss *sessions) post(w http.ResponseWriter, r *http.Request, m *jsonrpc.Mess
 		return
 	}
 	if m.Kind == jsonrpc.Request {
-		s.serve(w, r, m, hold, sender) //nolint:contextcheck // what a session serves outlives the HTTP request
+		s.serve(w, r, m, hold, sender)
 		return
 	}
-	s.conversation.Receive(httpserve.Within(s.ctx, r.Context()), m, nil, &era.Delivery{Sender: sender}) //nolint:contextcheck // as above
+	s.conversation.Receive(httpserve.Within(s.ctx, r.Context()), m, nil, &era.Delivery{Sender: sender})
 	w.WriteHeader(http.StatusAccepted)
 }
 
@@ -254,7 +254,7 @@ func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, h
 		return
 	}
 	sender.SessionID = s.id
-	s.serveBatch(w, r, b, hold, sender) //nolint:contextcheck // as above
+	s.serveBatch(w, r, b, hold, sender)
 }
 
 func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batch, hold *httpserve.Hold, sender era.Sender) {
@@ -287,7 +287,7 @@ func (s *session) runBatch(ctx context.Context, b *era.Batch, st *stream, sender
 	defer s.settle(st)
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	b.Serve(ctx, &era.Delivery{Out: requestOut{st}, Sender: sender, Start: func(r *era.Request) bool {
+	b.Serve(ctx, &era.Delivery{Out: requestOut{st}, Sender: sender, Start: func(r *era.Request) bool { //nolint:contextcheck // a request has its own context, made when it was admitted
 		wg.Go(func() { r.Serve(sender) })
 		return true
 	}})
