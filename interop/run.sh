@@ -59,6 +59,7 @@ install_chromium() {
 install() {
   case $1 in
   typescript | servers) install_npm "$1" ;;
+  bridge) install_npm typescript ;;
   python) install_python ;;
   go) mkdir -p ../.tmp && (cd go && GOWORK=off go build -o ../../.tmp/interop-go .) ;;
   nginx) install_nginx ;;
@@ -72,7 +73,7 @@ install() {
 
 passed=0
 failed=0
-for suite in typescript servers python go nginx auth; do
+for suite in typescript bridge servers python go nginx auth; do
   # Not in a condition, because that would disable errexit inside.
   install "$suite"
   printf '\n== %s\n\n' "$suite"

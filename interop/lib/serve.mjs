@@ -5,11 +5,24 @@ import { spawn } from "node:child_process";
 import { within } from "./report.mjs";
 
 /**
+ * bridgeHTTP is serveHTTP for `parley bridge --http` in front of the reference server on
+ * standard input and output; the two speak a revision.
+ */
+export function bridgeHTTP(parley, revision) {
+  const command = ["bridge", "--http", "127.0.0.1:0", "--revision", revision, "--", parley, "serve", "--stdio"];
+  return serving(parley, command, "parley bridge --http");
+}
+
+/**
  * serveHTTP starts one server on a port of its own choice. `origin` is its origin;
  * `end` tells it to stop and returns how it ended.
  */
-export async function serveHTTP(parley, flags = []) {
-  const child = spawn(parley, ["serve", "--http", "127.0.0.1:0", ...flags], { stdio: ["ignore", "ignore", "pipe"] });
+export function serveHTTP(parley, flags = []) {
+  return serving(parley, ["serve", "--http", "127.0.0.1:0", ...flags], "parley serve --http");
+}
+
+async function serving(parley, args, name) {
+  const child = spawn(parley, args, { stdio: ["ignore", "ignore", "pipe"] });
   let log = "";
   const exited = new Promise((done) => child.once("close", (code, signal) => done({ code, signal })));
   // A suite that dies must not leave its server behind.
@@ -21,9 +34,9 @@ export async function serveHTTP(parley, flags = []) {
       if (url) done(new URL(url).origin);
     });
     child.once("error", fail);
-    exited.then(({ code, signal }) => fail(new Error(`parley serve --http ended with ${code ?? signal}: ${log}`)));
+    exited.then(({ code, signal }) => fail(new Error(`${name} ended with ${code ?? signal}: ${log}`)));
   });
-  const origin = await within(10_000, listening, "start of parley serve --http");
+  const origin = await within(10_000, listening, `start of ${name}`);
   return {
     origin,
     pid: child.pid,
@@ -31,7 +44,7 @@ export async function serveHTTP(parley, flags = []) {
     end: async () => {
       child.kill("SIGTERM");
       try {
-        return await within(15_000, exited, "end of parley serve --http after SIGTERM");
+        return await within(15_000, exited, `end of ${name} after SIGTERM`);
       } catch (error) {
         child.kill("SIGKILL");
         throw error;

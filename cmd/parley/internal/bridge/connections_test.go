@@ -14,6 +14,7 @@ import (
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
@@ -331,4 +332,23 @@ func TestServerGone(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A client that cannot be asked gets an error of its own revision, and nothing is
+// logged as a mistake.
+func TestClientThatCannotBeAsked(t *testing.T) {
+	overPairs(t, func(t *testing.T, front, back mcptest.Mode) {
+		b := bridged(t, serving(work(new(record))), back, bridge.Options{})
+		c := mcptest.Connect(t, b, front, nil)
+		_, err := c.CallTool(t.Context(), "work", nil)
+		rpc, ok := errors.AsType[*jsonrpc.Error](err)
+		if !ok {
+			t.Fatalf("the error is %v", err)
+		}
+		if missing := rpc.Code == mcp.CodeMissingCapability; missing && !stateless(front) {
+			t.Errorf("the code is not one of a session: %v", rpc)
+		} else if stateless(front) && stateless(back) && (!missing || !strings.Contains(string(rpc.Data), `"elicitation"`)) {
+			t.Errorf("the error does not say what is missing: %v %s", rpc, rpc.Data)
+		}
+	})
 }

@@ -3,8 +3,10 @@ package bridge
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -12,7 +14,7 @@ import (
 // failure turns an error of the other side into what the client is told. Errors of
 // the protocol pass as they are; those of the connection say that it is the bridge
 // which failed.
-func (b *Bridge) failure(err error) error {
+func (b *Bridge) failure(ctx context.Context, err error) error {
 	var (
 		ask        *mcp.InputRequired
 		rpc        *jsonrpc.Error
@@ -20,6 +22,10 @@ func (b *Bridge) failure(err error) error {
 		undeclared *client.NotDeclaredError
 	)
 	switch {
+	case ctx.Err() != nil: // the client does not want the answer any more
+		return err
+	case errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability:
+		return missingCapability(rpc)
 	case errors.As(err, &ask), errors.As(err, &rpc), errors.As(err, &missing):
 		return err
 	case errors.As(err, &undeclared):
@@ -29,4 +35,19 @@ func (b *Bridge) failure(err error) error {
 	}
 	b.opts.Logger.Error("not passed on", "error", err)
 	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "the server behind the bridge: %v", err)
+}
+
+// missingCapability turns the error of a server without sessions into one that has a
+// form in every revision.
+//
+// Spec: 2026-07-28 basic#meta.
+func missingCapability(rpc *jsonrpc.Error) error {
+	var data struct {
+		Required mcp.ClientCapabilities `json:"requiredCapabilities"`
+	}
+	if err := wire.Unmarshal(rpc.Data, &data); err != nil {
+		return rpc
+	}
+	feature := strings.TrimPrefix(rpc.Message, "the client has not declared the capability ")
+	return &mcp.MissingCapabilityError{Required: data.Required, Feature: feature}
 }
