@@ -72,7 +72,7 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 		o.Park = 15 * time.Minute
 	}
 	b := &Bridge{opts: o, lost: make(chan error, 1)}
-	b.ctx, b.end = context.WithCancelCause(context.Background()) //nolint:contextcheck // it outlives the call
+	b.ctx, b.end = context.WithCancelCause(context.Background())
 	b.pool = pool{b: b, links: map[string]*link{}}
 	spare := newLink(b, "")
 	if err := spare.connect(ctx, &mcp.ClientCapabilities{}); err != nil {

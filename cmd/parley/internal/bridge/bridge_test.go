@@ -42,8 +42,9 @@ func overPairs(t *testing.T, body func(t *testing.T, front, back mcptest.Mode)) 
 }
 
 // bridged returns a bridge to a server that is reached in a mode.
-func bridged(t *testing.T, h mcp.Handler, back mcptest.Mode, o bridge.Options) *bridge.Bridge {
+func bridged(t *testing.T, h mcp.Handler, back mcptest.Mode) *bridge.Bridge {
 	t.Helper()
+	var o bridge.Options
 	tr := &mcptest.Transport{Handler: h, Over: back.Transport, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
 	t.Cleanup(tr.Wait)
 	o.Connect = func(ctx context.Context, c *client.Options) (*client.Client, error) {
@@ -173,7 +174,7 @@ func work(said *record) mcp.ServeFunc {
 func TestPassesOn(t *testing.T) {
 	overPairs(t, func(t *testing.T, front, back mcptest.Mode) {
 		atServer, atUser := new(record), new(record)
-		b := bridged(t, serving(work(atServer)), back, bridge.Options{})
+		b := bridged(t, serving(work(atServer)), back)
 		c := mcptest.Connect(t, b, front, &client.Options{
 			Capabilities: everything(),
 			Answer: func(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -218,7 +219,7 @@ func TestCancels(t *testing.T) {
 			<-ctx.Done()
 			news <- context.Cause(ctx).Error()
 			return nil, context.Cause(ctx)
-		}), back, bridge.Options{})
+		}), back)
 		c := mcptest.Connect(t, b, front, nil)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		ended := make(chan error, 1)
@@ -243,7 +244,7 @@ func TestCancels(t *testing.T) {
 // All kinds of features pass, with lists, templates, completion and errors.
 func TestFeatures(t *testing.T) {
 	overPairs(t, func(t *testing.T, front, back mcptest.Mode) {
-		c := mcptest.Connect(t, bridged(t, featured(), back, bridge.Options{}), front, nil)
+		c := mcptest.Connect(t, bridged(t, featured(), back), front, nil)
 		ctx := t.Context()
 		if c.ServerInfo().Name != "behind" || c.ServerCapabilities().Completions == nil {
 			t.Errorf("the server is %+v with %+v", c.ServerInfo(), c.ServerCapabilities())
@@ -319,7 +320,7 @@ func featured() *server.Server {
 func TestSubscriptions(t *testing.T) {
 	overPairs(t, func(t *testing.T, front, back mcptest.Mode) {
 		s := featured()
-		c := mcptest.Connect(t, bridged(t, s, back, bridge.Options{}), front, nil)
+		c := mcptest.Connect(t, bridged(t, s, back), front, nil)
 		events := make(chan client.Event, 100)
 		sub, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ToolsListChanged: true, ResourceSubscriptions: []string{"note://1"}},
 			func(_ context.Context, e client.Event) { events <- e })

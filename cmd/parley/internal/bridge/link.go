@@ -86,7 +86,7 @@ func (l *link) begin(ctx context.Context, x *mcp.Exchange) *passing {
 		defer l.remove(p)
 		defer cancel(nil)
 		defer close(p.done)
-		stop := context.AfterFunc(l.b.ctx, func() { cancel(errClosed) })
+		stop := context.AfterFunc(l.b.ctx, func() { cancel(errClosed) }) //nolint:contextcheck // the bridge ends its calls
 		defer stop()
 		for _, q := range orphans {
 			q.settled(run, p)

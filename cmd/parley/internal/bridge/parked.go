@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -78,7 +77,7 @@ func (k *parked) take(name string) *passing {
 // none. The state was sealed, so it comes from the client that got it.
 func (k *parked) resume(x *mcp.Exchange) (*passing, error) {
 	var t ticket
-	if len(x.State) == 0 || x.State[0] != '{' || wire.Unmarshal(json.RawMessage(x.State), &t) != nil {
+	if len(x.State) == 0 || x.State[0] != '{' || wire.Unmarshal(x.State, &t) != nil {
 		return nil, nil //nolint:nilnil // it continues none
 	}
 	p := k.take(t.Parked)

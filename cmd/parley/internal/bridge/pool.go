@@ -48,7 +48,7 @@ func (p *pool) get(ctx context.Context, peer *mcp.Peer) (*link, error) {
 	}
 	if opens {
 		caps := peer.Capabilities
-		p.b.work.Go(func() { p.open(l, &caps) }) //nolint:contextcheck // it outlives the request; ends when connected
+		p.b.work.Go(func() { p.open(l, &caps) }) // it outlives the request; ends when connected
 	}
 	select {
 	case <-l.ready:

@@ -169,7 +169,7 @@ func (a *app) bridgeStdio(ctx context.Context, b *bridge.Bridge, logger *slog.Lo
 		return err
 	case err := <-b.Lost():
 		end(err)
-		<-served
+		<-served //nolint:errcheck // what ended it says more
 		return err
 	}
 }

@@ -140,7 +140,7 @@ func (s *shell) talk(ctx context.Context, e *editor, f shellFlags) error {
 	}
 	e.history = past
 	e.complete = func(line string, pos int, key rune) (string, int, bool) { return s.key(ctx, past, line, pos, key) }
-	s.greet()
+	s.greet() //nolint:contextcheck // the subscription ends with the shell
 	over := make(chan struct{})
 	defer close(over)
 	go s.mourn(over) // ends with the shell

@@ -108,10 +108,10 @@ func (s *shell) candidates(ctx context.Context, words []word) []string {
 	}
 	before, last := texts[:len(texts)-1], texts[len(texts)-1]
 	if len(before) == 0 {
-		return append(s.commandNames(), s.ask(ctx, completeCall, nil, last)...)
+		return append(s.commandNames(), s.ask(ctx, completeCall, nil, last)...) //nolint:contextcheck // no command is run
 	}
 	if strings.HasPrefix(last, "-") {
-		return s.flagNames(before[0])
+		return s.flagNames(before[0]) //nolint:contextcheck // no command is run
 	}
 	args := slices.DeleteFunc(slices.Clone(before[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
 	switch before[0] {
@@ -135,7 +135,7 @@ func (s *shell) candidates(ctx context.Context, words []word) []string {
 	case "log":
 		return strings.Split(levelNames(), ", ")
 	case "help":
-		return s.commandNames()
+		return s.commandNames() //nolint:contextcheck // no command is run
 	}
 	return s.ask(ctx, completeCall, before, last)
 }

@@ -68,7 +68,7 @@ func (s *shell) run(ctx context.Context, words []string) error {
 			return s.app.failed(b.run(s, ctx, words[1:]), s.target)
 		}
 	}
-	root := s.commands()
+	root := s.commands()  //nolint:contextcheck // commands get their context when they run
 	s.app.flags = s.flags // the commands have set theirs to the defaults
 	if cmd, _, err := root.Find(words); err != nil || cmd == root {
 		if !hasTool(ctx, s.client, words[0]) {
@@ -184,7 +184,7 @@ func (s *shell) exit(context.Context, []string) error {
 }
 
 func (s *shell) help(ctx context.Context, args []string) error {
-	root := s.commands()
+	root := s.commands() //nolint:contextcheck // commands get their context when they run
 	s.app.flags = s.flags
 	if len(args) > 0 {
 		if cmd, _, err := root.Find(args); err == nil && cmd != root {

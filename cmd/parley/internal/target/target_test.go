@@ -33,14 +33,14 @@ func environment(vars map[string]string) target.Environment {
 	}
 }
 
-// resolve reads a file and resolves one of its entries.
-func resolve(t *testing.T, path, name string, env target.Environment) (target.Target, error) {
+// resolve reads a file and resolves its entry "s".
+func resolve(t *testing.T, path string, env target.Environment) (target.Target, error) {
 	t.Helper()
 	f, err := target.Read(path, env.Folder)
 	if err != nil {
 		return target.Target{}, err
 	}
-	e, err := target.Named(name, []target.Found{{File: f}})
+	e, err := target.Named("s", []target.Found{{File: f}})
 	if err != nil {
 		return target.Target{}, err
 	}
@@ -77,7 +77,7 @@ func TestFormats(t *testing.T) {
 		{"references that are not", "mcp.json", `{"mcpServers":{"s":{"command":"sh","args":["-c","echo $HOME $$ {}"]}}}`, "sh -c echo $HOME $$ {}"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := resolve(t, write(t, test.file, test.text), "s", environment(vars))
+			got, err := resolve(t, write(t, test.file, test.text), environment(vars))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,11 +102,11 @@ func TestFolders(t *testing.T) {
 	env := environment(nil)
 	path := write(t, ".vscode/mcp.json", `{"servers":{"s":{"command":"${workspaceFolder}/run","cwd":"sub"}}}`)
 	project := filepath.Dir(filepath.Dir(path))
-	got, err := resolve(t, path, "s", env)
+	got, err := resolve(t, path, env)
 	if err != nil || got.Dir != filepath.Join(project, "sub") || got.Command[0] != project+"/run" {
 		t.Errorf("the folder is %q, the command %q, error %v", got.Dir, got.Command, err)
 	}
-	got, err = resolve(t, write(t, "mcp.json", `{"mcpServers":{"s":{"command":"run","cwd":"~/sub"}}}`), "s", env)
+	got, err = resolve(t, write(t, "mcp.json", `{"mcpServers":{"s":{"command":"run","cwd":"~/sub"}}}`), env)
 	if err != nil || got.Dir != filepath.Join("/home/ann", "sub") {
 		t.Errorf("the folder is %q, error %v", got.Dir, err)
 	}
@@ -118,7 +118,7 @@ func TestEnvFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte("# ours\nA=1\nB='x y'\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := resolve(t, path, "s", environment(nil))
+	got, err := resolve(t, path, environment(nil))
 	if err != nil || got.Env[len(got.Env)-1] != "A=2" || !strings.Contains(strings.Join(got.Env, "|"), "B=x y") {
 		t.Errorf("the variables are %q, error %v", got.Env, err)
 	}
@@ -151,7 +151,7 @@ func TestMistakes(t *testing.T) {
 		{"mcp.json", `{"mcpServers":{"t":{"command":"x"},"u":{"command":"x"}}}`, `no configuration file names a server "s"; there are t, u`},
 	} {
 		path := write(t, test.file, test.text)
-		_, err := resolve(t, path, "s", environment(map[string]string{"LINES": "a\r\nb"}))
+		_, err := resolve(t, path, environment(map[string]string{"LINES": "a\r\nb"}))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: the error is %v, want %s", test.text, err, test.want)
 		}
@@ -168,7 +168,7 @@ func TestMistakes(t *testing.T) {
 // A mistake in one entry does not hide the others.
 func TestOneMistake(t *testing.T) {
 	path := write(t, "mcp.json", `{"mcpServers":{"bad":{"command":1},"s":{"command":"x"}}}`)
-	if _, err := resolve(t, path, "s", environment(nil)); err != nil {
+	if _, err := resolve(t, path, environment(nil)); err != nil {
 		t.Error(err)
 	}
 }
@@ -186,7 +186,7 @@ func TestAsk(t *testing.T) {
 	}
 	path := write(t, "mcp.json", `{"inputs":[{"id":"key","type":"promptString","description":"The key","password":true}],
 		"servers":{"s":{"command":"x","args":["${input:key}","${input:key}"]}}}`)
-	got, err := resolve(t, path, "s", env)
+	got, err := resolve(t, path, env)
 	if err != nil || asked != 1 || strings.Join(got.Command, " ") != "x k k" {
 		t.Errorf("the command is %q after %d questions, error %v", got.Command, asked, err)
 	}
