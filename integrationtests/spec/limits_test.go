@@ -36,3 +36,28 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	many := strings.TrimSuffix(strings.Repeat(`"a:b",`, 10_001), ",")
 	rawly(t, srv, nil).refused("1", frame2026("1", "subscriptions/listen", `"notifications":{"resourceSubscriptions":[`+many+`]}`), -32602, "the limit is 10000")
 }
+
+// What a client declares about itself is bounded, because a session keeps it. The
+// client may try again with less.
+func TestDeclarationsAreBounded(t *testing.T) {
+	const modest, limit = `{"name":"c","version":"1"}`, "the limit is 65536 bytes"
+	boastful := `{"name":"c","version":"1","description":"` + strings.Repeat("a", 64<<10) + `"}`
+	capable := `{"extensions":{"com.example/x":{"a":"` + strings.Repeat("a", 64<<10) + `"}}}`
+	srv := server.New(mcp.Implementation{Name: "s", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Announce: server.Features{Tools: true}})
+
+	session := rawly(t, srv, nil)
+	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":%s,"clientInfo":%s}}`
+	session.refused("1", fmt.Sprintf(initialize, `{}`, boastful), -32602, "clientInfo: "+limit)
+	session.refused("1", fmt.Sprintf(initialize, capable, modest), -32602, "capabilities: "+limit)
+	if got, _ := session.exchange("1", fmt.Sprintf(initialize, `{}`, modest)); got.Error != nil {
+		t.Errorf("with less: %s", got.raw)
+	}
+
+	stateless := rawly(t, srv, nil)
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"` + mcp.MetaProtocolVersion + `":"2026-07-28","` + mcp.MetaClientCapabilities + `":%s,"` + mcp.MetaClientInfo + `":%s}}}`
+	stateless.refused("1", fmt.Sprintf(list, `{}`, boastful), -32602, limit)
+	stateless.refused("1", fmt.Sprintf(list, capable, modest), -32602, limit)
+	if got, _ := stateless.exchange("1", fmt.Sprintf(list, `{}`, modest)); got.Error != nil {
+		t.Errorf("with less: %s", got.raw)
+	}
+}

@@ -82,6 +82,10 @@ func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, back *returnPath,
 
 // wanted reads what the client subscribes to, as far as the server supports it.
 func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFilter, error) {
+	// They are counted before they are decoded, which takes many times their text.
+	if n := entries(wire.Find(wire.Find(x.Params, "notifications"), "resourceSubscriptions")); n > maxSubscriptions {
+		return nil, mcp.InvalidParams("resourceSubscriptions has %d entries, the limit is %d", n, maxSubscriptions)
+	}
 	var p struct {
 		Notifications *mcp.SubscriptionFilter `json:"notifications"`
 	}
@@ -91,9 +95,6 @@ func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFil
 	if p.Notifications == nil {
 		return nil, mcp.InvalidParams(`params must have "notifications"`)
 	}
-	if n := len(p.Notifications.ResourceSubscriptions); n > maxSubscriptions {
-		return nil, mcp.InvalidParams("resourceSubscriptions has %d entries, the limit is %d", n, maxSubscriptions)
-	}
 	// Spec: 2026-07-28 server/resources#security-considerations (1).
 	for _, uri := range p.Notifications.ResourceSubscriptions {
 		if !uriForm.MatchString(uri) {
@@ -102,6 +103,19 @@ func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFil
 	}
 	filter := Honoured(*p.Notifications, caps)
 	return &filter, nil
+}
+
+// entries returns how many entries a list has, which is 0 for any other value.
+func entries(list []byte) int {
+	s := wire.Skim(list)
+	if s.Next() != '[' {
+		return 0
+	}
+	n := 0
+	for s.Enter(); !s.Leave(); s.Skip() {
+		n++
+	}
+	return n
 }
 
 // tell sends changes until ctx has ended; then it returns nil.

@@ -3,6 +3,7 @@ package era
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -14,6 +15,10 @@ import (
 const (
 	maxRecent     = 256
 	maxRecentText = 4 << 10 // bytes
+
+	// maxDeclared bounds the text of what a client declares about itself: a session
+	// keeps it for as long as it lasts, and decoded it can be twenty times as large.
+	maxDeclared = 64 << 10 // bytes
 )
 
 // recent caches the decoded form of texts that repeat: what a client declares about
@@ -48,6 +53,9 @@ func (r *recent[T]) decode(text []byte, clone func(T) T) (T, error) {
 // found in the cache need not.
 func (r *recent[T]) learn(text []byte, clone func(T) T) (T, error) {
 	var v T
+	if err := boundDeclared(text); err != nil {
+		return v, err
+	}
 	if err := wire.Unmarshal(text, &v); err != nil || len(text) > maxRecentText {
 		return v, err
 	}
@@ -58,6 +66,14 @@ func (r *recent[T]) learn(text []byte, clone func(T) T) (T, error) {
 	}
 	r.seen[string(text)] = clone(v)
 	return v, nil
+}
+
+// boundDeclared refuses what is not worth decoding.
+func boundDeclared(text []byte) error {
+	if len(text) > maxDeclared {
+		return fmt.Errorf("the limit is %d bytes, and this has %d: declare less, and name icons by URL", maxDeclared, len(text))
+	}
+	return nil
 }
 
 func cloneCapabilities(c mcp.ClientCapabilities) mcp.ClientCapabilities {

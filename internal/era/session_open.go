@@ -45,16 +45,22 @@ func (s *Session) initialize(m *jsonrpc.Message, sender Sender, desc *mcp.Descri
 //
 // Spec: 2025-11-25 basic/lifecycle#initialization.
 func readInitialize(m *jsonrpc.Message, p *mcp.InitializeParams) error {
+	capabilities, info := wire.Find(m.Params, "capabilities"), wire.Find(m.Params, "clientInfo")
+	if err := boundDeclared(capabilities); err != nil {
+		return mcp.InvalidParams("params: capabilities: %v", err)
+	}
+	if err := boundDeclared(info); err != nil {
+		return mcp.InvalidParams("params: clientInfo: %v", err)
+	}
 	if err := wire.Unmarshal(orEmpty(m.Params), p); err != nil {
 		return mcp.InvalidParams("params: %v", err)
 	}
 	if p.ProtocolVersion == "" {
 		return mcp.InvalidParams("params must have a protocolVersion")
 	}
-	if !isObject(wire.Find(m.Params, "capabilities")) {
+	if !isObject(capabilities) {
 		return mcp.InvalidParams("params must have capabilities, an object")
 	}
-	info := wire.Find(m.Params, "clientInfo")
 	if !isObject(info) {
 		return mcp.InvalidParams("params must have clientInfo, an object")
 	}
