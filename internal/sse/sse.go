@@ -31,6 +31,11 @@ type Event struct {
 	Retry time.Duration
 }
 
+// Message returns the event that carries a message of the protocol. Its type is
+// named, although it is the default: clients of the official Java SDK before 2.0.1
+// drop other events.
+func Message(id string, data []byte) Event { return Event{ID: id, Name: "message", Data: data} }
+
 // Append appends an event. Data of several lines becomes several data fields.
 // An ID or a name with a line break or a null would change the stream's
 // meaning: they are left out.

@@ -39,7 +39,7 @@ var _ era.Out = (*connection)(nil)
 
 // Message writes a notification or a request.
 func (c *connection) Message(_ context.Context, frame []byte) error {
-	return c.response.Event(sse.Event{Name: "message", Data: frame})
+	return c.response.Event(sse.Message("", frame))
 }
 
 // Answer writes a response.

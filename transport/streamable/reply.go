@@ -17,7 +17,7 @@ type reply struct{ *httpserve.Response }
 var _ era.Out = reply{}
 
 // Message implements era.Out: it makes the response an event stream.
-func (r reply) Message(_ context.Context, frame []byte) error { return r.Event(sse.Event{Data: frame}) }
+func (r reply) Message(_ context.Context, frame []byte) error { return r.Event(sse.Message("", frame)) }
 
 // Answer implements era.Out: it writes a JSON object, or the last event if messages
 // preceded it.
@@ -28,7 +28,7 @@ func (r reply) Answer(_ context.Context, frame []byte, failed *era.Failure) erro
 	if ok, err := r.Object(statusOf(failed), frame); ok {
 		return err
 	}
-	return r.Event(sse.Event{Data: frame})
+	return r.Event(sse.Message("", frame))
 }
 
 // statusOf returns the HTTP status for an answer.

@@ -256,7 +256,7 @@ func (st *stream) writeLocked(seq uint64, data []byte) bool {
 	if st.response == nil {
 		return false
 	}
-	if st.response.Event(sse.Event{ID: st.eventID(seq), Data: data}) != nil {
+	if st.response.Event(sse.Message(st.eventID(seq), data)) != nil {
 		st.leaveLocked()
 		return false
 	}
