@@ -42,7 +42,10 @@ func (e *DeclinedError) Unwrap() error { return e.cause }
 
 // Elicit asks the user to fill in a form and returns what they filled in. key
 // names the question within the exchange: the same question must have the same
-// key each time the handler runs.
+// key each time the handler runs. A client of the stateless era may send answers
+// along with its first request, before it is asked. Where the user must have seen
+// the question, make the key of something that Once has made up, such as the
+// number of an order.
 //
 // T is a struct with a field for each field of the form: strings, integers,
 // floats, bools, and with an enum tag a string for one choice or a []string

@@ -152,18 +152,6 @@ func stateOfAsk(t *testing.T, w *wire) string {
 }
 
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
-// Answers to questions that nobody asked are ignored: a request without a state
-// cannot skip the user.
-func TestSpec2026ReadyMadeAnswers(t *testing.T) {
-	w := rawly(t, asker(), nil)
-	a, _ := w.exchange(`1`, frameWith(`1`, mcp.MethodCallTool,
-		`"name":"ask","inputResponses":{`+accept("one", "A")+`,`+accept("two", "B")+`,`+accept("three", "C")+`}`, metaWith(formCaps, "")))
-	if r := asked(t, a); r.keys() != "one two" {
-		t.Errorf("asked %q, want one two", r.keys())
-	}
-}
-
-// Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
 // Malformed answers are invalid params, and a value that is not an answer at all
 // counts as missing. Where only the content does not fit the form, the tool fails.
 func TestSpec2026MalformedAnswers(t *testing.T) {

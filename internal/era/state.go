@@ -142,8 +142,7 @@ func readRetry(params []byte) (r retry, err error) {
 }
 
 // resume sets the state to continue from; a first round starts with an empty one.
-// Each question goes out with a state that names it, so answers to anything else
-// are ignored, and without a state all are: nobody was asked.
+// If a state says what was asked, answers to anything else are ignored.
 //
 // Spec: 2026-07-28 basic/patterns/mrtr#error-handling.
 func (s *Stateless) resume(st *state, m *jsonrpc.Message, owner string) error {
@@ -155,22 +154,22 @@ func (s *Stateless) resume(st *state, m *jsonrpc.Message, owner string) error {
 	if err != nil {
 		return err
 	}
-	if r.state == nil {
-		return nil
+	if r.state != nil {
+		request, err := digest(m)
+		if err != nil {
+			return mcp.InvalidParams("params: %v", err)
+		}
+		kept, err := s.seal.open(*r.state, owner, request, time.Now())
+		if err != nil {
+			return mcp.InvalidParams("%v", err)
+		}
+		*st = *kept
+		r.responses = only(r.responses, st.Asked)
 	}
-	request, err := digest(m)
-	if err != nil {
-		return mcp.InvalidParams("params: %v", err)
-	}
-	kept, err := s.seal.open(*r.state, owner, request, time.Now())
-	if err != nil {
-		return mcp.InvalidParams("%v", err)
-	}
-	*st = *kept
 	if st.Answers == nil {
 		st.Answers = make(map[string]json.RawMessage, len(r.responses))
 	}
-	maps.Copy(st.Answers, only(r.responses, st.Asked))
+	maps.Copy(st.Answers, r.responses)
 	return nil
 }
 

@@ -61,7 +61,9 @@ func (r *reference) checkout(ctx context.Context, call *server.Call, in checkout
 		OrderID: o.ID, Name: to.Name, Email: to.Email, Speed: to.Speed, Lines: o.Lines,
 		Shipping: shipping(to.Speed), TotalCents: totalOf(o.Lines) + shipping(to.Speed), Currency: currency,
 	}
-	answer, err := server.Elicit[confirmation](ctx, call, "confirm",
+	// Its key holds the order's number, which nobody knows before the order is made:
+	// an answer that comes with the first request answers nothing.
+	answer, err := server.Elicit[confirmation](ctx, call, "confirm "+o.ID,
 		fmt.Sprintf("Charge %s, of which %s for %s delivery to %s?", money(bill.TotalCents), money(bill.Shipping), to.Speed, to.Name))
 	if err != nil {
 		return nil, notCharged(err)
