@@ -224,11 +224,11 @@ func TestQuestionsAtOnce(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			var text string
+			var text strings.Builder
 			for _, a := range answers {
-				text += string(a)
+				text.WriteString(string(a))
 			}
-			return &mcp.CallToolResult{Content: mcp.Contents{mcp.Text(text)}}, nil
+			return &mcp.CallToolResult{Content: mcp.Contents{mcp.Text(text.String())}}, nil
 		}), back)
 		c := mcptest.Connect(t, b, front, &client.Options{
 			Capabilities: everything(),

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -89,9 +90,7 @@ func (t *Target) overHTTP(c Connection) (mcp.Transport, error) {
 	if header == nil {
 		header = http.Header{}
 	}
-	for name, values := range c.Header {
-		header[name] = values
-	}
+	maps.Copy(header, c.Header)
 	if c.Token != "" {
 		header.Set("Authorization", "Bearer "+c.Token)
 	}

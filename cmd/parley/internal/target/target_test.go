@@ -81,18 +81,19 @@ func TestFormats(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := got.URL + strings.Join(got.Command, " ")
+			var text strings.Builder
+			text.WriteString(got.URL + strings.Join(got.Command, " "))
 			if len(got.Env) > 0 {
-				text += " | " + strings.Join(got.Env, " ")
+				text.WriteString(" | " + strings.Join(got.Env, " "))
 			}
 			for name := range got.Header {
-				text += " | " + name + ": " + got.Header.Get(name)
+				text.WriteString(" | " + name + ": " + got.Header.Get(name))
 			}
 			if got.Revision.String() != "" && test.name == "our own" {
-				text += " | " + got.Revision.String()
+				text.WriteString(" | " + got.Revision.String())
 			}
-			if text != test.want {
-				t.Errorf("the target is %q, want %q", text, test.want)
+			if text.String() != test.want {
+				t.Errorf("the target is %q, want %q", text.String(), test.want)
 			}
 		})
 	}
