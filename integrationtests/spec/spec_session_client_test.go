@@ -409,8 +409,6 @@ func TestSessionClientRefusesWhatItHasNotDeclared(t *testing.T) {
 		{mcp.Revision20251125, true, "elicitation/create", `{"mode":"later","message":"m"}`, -32602},
 		{mcp.Revision20251125, true, "elicitation/create", `{"message":5}`, -32602},
 		{mcp.Revision20250618, true, "elicitation/create", visit, -32602},
-		{mcp.Revision20250326, true, "elicitation/create", form, -32601},
-		{mcp.Revision20241105, true, "elicitation/create", form, -32601},
 		{mcp.Revision20250618, true, "sampling/createMessage", tools, -32602},
 	}
 	// An empty list of tools needs the capability as well.
@@ -434,6 +432,29 @@ func TestSessionClientRefusesWhatItHasNotDeclared(t *testing.T) {
 			what := fmt.Sprint(tt.revision, " ", tt.method, " ", tt.params)
 			sessWant(t, what, f.tell(sessRequest("7", tt.method, tt.params)), fmt.Sprintf(`~{"jsonrpc":"2.0","id":7,"error":{"code":%d,`, tt.code))
 		})
+	}
+}
+
+// Spec: 2025-11-25 basic/lifecycle#capability-negotiation.
+//
+// A server that agrees on a revision without elicitation should not ask. A client
+// that has told it that it can be asked answers all the same; one that speaks only
+// such a revision has told nothing, and refuses.
+func TestSessionClientElicitationInOldRevisions(t *testing.T) {
+	form := `{"message":"m","requestedSchema":{"type":"object","properties":{}}}`
+	for _, revision := range []mcp.Revision{mcp.Revision20241105, mcp.Revision20250326} {
+		for want, speaks := range map[string][]mcp.Revision{
+			`~{"jsonrpc":"2.0","id":7,"result":{"action":"accept",`: nil,
+			`~{"jsonrpc":"2.0","id":7,"error":{"code":-32601,`:      {revision},
+		} {
+			o := answering()
+			o.Revisions = speaks
+			f := &sessFake{on: sessOpens(revision.String(), `{}`, nil)}
+			sessClient(t, f, o, func(t *testing.T, _ *client.Client) {
+				f.took()
+				sessWant(t, fmt.Sprint(revision, " of ", speaks), f.tell(sessRequest("7", "elicitation/create", form)), want)
+			})
+		}
 	}
 }
 

@@ -64,9 +64,9 @@ var errUnsupported = errors.New("not supported by this client")
 
 // ask answers one question of a server with a value that has a JSON form, in
 // the shape of the revision. A question of a kind that the revision lacks is
-// refused, whatever the client is capable of.
+// refused, unless the server was told that it can be asked.
 func ask(ctx context.Context, a Answerer, declared *mcp.ClientCapabilities, method string, params json.RawMessage, f *revision.Facts) (any, error) {
-	q, err := readAsked(method, params, f)
+	q, err := readAsked(method, params, declared, f)
 	if err != nil {
 		return nil, err
 	}
@@ -93,15 +93,17 @@ func ask(ctx context.Context, a Answerer, declared *mcp.ClientCapabilities, meth
 	return shapeAnswer(answer, f), nil
 }
 
-// readAsked decodes a question, and refuses what the revision lacks.
-func readAsked(method string, params json.RawMessage, f *revision.Facts) (mcp.InputRequest, error) {
+// readAsked decodes a question, and refuses what the revision lacks. A client
+// declares elicitation before it knows the revision, and over stdio, all servers of
+// the official Java SDK before 2.0.0 agree on 2024-11-05 and ask all the same.
+func readAsked(method string, params json.RawMessage, declared *mcp.ClientCapabilities, f *revision.Facts) (mcp.InputRequest, error) {
 	q, err := decodeQuestion(mcp.InputRequest{Method: method, Params: json.RawMessage(orEmpty(params))})
 	if err != nil {
 		return q, mcp.InvalidParams("params: %v", err)
 	}
 	switch p := q.Params.(type) {
 	case *mcp.ElicitParams:
-		if !f.Elicitation {
+		if !f.Elicitation && declared.Elicitation == nil {
 			return q, fmt.Errorf("%q: %w", method, errUnsupported)
 		}
 		if p.Mode == mcp.ElicitURL && !f.ElicitURL {

@@ -26,6 +26,9 @@ type SessionClient struct {
 
 	facts atomic.Pointer[revision.Facts] // nil until Initialize
 	tasks bool                           // the server calls tools as tasks; set by Initialize
+	// told is what the client declared in initialize, in the form of the revision
+	// that it proposed; set before facts.
+	told mcp.ClientCapabilities
 }
 
 // RunsTasks reports whether the server has declared that tools can be called as
@@ -75,9 +78,10 @@ func (c *SessionClient) older(ctx context.Context, refused, r mcp.Revision, why 
 
 func (c *SessionClient) handshake(ctx context.Context, propose mcp.Revision) (*mcp.InitializeResult, error) {
 	f := revision.Of(propose)
+	c.told = shapeClientCapabilities(c.Self.Capabilities, f)
 	m, err := jsonrpc.NewRequest(c.IDs.Next(), mcp.MethodInitialize, &mcp.InitializeParams{
 		ProtocolVersion: propose.String(),
-		Capabilities:    shapeClientCapabilities(c.Self.Capabilities, f),
+		Capabilities:    c.told,
 		ClientInfo:      shapeImplementation(c.Self.Info, f),
 	})
 	if err != nil {
@@ -194,7 +198,7 @@ func (c *SessionClient) Answer(ctx context.Context, m *jsonrpc.Message) (any, *j
 	if facts == nil {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is not initialized")
 	}
-	value, err := ask(ctx, c.Answers, &c.Self.Capabilities, m.Method, m.Params, facts)
+	value, err := ask(ctx, c.Answers, &c.told, m.Method, m.Params, facts)
 	if err == nil {
 		return value, nil
 	}
