@@ -135,7 +135,8 @@ func WithAnswers(answers map[string]json.RawMessage, state json.RawMessage) Call
 // reserved keys (mcp.ReservedMeta), which describe this call. Likewise, where a
 // server may ask for input, inputResponses and requestState are removed; see
 // WithAnswers. The params of an mcp.Exchange can be passed to Do, whatever revisions
-// its client and this server speak.
+// its client and this server speak. In a session an empty nextCursor, with which servers
+// end a list, is removed: from 2026-07-28 on it would be a cursor like any other.
 func (c *Client) Do(ctx context.Context, method string, params any, opts ...CallOption) (json.RawMessage, error) {
 	req, err := c.request(method, params, opts)
 	if err != nil {

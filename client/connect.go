@@ -38,7 +38,7 @@ type live struct {
 func (l *live) call(ctx context.Context, o *era.Outgoing) (result json.RawMessage, reusable bool, err error) {
 	if l.session != nil {
 		result, err = l.session.Call(ctx, o)
-		return result, true, err
+		return l.ended(o.Method, result), true, err
 	}
 	return l.stateless.Call(ctx, o)
 }

@@ -2,12 +2,14 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -98,6 +100,16 @@ func (l *listing[R, T]) page(ctx context.Context, at mcp.ListParams) (*R, error)
 		return nil, fmt.Errorf("%s: the list is longer than %d bytes, which is the bound of Options.MaxListBytes", l.method, o.MaxListBytes)
 	}
 	return decode[R](l.c, l.method, raw)
+}
+
+// ended removes an empty cursor from a page in revisions in which it says that the list
+// has ended: a client of another revision, to which the page may be passed on, would
+// ask for the next one for ever.
+func (l *live) ended(method string, page json.RawMessage) json.RawMessage {
+	if m := mcp.MethodNamed(method); m == nil || !m.List || l.session.Facts().EmptyCursors || !wire.Is(wire.Find(page, "nextCursor"), "") {
+		return page
+	}
+	return wire.Except(page, "nextCursor")
 }
 
 // maxTimeout returns the bound of a call as a whole.

@@ -10,24 +10,20 @@ func (c *Client) received(result any) {
 	icons := iconFilter{c: c}
 	switch r := result.(type) {
 	case *mcp.ListToolsResult:
-		c.cursor(&r.NextCursor)
 		for _, t := range r.Tools {
 			icons.filter(&t.Icons)
 		}
 		c.checkDialects(r.Tools)
 		c.tools.learn(r.Tools, c.opts.Logger)
 	case *mcp.ListResourcesResult:
-		c.cursor(&r.NextCursor)
 		for _, t := range r.Resources {
 			icons.filter(&t.Icons)
 		}
 	case *mcp.ListResourceTemplatesResult:
-		c.cursor(&r.NextCursor)
 		for _, t := range r.ResourceTemplates {
 			icons.filter(&t.Icons)
 		}
 	case *mcp.ListPromptsResult:
-		c.cursor(&r.NextCursor)
 		for _, t := range r.Prompts {
 			icons.filter(&t.Icons)
 		}
@@ -39,13 +35,6 @@ func (c *Client) received(result any) {
 		}
 	}
 	icons.log()
-}
-
-// cursor removes an empty cursor in revisions in which that is the end of a list.
-func (c *Client) cursor(next **string) {
-	if l := c.current(); *next != nil && **next == "" && l.session != nil && !l.session.Facts().EmptyCursors {
-		*next = nil
-	}
 }
 
 // iconFilter removes the icons that nobody should fetch or show.

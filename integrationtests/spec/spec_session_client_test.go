@@ -668,6 +668,27 @@ func TestSessionClientReadsOlderNotFoundCodes(t *testing.T) {
 	})
 }
 
+// Spec: 2025-11-25 server/utilities/pagination#operations-supporting-pagination.
+//
+// Servers of sessions end a list with an empty cursor as well as with none. A page
+// that is passed on as it came does not have that cursor, which a client without a
+// session would use.
+func TestSessionClientTakesAnEmptyCursorForTheEnd(t *testing.T) {
+	for method, member := range map[string]string{mcp.MethodListTools: "tools", mcp.MethodListPrompts: "prompts", mcp.MethodListResources: "resources", mcp.MethodListTemplates: "resourceTemplates"} {
+		f := &sessFake{}
+		f.on = sessOpens("2025-11-25", sessEverything, sessAnswer(map[string]string{method: `"result":{"` + member + `":[],"nextCursor":"","x":1.0}`}))
+		sessClient(t, f, &client.Options{MaxListPages: 1}, func(t *testing.T, c *client.Client) {
+			raw, err := c.Do(t.Context(), method, nil)
+			if want := `{"` + member + `":[],"x":1.0}`; string(raw) != want || err != nil {
+				t.Errorf("%s: %s, %v; want %s", method, raw, err, want)
+			}
+			if _, err := client.Collect(c.Tools(t.Context())); method == mcp.MethodListTools && err != nil {
+				t.Errorf("the list goes on: %v", err)
+			}
+		})
+	}
+}
+
 // Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
 //
 // A client that can open URLs opens those of the error, waits until each is
