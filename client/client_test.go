@@ -1,9 +1,11 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -317,6 +319,51 @@ func TestListenAgainAfterALoss(t *testing.T) {
 		if err := sub.Close(); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// flaky is a transport that cannot connect while it is down.
+type flaky struct {
+	*mcptest.Transport
+
+	down atomic.Bool
+}
+
+func (f *flaky) Connect(ctx context.Context, r mcp.Receiver) (mcp.Conn, error) {
+	if f.down.Load() {
+		return nil, errors.New("nobody is there")
+	}
+	return f.Transport.Connect(ctx, r)
+}
+
+// A subscription whose server cannot be reached says so at its first attempt, and
+// once, not only when it gives up.
+func TestListenSaysThatTheServerIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(nil)
+		server.AddTool(s, mcp.Tool{Name: "one"}, func(context.Context, *server.Call, struct{}) (string, error) { return "", nil })
+		tr := &flaky{Transport: &mcptest.Transport{Handler: s, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}}
+		var logged bytes.Buffer
+		o := &client.Options{Revisions: stateless, MaxRestarts: 100, Logger: slog.New(slog.NewTextHandler(&logged, nil))}
+		c, err := client.Connect(t.Context(), tr, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ToolsListChanged: true}, func(context.Context, client.Event) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.down.Store(true)
+		tr.Break()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := strings.Count(logged.String(), "a subscription is interrupted; trying to open it again"); n != 1 || !strings.Contains(logged.String(), "nobody is there") {
+			t.Errorf("said so %d times within a second:\n%s", n, logged.String())
+		}
+		if err := errors.Join(sub.Close(), c.Close()); err != nil {
+			t.Error(err)
+		}
+		tr.Wait()
 	})
 }
 

@@ -469,7 +469,7 @@ func (s *Subscription) stream(acked <-chan struct{}) error {
 // closed or the server refuses it.
 func (s *Subscription) keepListening(ended <-chan error) {
 	defer close(s.done)
-	began := time.Now()
+	began, told := time.Now(), false
 	for attempt := 0; ; {
 		err := <-ended
 		if s.ctx.Err() != nil {
@@ -491,13 +491,22 @@ func (s *Subscription) keepListening(ended <-chan error) {
 		began = time.Now()
 		select {
 		case <-acked:
+			told = false
 			s.c.forget()
 			s.tell(Event{Gap: true})
 		case err := <-ended:
+			if !told && isLoss(err) && s.ctx.Err() == nil {
+				told = true
+				s.c.opts.Logger.Warn("a subscription is interrupted; trying to open it again", "server", s.c.transport.Name(), "reason", err)
+			}
 			ended = again(err)
 		}
 	}
 }
+
+// isLoss reports whether a stream ended with an error that another attempt may not
+// meet.
+func isLoss(err error) bool { return err != nil && !isAnswer(err) && !isFinal(err) }
 
 // isFinal reports whether the client may not connect again, so that another attempt
 // would fail, too.

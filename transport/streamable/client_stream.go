@@ -233,7 +233,7 @@ func (c *conn) startListening(ctx context.Context) {
 //
 // Spec: 2025-11-25 basic/transports#listening-for-messages-from-the-server.
 func (c *conn) listen(answered func()) {
-	at, opened := new(cursor), false
+	at, opened, told := new(cursor), false, false
 	for failures := 0; ; {
 		body, err := c.get(c.ctx, at)
 		if !opened && final(err) && c.ctx.Err() == nil {
@@ -250,7 +250,7 @@ func (c *conn) listen(answered func()) {
 			}
 			return
 		case err == nil:
-			opened = true
+			opened, told = true, false
 			if c.standing(body, at) {
 				failures = 0
 			}
@@ -264,6 +264,9 @@ func (c *conn) listen(answered func()) {
 			c.opts.Logger.Warn("the server has ended the standing stream", "server", c.opts.Name(), "reason", err)
 			close(c.unheard)
 			return
+		case opened && !told:
+			told = true
+			c.opts.Logger.Warn("the standing stream is interrupted; trying to open it again", "server", c.opts.Name(), "reason", err)
 		}
 		if failures >= c.opts.MaxReconnects {
 			close(c.unheard)

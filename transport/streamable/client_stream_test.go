@@ -91,6 +91,26 @@ func TestStandingStreamGivenUp(t *testing.T) {
 	}
 }
 
+// A server that cannot be reached any more is told of at the first attempt, and once.
+func TestStandingStreamInterrupted(t *testing.T) {
+	gets := 0
+	given := &words{say: make(chan string, 10)}
+	s := scripted(t, sessionScript(nil, func(p *posted) {
+		if gets++; gets == 1 {
+			p.events(": hello\n\n")
+			return
+		}
+		p.w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	conn := dial(t, s, Client{ReconnectDelay: time.Millisecond, MaxReconnects: 3, Logger: slog.New(slog.NewTextHandler(given, nil))}, newEar())
+	handshake(t, conn)
+	for _, want := range []string{"the standing stream is interrupted; trying to open it again", "standing stream given up"} {
+		if w := within(t, "the warning", given.say); !strings.Contains(w, want) {
+			t.Errorf("logged %q, want %q", w, want)
+		}
+	}
+}
+
 // words passes on what is logged.
 type words struct{ say chan string }
 
