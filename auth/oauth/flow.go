@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/parley-mcp/parley/mcp"
@@ -101,11 +100,8 @@ func (c *Client) fly(f *flight) {
 			f.err = context.Cause(ctx)
 		}
 		f.err = fmt.Errorf("%w: %w", mcp.ErrUnauthorized, f.err)
-		level := slog.LevelWarn
-		if f.need.renew {
-			level = slog.LevelDebug // the challenge that follows says more
-		}
-		c.opts.Logger.Log(ctx, level, "no token was obtained", "server", c.server.Redacted(), "error", f.err)
+		// Those who wait for the token get the error, or the challenge that follows.
+		c.opts.Logger.Debug("no token was obtained", "server", c.server.Redacted(), "error", f.err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
