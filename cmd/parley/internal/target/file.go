@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -76,6 +77,7 @@ func Read(path, folder string) (*File, error) {
 	if err != nil {
 		return nil, &Error{File: path, Err: err}
 	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // editors on Windows write it
 	f := &File{Path: path, text: string(data), inputs: map[string]*Input{}, strict: filepath.Base(path) == ownName}
 	doc, err := hujson.Parse(data)
 	if err != nil {

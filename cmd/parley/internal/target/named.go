@@ -1,7 +1,6 @@
 package target
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -22,7 +21,10 @@ func Named(name string, files []Found) (*Entry, error) {
 	}
 	if len(hits) == 0 {
 		err := fmt.Errorf("no configuration file names a server %q%s", name, known(files))
-		return nil, errors.Join(append([]error{err}, broken...)...)
+		for _, unread := range broken {
+			err = fmt.Errorf("%w; not read is %w", err, unread)
+		}
+		return nil, err
 	}
 	for _, e := range hits[1:] {
 		if !e.same(hits[0]) {
@@ -37,7 +39,7 @@ func known(files []Found) string {
 	var names []string
 	seen := map[string]bool{}
 	for _, f := range files {
-		if f.File == nil {
+		if f.Err != nil {
 			continue
 		}
 		for _, e := range f.File.Entries {
