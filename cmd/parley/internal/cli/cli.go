@@ -37,11 +37,13 @@ func Run(ctx context.Context, streams IO, args []string) int {
 	a.jsonErrors, a.dashed = wantsJSON(args), slices.Contains(args, "--")
 	root := a.root() //nolint:contextcheck // commands get their context when they run
 	root.SetArgs(hoisted(root, args))
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
+	err = pointed(err, cmd.CommandPath())
 	for _, end := range a.atEnd {
 		_ = end() // the program ends anyway
 	}
 	a.noteWithheld()
+	a.noteChatter(ctx, err)
 	if a.out.replaced {
 		a.note("parley: control characters of the server were replaced with %c; --raw writes them as they are", unicode.ReplacementChar)
 	}

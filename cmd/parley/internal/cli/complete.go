@@ -19,7 +19,7 @@ func (a *app) complete() *cobra.Command {
 		Long:    "Ask for values of an argument of a prompt, or of a variable of a resource\ntemplate, that start with PREFIX. NAME is the prompt's name or the URI template.",
 		Example: completeExamples,
 	}
-	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim)
+	honours(cmd, a.flags.reach, a.flags.format)
 	a.completes(cmd, completeComplete, ofPrompt, ofResource)
 	cmd.RunE = a.onServer(3, 4, func(ctx context.Context, t target.Target, args []string) error {
 		params := mcp.CompleteParams{Argument: mcp.CompleteArgument{Name: args[2]}}

@@ -58,6 +58,16 @@ func (a *app) failed(err error, t target.Target) error {
 	return f
 }
 
+// pointed makes an error about how a command was called point to the help of that
+// command. Errors without a code come from parsing the command line.
+func pointed(err error, path string) error {
+	f := new(failure)
+	if err == nil || errors.As(err, &f) && (f.code != codeUsage || f.hint != "" || f.err == nil) {
+		return err
+	}
+	return &failure{code: codeUsage, err: err, hint: `see "` + path + ` --help"`}
+}
+
 // failureOf returns the failure that an error is reported as. Errors without a
 // code come from parsing the command line.
 func failureOf(ctx context.Context, err error) *failure {
@@ -132,6 +142,8 @@ func hint(err error) string {
 		refused    *streamable.HTTPError
 	)
 	switch {
+	case errors.As(err, &refused) && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed):
+		return "is the path of the URL right? that of many servers is /mcp"
 	case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
 		return `the server does not say what is missing; "parley login" asks for more rights with --scope`
 	case errors.Is(err, client.ErrTimeout), errors.Is(err, context.DeadlineExceeded):

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"runtime"
 	"slices"
@@ -143,7 +144,10 @@ func (a *app) showNamed(n named) {
 	}
 }
 
-var errNotGiven = errors.New("nothing was typed")
+var (
+	errNotGiven     = errors.New("nothing was typed")
+	errRefusedInput = errors.New("interrupted") // with Ctrl-C, or the end of the input
+)
 
 // askInput asks for a value that a configuration file leaves to the user.
 func (a *app) askInput(ctx context.Context, in *target.Input) (string, error) {
@@ -154,7 +158,9 @@ func (a *app) askInput(ctx context.Context, in *target.Input) (string, error) {
 		a.err.printf("  %d) %s\n", i+1, label(o, 200))
 	}
 	text, err := a.readInputValue(ctx, in)
-	if err != nil {
+	if errors.Is(err, io.EOF) {
+		return "", errRefusedInput
+	} else if err != nil {
 		return "", err
 	}
 	if text == "" {

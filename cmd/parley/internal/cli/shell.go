@@ -191,12 +191,27 @@ func (s *shell) greet() {
 	filter := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourcesListChanged: true}
 	go func() { // ends when the server has agreed; the subscription ends with the shell
 		sub, err := s.client.Listen(context.Background(), filter, func(_ context.Context, e client.Event) {
-			a.note("%s", a.err.dim("• "+eventName(e)))
+			if !s.shows(e) {
+				a.note("%s", a.err.dim("• "+eventName(e)))
+			}
 		})
 		if err == nil {
 			s.keep("", sub)
 		}
 	}()
+}
+
+// shows reports whether a change is one that the user has subscribed to, which is shown
+// as such.
+func (s *shell) shows(e client.Event) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, sub := range s.subs {
+		if honoured := sub.Honoured(); name != "" && (e.Gap || honoured.Matches(e.Change)) {
+			return true
+		}
+	}
+	return false
 }
 
 // keep remembers a subscription, until the shell ends.

@@ -77,7 +77,8 @@ func (s *shell) run(ctx context.Context, words []string) error {
 		words = append([]string{"call"}, words...)
 	}
 	root.SetArgs(words)
-	return root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
+	return pointed(err, cmd.CommandPath())
 }
 
 // settled refuses flags of a line that concern the connection, which is open already.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -98,7 +99,10 @@ func (a *app) entry(ctx context.Context, name string) (target.Target, error) {
 		return target.Target{}, &failure{code: codeUsage, err: err, hint: `"parley servers" lists what there is`}
 	}
 	t, err := e.Resolve(env)
-	if err != nil {
+	switch {
+	case errors.Is(err, errRefusedInput):
+		return t, &failure{code: codeInterrupted, err: errRefusedInput}
+	case err != nil:
 		return t, &failure{code: codeUsage, err: err, hint: `"parley servers" shows what the files say`}
 	}
 	return t, nil

@@ -51,16 +51,33 @@ type bounded struct {
 	slog.Handler
 
 	tally *tally
+	// heard reports whether the program keeps the lines that are no messages, to
+	// show what they say.
+	heard func() bool
 }
 
 var _ terse.Handler = (*bounded)(nil)
 
 // Handle implements slog.Handler.
 func (b *bounded) Handle(ctx context.Context, r slog.Record) error {
+	if isUnreadable(r) && b.heard() {
+		return nil
+	}
 	if r.Level >= slog.LevelWarn && !b.tally.take(r.Message) {
 		return nil
 	}
 	return b.Handler.Handle(ctx, r)
+}
+
+// isUnreadable reports whether a warning is about something that is no message at all,
+// and so has neither a method nor an ID.
+func isUnreadable(r slog.Record) bool {
+	named := false
+	r.Attrs(func(attr slog.Attr) bool {
+		named = named || (attr.Key == "method" || attr.Key == "id") && attr.Value.String() != ""
+		return !named
+	})
+	return r.Message == "message of the server ignored" && !named
 }
 
 // Terse implements terse.Handler: the library need not bound what is bounded here.
@@ -68,12 +85,12 @@ func (*bounded) Terse() {}
 
 // WithAttrs implements slog.Handler.
 func (b *bounded) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &bounded{b.Handler.WithAttrs(attrs), b.tally}
+	return &bounded{b.Handler.WithAttrs(attrs), b.tally, b.heard}
 }
 
 // WithGroup implements slog.Handler.
 func (b *bounded) WithGroup(name string) slog.Handler {
-	return &bounded{b.Handler.WithGroup(name), b.tally}
+	return &bounded{b.Handler.WithGroup(name), b.tally, b.heard}
 }
 
 // logger returns a logger of what servers do wrong.
@@ -82,7 +99,8 @@ func (a *app) logger() *slog.Logger {
 	if a.flags.logLevel == "debug" {
 		level = slog.LevelDebug
 	}
-	return slog.New(&bounded{slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level, ReplaceAttr: short}), &a.warnings})
+	text := slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level, ReplaceAttr: short})
+	return slog.New(&bounded{text, &a.warnings, func() bool { return a.heard != nil }})
 }
 
 // short leaves the time out and cuts values that a server can make long.
@@ -108,4 +126,14 @@ func (a *app) noteWithheld() {
 	for _, message := range slices.Sorted(maps.Keys(left)) {
 		a.note("parley: %d more warnings like %q were not shown", left[message], message)
 	}
+}
+
+// noteChatter says that the server's command writes to standard output what does not
+// belong there, unless the failure that is shown next quotes it.
+func (a *app) noteChatter(ctx context.Context, err error) {
+	_, junk, more := a.heard.words()
+	if len(junk) == 0 || err != nil && failureOf(ctx, err).code.telling() {
+		return
+	}
+	a.note("parley: %d lines on the server's standard output are no messages, such as %q", len(junk)+more, junk[0])
 }
