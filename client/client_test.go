@@ -355,7 +355,7 @@ func TestListenSaysThatTheServerIsGone(t *testing.T) {
 		}
 		tr.down.Store(true)
 		tr.Break()
-		time.Sleep(time.Second)
+		<-time.NewTimer(time.Second).C
 		synctest.Wait()
 		if n := strings.Count(logged.String(), "a subscription is interrupted; trying to open it again"); n != 1 || !strings.Contains(logged.String(), "nobody is there") {
 			t.Errorf("said so %d times within a second:\n%s", n, logged.String())
