@@ -70,7 +70,7 @@ conform: ## the official conformance suite, and every message against the offici
 	PARLEY_TEST_ALL=1 $(GO) test -count=1 -v -run 'TestEveryMessage|TestChangelog' ./integrationtests/spec
 	./conformance/run.sh
 
-interop: ## clients and servers of other people, from npm and PyPI, and nginx
+interop: ## clients and servers of other people, in five languages, and nginx
 	./interop/run.sh
 
 api: ## incompatible changes of the API since the last tag; fails unless CHANGELOG.md names them

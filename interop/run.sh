@@ -56,12 +56,44 @@ install_chromium() {
   fi
 }
 
+# One source is compiled against each version; Maven only fetches the packages.
+install_java() {
+  local pom version built
+  for pom in java/pom-*.xml; do
+    version=${pom#java/pom-}
+    version=${version%.xml}
+    built=../.tmp/interop-java/$version
+    if [ ! "$built/fetched" -nt "$pom" ]; then
+      rm -rf "$built"
+      mkdir -p "$built"
+      mvn -q -B -f "$pom" dependency:copy-dependencies -DoutputDirectory="$(realpath "$built")/lib"
+      touch "$built/fetched"
+    fi
+    rm -rf "$built/classes"
+    javac -XDsuppressNotes -d "$built/classes" -cp "$built/lib/*" java/src/*.java
+  done
+}
+
+# missing names a program that a suite needs and that this script does not install.
+missing() {
+  local program needs=""
+  case $1 in
+  java) needs="java javac mvn" ;;
+  rust) needs=cargo ;;
+  esac
+  for program in $needs; do
+    if ! command -v "$program" >/dev/null; then echo "$program"; return; fi
+  done
+}
+
 install() {
   case $1 in
   typescript | servers) install_npm "$1" ;;
   bridge) install_npm typescript ;;
   python) install_python ;;
   go) mkdir -p ../.tmp && (cd go && GOWORK=off go build -o ../../.tmp/interop-go .) ;;
+  java) install_java ;;
+  rust) (cd rust && cargo build --quiet --target-dir ../../.tmp/interop-rust) ;;
   nginx) install_nginx ;;
   auth)
     install_npm auth
@@ -73,7 +105,13 @@ install() {
 
 passed=0
 failed=0
-for suite in typescript bridge servers python go nginx auth; do
+not_run=""
+for suite in typescript bridge servers python go java rust nginx auth; do
+  program=$(missing "$suite")
+  if [ -n "$program" ]; then
+    not_run+="not run: $suite, because there is no $program"$'\n'
+    continue
+  fi
   # Not in a condition, because that would disable errexit inside.
   install "$suite"
   printf '\n== %s\n\n' "$suite"
@@ -95,5 +133,6 @@ for suite in typescript bridge servers python go nginx auth; do
 done
 
 echo
+printf '%s' "$not_run"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -20,6 +20,14 @@ export const server = {
 
   unknownTool: "no_such_tool",
 
+  structured: { name: "sales_report", arguments: { region: "emea" }, member: "region", value: "emea" },
+
+  // With --root, and a client whose only root is the folder `inside` below it.
+  roots: { name: "find_files", arguments: { pattern: "**/*.txt" }, inside: "here.txt", outside: "outside.txt" },
+
+  // The resource changes when the tool is called.
+  change: { uri: "db://schema", name: "import_csv", arguments: { csv: "id\n1", table: "changed", replace: true } },
+
   resource: { uri: "server://info" },
 
   prompt: {

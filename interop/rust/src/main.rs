@@ -1,0 +1,24 @@
+//! What this suite needs of rmcp:
+//!
+//! ```text
+//! peer server stdio|http NOTES    a server; over HTTP it prints its URL
+//! peer client stdio|http EXPECTED a client of `parley serve`; prints a line of JSON for each check
+//! ```
+
+// Revision 2026-07-28 deprecates roots and sampling, and replaces resources/subscribe.
+#![allow(deprecated)]
+
+mod client;
+mod server;
+
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+#[tokio::main]
+async fn main() -> Result<(), Failure> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["server", way, notes] => server::run(way, notes).await,
+        ["client", way, expected] => client::run(way, serde_json::from_str(expected)?).await,
+        _ => Err("usage: peer server WAY NOTES | peer client WAY EXPECTED".into()),
+    }
+}
