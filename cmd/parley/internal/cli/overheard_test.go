@@ -45,3 +45,25 @@ func TestFailuresQuoteTheCommand(t *testing.T) {
 		t.Errorf("an answer of the server is explained with %s", text)
 	}
 }
+
+// What a server's command writes beside the protocol is quoted where the command works
+// all the same, and not complained of line by line.
+func TestChatterIsQuotedOnce(t *testing.T) {
+	a, c := newTestApp("", false)
+	a.heard = new(overheard)
+	for range 2 * keptLines {
+		a.heard.tap(mcp.TapEvent{Direction: mcp.Received, Frame: []byte("Listening on \x1b7")})
+		a.heard.tap(mcp.TapEvent{Direction: mcp.Received, Dropped: mcp.DropMalformed})
+		a.logger().Warn("message of the server ignored", "method", "", "id", "", "reason", "parse error")
+	}
+	a.logger().Warn("message of the server ignored", "method", "x/y", "id", "", "reason", "nobody takes it")
+	a.noteChatter(t.Context(), &failure{code: codeTimeout, err: client.ErrTimeout}) // which quotes it
+	if text := c.err.String(); strings.Contains(text, "parse error") || strings.Contains(text, "Listening") || !strings.Contains(text, "x/y") {
+		t.Errorf("said %s", text)
+	}
+	c.err.Reset()
+	a.noteChatter(t.Context(), nil)
+	if got, want := c.err.String(), "parley: 10 lines on the server's standard output are no messages, such as \"Listening on \uFFFD7\"\n"; got != want {
+		t.Errorf("said %q, want %q", got, want)
+	}
+}

@@ -73,6 +73,7 @@ func TestFormats(t *testing.T) {
 		},
 		{"VS Code, settings", "settings.json", `{"editor.tabSize":2,"mcp":{"inputs":[],"servers":{"s":{"url":"http://127.0.0.1:1/mcp"}}}}`, "http://127.0.0.1:1/mcp"},
 		{"Cursor", ".cursor/mcp.json", `{"mcpServers":{"s":{"command":"s","args":["${EMPTY}","${EMPTY:-x}"],"env":{"N":1,"B":true,"Z":null}}}}`, "s  x | N=1 B=true"},
+		{"with a byte order mark", "mcp.json", "\ufeff{\"mcpServers\":{\"s\":{\"command\":\"s\"}}}", "s"},
 		{"our own", "parley.json", `{"mcpServers":{"s":{"url":"https://example.com/mcp","revision":"2025-11-25","disabled":true}}}`, "https://example.com/mcp | 2025-11-25"},
 		{"references that are not", "mcp.json", `{"mcpServers":{"s":{"command":"sh","args":["-c","echo $HOME $$ {}"]}}}`, "sh -c echo $HOME $$ {}"},
 	} {
@@ -214,6 +215,22 @@ func TestSameName(t *testing.T) {
 	broken := target.Found{Err: errors.New("mcp.json:1:1: this is not JSON")}
 	if _, err := target.Named("t", []target.Found{one, broken}); err == nil || !strings.Contains(err.Error(), "this is not JSON") {
 		t.Errorf("a file that cannot be read is not mentioned: %v", err)
+	}
+}
+
+// What stands in a file that cannot be read is not said to be there.
+func TestNameInUnreadFile(t *testing.T) {
+	f, bad := target.Read(write(t, "mcp.json", `{"mcpServers":{"s":{"command":"a"},"t":{"command":"a"},"t":{"command":"b"}}}`), "")
+	if bad == nil {
+		t.Fatal("a name that stands twice is accepted")
+	}
+	g, err := target.Read(write(t, "other.json", `{"mcpServers":{"u":{"command":"a"}}}`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = target.Named("s", []target.Found{{File: f, Err: bad}, {File: g}})
+	if want := `no configuration file names a server "s"; there are u; not read is ` + bad.Error(); err == nil || err.Error() != want {
+		t.Errorf("error = %v\nwant    %s", err, want)
 	}
 }
 
