@@ -56,22 +56,44 @@ install_chromium() {
   fi
 }
 
-# One source is compiled against each version; Maven only fetches the packages.
-install_java() {
-  local pom version built
+java_versions() {
+  local pom
   for pom in java/pom-*.xml; do
-    version=${pom#java/pom-}
-    version=${version%.xml}
+    pom=${pom#java/pom-}
+    echo "${pom%.xml}"
+  done
+}
+
+# One source is compiled against each version; Maven only fetches the packages.
+fetch_java() {
+  local version pom built
+  for version in $(java_versions); do
+    pom=java/pom-$version.xml
     built=../.tmp/interop-java/$version
-    if [ ! "$built/fetched" -nt "$pom" ]; then
-      rm -rf "$built"
-      mkdir -p "$built"
-      mvn -q -B -f "$pom" dependency:copy-dependencies -DoutputDirectory="$(realpath "$built")/lib"
-      touch "$built/fetched"
-    fi
+    if [ "$built/fetched" -nt "$pom" ]; then continue; fi
+    rm -rf "$built"
+    mkdir -p "$built"
+    timeout 300 mvn -q -B -f "$pom" dependency:copy-dependencies -DoutputDirectory="$(realpath "$built")/lib" || return 1
+    touch "$built/fetched"
+  done
+}
+
+install_java() {
+  local version built
+  for version in $(java_versions); do
+    built=../.tmp/interop-java/$version
     rm -rf "$built/classes"
     javac -XDsuppressNotes -d "$built/classes" -cp "$built/lib/*" java/src/*.java
   done
+}
+
+# fetch gets the packages of the suites whose registries may be out of reach where
+# those of the others are not.
+fetch() {
+  case $1 in
+  java) fetch_java ;;
+  rust) (cd rust && timeout 300 cargo fetch --quiet) ;;
+  esac
 }
 
 # missing names a program that a suite needs and that this script does not install.
@@ -110,6 +132,10 @@ for suite in typescript bridge servers python go java rust nginx auth; do
   program=$(missing "$suite")
   if [ -n "$program" ]; then
     not_run+="not run: $suite, because there is no $program"$'\n'
+    continue
+  fi
+  if ! fetch "$suite"; then
+    not_run+="not run: $suite, because its packages cannot be fetched"$'\n'
     continue
   fi
   # Not in a condition, because that would disable errexit inside.
