@@ -11,6 +11,7 @@ import (
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
 )
@@ -60,8 +61,12 @@ func (a *app) tap() mcp.Tap {
 }
 
 // notConnected adds a hint to the error of a command that does not start, or
-// ends at once.
+// ends at once, and of a server that refuses to be talked to at all.
 func notConnected(t target.Target, err error) error {
+	var refused *jsonrpc.Error
+	if errors.As(err, &refused) && refused.Code == jsonrpc.CodeInvalidParams {
+		return &failure{code: classify(err), err: err, hint: "the server refused the connection itself: --trace shows what was said, --revision names another revision"}
+	}
 	if starting(t, err) != codeNotStarted {
 		return err
 	}
