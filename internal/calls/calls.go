@@ -4,6 +4,7 @@ package calls
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -15,8 +16,12 @@ type Table struct {
 	mu      sync.Mutex
 	last    int64
 	waiting map[jsonrpc.ID]chan *jsonrpc.Message
+	given   []jsonrpc.ID // of the calls that were given up last, oldest first
 	err     error
 }
+
+// maxGiven bounds how many calls that were given up a Table remembers.
+const maxGiven = 64
 
 // Call is one request in flight.
 type Call struct {
@@ -127,9 +132,27 @@ func (t *Table) reason() error {
 
 // Forget gives up on the response: one that still arrives is not resolved.
 func (c *Call) Forget() {
-	c.table.mu.Lock()
-	defer c.table.mu.Unlock()
-	delete(c.table.waiting, c.ID)
+	t := c.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.waiting, c.ID)
+	if len(t.given) == maxGiven {
+		t.given = slices.Delete(t.given, 0, 1)
+	}
+	t.given = append(t.given, c.ID)
+}
+
+// Late reports whether the call with an ID was given up lately, so that an answer
+// to it is only late. It does so once: a second answer is not.
+func (t *Table) Late(id jsonrpc.ID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.Index(t.given, id)
+	if i < 0 {
+		return false
+	}
+	t.given = slices.Delete(t.given, i, i+1)
+	return true
 }
 
 // Wait returns the response, or the reason why there will be none. When ctx

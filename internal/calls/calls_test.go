@@ -67,3 +67,29 @@ func TestIDsOfTheCaller(t *testing.T) {
 		t.Errorf("the ID of a forgotten call: %v", err)
 	}
 }
+
+// The answer to a call that was given up is late, once, and only for as many calls
+// as a table remembers.
+func TestLateAnswers(t *testing.T) {
+	var table calls.Table
+	var all []jsonrpc.ID
+	for range 65 {
+		call, err := table.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Forget()
+		all = append(all, call.ID)
+	}
+	if table.Late(all[0]) {
+		t.Error("a table remembers more than 64 calls")
+	}
+	for i, want := range []bool{true, false} {
+		if got := table.Late(all[64]); got != want || table.Resolve(answer(all[64])) {
+			t.Errorf("answer %d: late %t, want %t", i+1, got, want)
+		}
+	}
+	if table.Late(jsonrpc.IntID(1000)) {
+		t.Error("an answer to what was never asked is late")
+	}
+}

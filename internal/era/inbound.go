@@ -42,6 +42,9 @@ type Inbound struct {
 type Pending interface {
 	// Resolve hands a response to its call, and reports whether there is one.
 	Resolve(response *jsonrpc.Message) bool
+	// Late reports whether the call with this ID was given up, so that the response
+	// is nobody's fault.
+	Late(id jsonrpc.ID) bool
 	// Fail ends the call with this ID, because its answer cannot be read, and
 	// reports whether there is one. The ID is zero if it cannot be read either.
 	Fail(id jsonrpc.ID, err error) bool
@@ -64,6 +67,7 @@ const maxAsked = 256
 
 var (
 	errNotAsked   = errors.New("nothing was asked under this ID")
+	errLate       = errors.New("the call was given up")
 	errMustNotAsk = errors.New("a server must not send any requests here")
 	errTooMany    = errors.New("too many requests of the server wait to be refused")
 )
@@ -113,9 +117,7 @@ func (in *Inbound) message(m *jsonrpc.Message, bad error, calls Pending, togethe
 	case bad != nil:
 		in.malformed(m, bad, calls)
 	case m.Kind == jsonrpc.Response:
-		if !calls.Resolve(m) && !in.resolveText(m, calls) {
-			in.ignore(m, mcp.DropUnasked, errNotAsked)
-		}
+		in.response(m, calls)
 	case m.Method == mcp.NoteCancelled:
 		if !endsListen(m, calls) {
 			in.asked.notice(m, in.Seen, nil)
@@ -162,6 +164,20 @@ type Complainer interface {
 func (in *Inbound) complain(message string, args ...any) {
 	if in.Complain != nil {
 		in.Complain(message, args...)
+	}
+}
+
+// response hands a response to its call. One that comes after its call was
+// cancelled is dropped without a word.
+//
+// Spec: 2026-07-28 basic/patterns/cancellation#behavior-requirements.
+func (in *Inbound) response(m *jsonrpc.Message, calls Pending) {
+	switch {
+	case calls.Resolve(m), in.resolveText(m, calls):
+	case calls.Late(m.ID):
+		in.Seen.Drop(mcp.Received, mcp.DropUnasked, "", errLate)
+	default:
+		in.ignore(m, mcp.DropUnasked, errNotAsked)
 	}
 }
 

@@ -56,6 +56,8 @@ func (c *client) EndListen(id jsonrpc.ID) bool {
 	return true
 }
 
+func (c *client) Late(jsonrpc.ID) bool { return false }
+
 func (c *client) Undelivered(err error) { c.note("undelivered: %v", err) }
 
 func (c *client) complain(message string, args ...any) {

@@ -107,6 +107,9 @@ var _ era.Pending = pending{}
 // Resolve implements era.Pending.
 func (p pending) Resolve(m *jsonrpc.Message) bool { return p.calls.Resolve(m) }
 
+// Late implements era.Pending.
+func (p pending) Late(id jsonrpc.ID) bool { return p.calls.Late(id) }
+
 // Fail implements era.Pending. A response whose ID could not be
 // read fails no call.
 func (p pending) Fail(id jsonrpc.ID, err error) bool {

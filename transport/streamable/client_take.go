@@ -39,6 +39,9 @@ func (call *call) Resolve(m *jsonrpc.Message) bool {
 	return true
 }
 
+// Late implements era.Pending: the stream of a call ends with the call.
+func (*call) Late(jsonrpc.ID) bool { return false }
+
 // Fail implements era.Pending. A message whose ID cannot be read may have been the
 // answer, so it fails the call.
 func (call *call) Fail(id jsonrpc.ID, err error) bool {
