@@ -64,13 +64,17 @@ func (a *app) newShell() *cobra.Command {
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
 	cmd.Flags().BoolVar(&f.noHistory, "no-history", false, "keep no lines beyond this session, and show none of earlier ones")
 	cmd.Flags().BoolVar(&f.keepGoing, "keep-going", false, "run the rest of a script after a failure")
-	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
-		return a.runShell(ctx, t, f)
-	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
+			return a.runShell(ctx, cmd.Context(), t, f)
+		})(cmd, args)
+	}
 	return cmd
 }
 
-func (a *app) runShell(ctx context.Context, t target.Target, f shellFlags) error {
+// runShell connects within the time of --timeout, which is then that of each line:
+// the shell itself runs for as long as its user likes.
+func (a *app) runShell(connecting, ctx context.Context, t target.Target, f shellFlags) error {
 	var e *editor
 	if in, ok := a.io.In.(*os.File); ok && a.interactive() {
 		e = newEditor(in, a.io.Err)
@@ -83,13 +87,12 @@ func (a *app) runShell(ctx context.Context, t target.Target, f shellFlags) error
 	if a.flags.logLevel == "" && e != nil {
 		a.flags.logLevel = string(mcp.LevelWarning)
 	}
-	c, err := a.connect(ctx, t)
+	c, err := a.connect(connecting, t)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	s := &shell{app: a, client: c, target: t, flags: a.flags, subs: map[string]*client.Subscription{}}
-	s.flags.timeout, s.flags.timed = 0, false // they are over with this command; each line has its own
 	a.shell = s
 	defer s.close()
 	if e == nil {
