@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 const (
@@ -22,10 +24,12 @@ type relay struct {
 	fetch  *fetcher
 	issuer string
 
-	mu    sync.Mutex // also held while the document is fetched: all wait for the same one
-	known *serverMetadata
-	err   error
-	until time.Time
+	flight singleflight.Group
+
+	mu     sync.Mutex
+	known  *serverMetadata
+	failed error
+	until  time.Time // no other attempt before
 }
 
 func newRelay(c *http.Client, issuer string) (*relay, error) {
@@ -39,25 +43,52 @@ func newRelay(c *http.Client, issuer string) (*relay, error) {
 // metadata returns the issuer's metadata. If it can no longer be had, the last one
 // stays good: endpoints seldom move.
 func (p *relay) metadata(ctx context.Context) (*serverMetadata, error) {
+	if known, failed, fresh := p.state(); fresh {
+		return known, failed
+	}
+	select {
+	case <-p.begin(ctx):
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	known, failed, _ := p.state()
+	return known, failed
+}
+
+// state returns what is known, and whether that is to do for now.
+func (p *relay) state() (known *serverMetadata, failed error, fresh bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := time.Now(); now.Before(p.until) {
-		return p.known, p.err
-	}
-	// The fetch serves all who wait, so it does not end with the request that began it.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
-	defer cancel()
-	defer p.fetch.rest()
-	m, err := p.fetch.discover(ctx, p.issuer)
+	return p.known, p.failed, time.Now().Before(p.until)
+}
+
+// begin fetches the metadata, unless a fetch is under way already. It does not end
+// with the request that began it, because others may be waiting too.
+func (p *relay) begin(ctx context.Context) <-chan singleflight.Result {
+	return p.flight.DoChan("", func() (any, error) { // ends after fetchTimeout at the latest
+		if _, _, fresh := p.state(); fresh {
+			return nil, nil // another call has just fetched it
+		}
+		fetching, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
+		defer cancel()
+		p.take(p.fetch.discover(fetching, p.issuer))
+		p.fetch.rest()
+		return nil, nil // the result is in p
+	})
+}
+
+// take stores the result of a fetch.
+func (p *relay) take(m *serverMetadata, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch {
 	case err == nil:
-		p.known, p.err, p.until = m, nil, time.Now().Add(relayAge)
+		p.known, p.failed, p.until = m, nil, time.Now().Add(relayAge)
 	case p.known != nil:
 		p.until = time.Now().Add(relayPause)
 	default:
-		p.err, p.until = err, time.Now().Add(relayPause)
+		p.failed, p.until = err, time.Now().Add(relayPause)
 	}
-	return p.known, p.err
 }
 
 // IssuerMetadata returns a handler that serves the metadata of the first of

@@ -87,11 +87,17 @@ func (l *live) declares(o *offer, m *mcp.Method) bool {
 // rediscover asks the server what it offers. It returns the old offer if the server
 // does not say, and what another call has found out in the meantime.
 func (c *Client) rediscover(ctx context.Context, l *live, old *offer) *offer {
-	l.asking.Lock()
-	defer l.asking.Unlock()
-	if o := l.offered(); o != old {
-		return o
-	}
+	_, _, _ = l.asking.Do("", func() (any, error) { // the result is in l
+		if l.offered() == old {
+			c.renew(ctx, l, old)
+		}
+		return nil, nil
+	})
+	return l.offered()
+}
+
+// renew asks the server for a new offer, and keeps the old one if it does not say.
+func (c *Client) renew(ctx context.Context, l *live, old *offer) {
 	ctx, watchdog := c.bound(ctx, &callOptions{timeout: c.opts.Timeout})
 	defer watchdog.stop()
 	d, err := discover(ctx, l.stateless)
@@ -99,10 +105,9 @@ func (c *Client) rediscover(ctx context.Context, l *live, old *offer) *offer {
 		c.opts.Logger.Debug("the server does not say anew what it offers", "error", err)
 		again := *old
 		l.keep(&again)
-		return &again
+		return
 	}
 	c.discovered(l, d)
-	return l.offered()
 }
 
 func discover(ctx context.Context, front *era.StatelessClient) (*mcp.DiscoverResult, error) {

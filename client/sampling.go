@@ -53,3 +53,40 @@ func (a *answers) checkSampled(r *mcp.CreateMessageResult) error {
 	}
 	return a.rules().Meta(r.Meta)
 }
+
+// checkTools refuses a conversation in which a message does not hold exactly
+// the results of the tools that the message before it uses.
+//
+// Spec: 2025-11-25 client/sampling#error-handling.
+func checkTools(messages []*mcp.SamplingMessage) error {
+	open := map[string]bool{}
+	for i, m := range messages {
+		if m == nil {
+			return mcp.InvalidParams("messages[%d] is null", i)
+		}
+		results, uses := 0, map[string]bool{}
+		for _, block := range m.Content {
+			switch block := block.(type) {
+			case *mcp.ToolResultContent:
+				if !open[block.ToolUseID] {
+					return mcp.InvalidParams("messages[%d]: nothing asked for the tool result %q", i, block.ToolUseID)
+				}
+				delete(open, block.ToolUseID)
+				results++
+			case *mcp.ToolUseContent:
+				uses[block.ID] = true
+			}
+		}
+		if results > 0 && results != len(m.Content) {
+			return mcp.InvalidParams("messages[%d]: tool results mixed with other content", i)
+		}
+		if len(open) > 0 {
+			return mcp.InvalidParams("messages[%d]: tool result missing in request", i)
+		}
+		open = uses
+	}
+	if len(open) > 0 {
+		return mcp.InvalidParams("tool result missing in request")
+	}
+	return nil
+}

@@ -203,6 +203,12 @@ func descriptorOf(m *jsonrpc.Message, f *revision.Facts) (*mcp.Method, error) {
 	return d, nil
 }
 
+// CanAsk reports whether the client of an exchange can be asked something by way of
+// it: in a session by any, otherwise only where the answer may be a question.
+func CanAsk(x *mcp.Exchange) bool {
+	return mayAsk(x.Method) || !revision.Of(x.Peer.Revision).Stateless
+}
+
 // mayAsk reports whether a method may ask the client for input.
 func mayAsk(method string) bool {
 	d := mcp.MethodNamed(method)

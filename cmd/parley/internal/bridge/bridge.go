@@ -74,7 +74,7 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	b := &Bridge{opts: o, lost: make(chan error, 1)}
 	b.ctx, b.end = context.WithCancelCause(context.Background())
 	b.pool = pool{b: b, links: map[string]*link{}}
-	spare := newLink(b, "")
+	spare := newLink(b)
 	if err := spare.connect(ctx, &mcp.ClientCapabilities{}); err != nil {
 		b.end(err)
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -30,8 +31,8 @@ type link struct {
 	level   mcp.LoggingLevel // of the log messages that the server sends
 }
 
-func newLink(b *Bridge, key string) *link {
-	return &link{b: b, key: key, ready: make(chan struct{}), since: time.Now()}
+func newLink(b *Bridge) *link {
+	return &link{b: b, ready: make(chan struct{}), since: time.Now()}
 }
 
 // connect connects to the server, as a client with these capabilities.
@@ -153,7 +154,7 @@ func (l *link) follow(ctx context.Context, back mcp.Backchannel) {
 
 // add registers a call, and returns the questions that have waited for one.
 func (l *link) add(p *passing) []*question {
-	if !p.askable() {
+	if !era.CanAsk(p.x.Load()) {
 		return nil
 	}
 	l.mu.Lock()

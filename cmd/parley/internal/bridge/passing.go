@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -27,14 +26,6 @@ type passing struct {
 }
 
 type passingKey struct{}
-
-// askable reports whether the client can be asked through the request: in a session
-// through any, otherwise only where the answer may be a question.
-func (p *passing) askable() bool {
-	x := p.x.Load()
-	m := mcp.MethodNamed(x.Method)
-	return m == nil || m.MayAsk || !revision.Of(x.Peer.Revision).Stateless
-}
 
 // await waits for the answer to a request. If a question has to be answered first,
 // and the client can be asked only by an answer, the request is parked until the

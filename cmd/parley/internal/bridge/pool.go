@@ -88,7 +88,7 @@ func (p *pool) reserve(peer *mcp.Peer) (l *link, opens bool, err error) {
 	if l = p.spare; l != nil && string(caps) == "{}" {
 		p.spare = nil
 	} else {
-		l, opens = newLink(p.b, ""), true
+		l, opens = newLink(p.b), true
 	}
 	l.key, l.owned, l.users = key, owned, 1
 	p.links[key] = l
