@@ -3,6 +3,8 @@ package mcp
 import (
 	"errors"
 	"fmt"
+
+	"github.com/parley-mcp/parley/internal/wire"
 )
 
 // The protocol's own error codes, in addition to those of JSON-RPC.
@@ -97,11 +99,20 @@ func (e *ForbiddenError) Error() string { return "Forbidden: " + e.Reason }
 type MissingCapabilityError struct {
 	// Required is the minimum that the client would have to declare.
 	Required ClientCapabilities
-	// Feature is the same in words, for example "elicitation (form)".
+	// Feature is the same in words, for example "elicitation (form)". "" stands for
+	// Required as JSON.
 	Feature string
 }
 
 // Error names the feature.
 func (e *MissingCapabilityError) Error() string {
-	return fmt.Sprintf("the client has not declared the capability %s", e.Feature)
+	feature := e.Feature
+	if feature == "" {
+		required, err := wire.Marshal(e.Required)
+		if err != nil { // an extension's settings are no JSON
+			required = []byte("that is required")
+		}
+		feature = string(required)
+	}
+	return "the client has not declared the capability " + feature
 }

@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -48,6 +47,5 @@ func missingCapability(rpc *jsonrpc.Error) error {
 	if err := wire.Unmarshal(rpc.Data, &data); err != nil {
 		return rpc
 	}
-	feature := strings.TrimPrefix(rpc.Message, "the client has not declared the capability ")
-	return &mcp.MissingCapabilityError{Required: data.Required, Feature: feature}
+	return &mcp.MissingCapabilityError{Required: data.Required}
 }
