@@ -91,7 +91,7 @@ func (r *rules) named(kind mcp.FeatureKind, name string) []string {
 var usedBy = func() map[mcp.FeatureKind]string {
 	uses := map[mcp.FeatureKind]string{}
 	for _, m := range mcp.Methods() {
-		if m.Feature != 0 && !m.Connection {
+		if m.Feature != 0 && !m.Connection && m.Extension == "" {
 			uses[m.Feature] = m.Name
 		}
 	}

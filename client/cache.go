@@ -70,7 +70,11 @@ func topicOf(method string, params json.RawMessage) (mcp.Change, bool) {
 	if m == nil || !m.Cacheable {
 		return mcp.Change{}, false
 	}
-	return mcp.Change{Kind: m.Change, URI: m.SubjectOf(params)}, true
+	topic := mcp.Change{Kind: m.Change}
+	if topic.Kind == mcp.ResourceUpdated {
+		topic.URI = m.SubjectOf(params)
+	}
+	return topic, true
 }
 
 // get returns the key of a request, and its result if there is a fresh one.

@@ -65,7 +65,7 @@ func (c *Client) rediscovered(l *live, result json.RawMessage) {
 // Spec: 2026-07-28 server/utilities/caching#freshness-calculation.
 func (c *Client) declared(ctx context.Context, l *live, method string) error {
 	m := mcp.MethodNamed(method)
-	if m == nil || m.Capability == "" {
+	if m == nil || m.Capability == "" && m.Extension == "" {
 		return nil
 	}
 	o := l.offered()
@@ -75,13 +75,24 @@ func (c *Client) declared(ctx context.Context, l *live, method string) error {
 		fits = l.declares(c.rediscover(ctx, l, o), m)
 	}
 	if !fits {
-		return &NotDeclaredError{Method: method, Capability: string(m.Capability)}
+		return &NotDeclaredError{Method: method, Capability: needed(m)}
 	}
 	return nil
 }
 
+// needed names what a server that has a method declares.
+func needed(m *mcp.Method) string {
+	switch {
+	case m.Capability != "" || m.Extension == "":
+		return string(m.Capability)
+	case m.Setting != "":
+		return m.Extension + "." + m.Setting
+	}
+	return m.Extension
+}
+
 func (l *live) declares(o *offer, m *mcp.Method) bool {
-	return o.caps.Has(m.Capability) || m.Capability == mcp.CapCompletions && l.completionsUndeclarable()
+	return o.caps.Offers(m) || m.Capability == mcp.CapCompletions && l.completionsUndeclarable()
 }
 
 // rediscover asks the server what it offers. It returns the old offer if the server

@@ -1,6 +1,10 @@
 package mcp
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/parley-mcp/parley/internal/wire"
+)
 
 // ClientCapabilities says what a server may ask of a client.
 //
@@ -85,6 +89,16 @@ const (
 	CapCompletions Capability = "completions"
 	CapLogging     Capability = "logging"
 )
+
+// Offers reports whether what a method needs is declared: its capability or its
+// extension.
+func (c *ServerCapabilities) Offers(m *Method) bool {
+	if m.Extension == "" || m.Capability != "" && c.Has(m.Capability) {
+		return c.Has(m.Capability)
+	}
+	settings, ok := c.Extensions[m.Extension]
+	return ok && (m.Setting == "" || string(wire.Find(settings, m.Setting)) == "true")
+}
 
 // Has reports whether a capability is declared; "" always is.
 func (c *ServerCapabilities) Has(name Capability) bool {

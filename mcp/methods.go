@@ -23,6 +23,9 @@ const (
 	MethodElicit            = "elicitation/create"
 	MethodSample            = "sampling/createMessage"
 	MethodRoots             = "roots/list"
+	MethodListSkills        = "skills/list"
+	MethodGetSkill          = "skills/get"
+	MethodReadDirectory     = "resources/directory/read"
 	NoteInitialized         = "notifications/initialized"
 	NoteCancelled           = "notifications/cancelled"
 	NoteProgress            = "notifications/progress"
@@ -57,6 +60,12 @@ type Method struct {
 	// Capability is what a server that has the method must declare; "" is
 	// nothing.
 	Capability Capability
+	// Extension is the identifier of the extension that has the method, or "".
+	// Declaring it counts as declaring Capability. If Setting is not "", it is
+	// the member of the extension's settings that must be true as well.
+	//
+	// Spec: 2026-07-28 basic/versioning#extension-negotiation.
+	Extension, Setting string
 	// Feature is the kind of feature that a request is about, and Subject the
 	// member of params that names it; zero for none.
 	Feature FeatureKind
@@ -142,6 +151,11 @@ var methods = []Method{
 	{Name: MethodUnsubscribe, Connection: true, Capability: CapSubscribe, Feature: ResourceFeature, Subject: "uri", params: of[SubscribeParams], result: of[EmptyResult]},
 	{Name: NoteResourcesChanged, Notification: true, FromServer: true, Change: ResourcesChanged, params: of[NotificationParams]},
 	{Name: NoteResourceUpdated, Notification: true, FromServer: true, Change: ResourceUpdated, params: of[ResourceUpdatedParams]},
+
+	// Skills.
+	{Name: MethodListSkills, Extension: ExtensionSkills, Cacheable: true, List: true, Change: ResourcesChanged, params: of[ListParams], result: of[ListSkillsResult]},
+	{Name: MethodGetSkill, Extension: ExtensionSkills, Feature: ResourceFeature, Subject: "uri", Cacheable: true, Change: ResourcesChanged, params: of[GetSkillParams], result: of[GetSkillResult]},
+	{Name: MethodReadDirectory, Extension: ExtensionSkills, Setting: "directoryRead", Feature: ResourceFeature, Subject: "uri", params: of[ReadDirectoryParams], result: of[ReadDirectoryResult]},
 
 	// Prompts and completion.
 	{Name: MethodListPrompts, Capability: CapPrompts, Cacheable: true, List: true, Change: PromptsChanged, params: of[ListParams], result: of[ListPromptsResult]},

@@ -177,7 +177,7 @@ func (s *Server) dispatch(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if serve == nil || x.ID.IsZero() {
 		return s.serveCustom(ctx, x)
 	}
-	if !s.Describe(ctx, &x.Peer).Capabilities.Has(mcp.MethodNamed(x.Method).Capability) {
+	if !s.Describe(ctx, &x.Peer).Capabilities.Offers(mcp.MethodNamed(x.Method)) {
 		return nil, &mcp.MethodNotFoundError{Method: x.Method}
 	}
 	return serve(s, ctx, x)

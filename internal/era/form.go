@@ -47,6 +47,19 @@ func (f form) result(method string, result any) (any, error) {
 		f.head(&c.ResultFields, &c.CacheFields)
 		c.Contents = shapeEach(c.Contents, f.facts, shapeResourceContents)
 		return &c, nil
+	case *mcp.ListSkillsResult:
+		c := *r
+		f.head(&c.ResultFields, &c.CacheFields)
+		return listOf(&c, "skills", &c.Skills, f.facts, unshaped), nil
+	case *mcp.GetSkillResult:
+		c := *r
+		f.head(&c.ResultFields, &c.CacheFields)
+		return &c, nil
+	case *mcp.ReadDirectoryResult:
+		c := *r
+		f.head(&c.ResultFields, nil)
+		c.Resources = shapeEach(c.Resources, f.facts, shapeResource)
+		return &c, nil
 	case *mcp.GetPromptResult:
 		c := *r
 		f.head(&c.ResultFields, nil)

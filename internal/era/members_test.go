@@ -99,6 +99,9 @@ var elsewhere = map[string]string{
 	"GetPromptParams":     "params of clients go out as the caller made them",
 	"ListParams":          "params of clients go out as the caller made them",
 	"ReadResourceParams":  "params of clients go out as the caller made them",
+	"GetSkillParams":      "params of clients go out as the caller made them",
+	"ReadDirectoryParams": "params of clients go out as the caller made them",
+	"SkillsCapability":    "the settings of an extension, which are raw JSON in ServerCapabilities",
 	"SetLevelParams":      "params of clients go out as the caller made them",
 	"SubscribeParams":     "params of clients go out as the caller made them",
 	"ListenParams":        "params of clients go out as the caller made them",
@@ -209,6 +212,9 @@ func fillValue(v reflect.Value) {
 	case *mcp.Meta:
 		*special = mcp.Meta{"com.example/k": json.RawMessage("1")}
 		return
+	case *mcp.SkillResources:
+		special.Files = []mcp.SkillResource{*filled[mcp.SkillResource]()}
+		return
 	case *mcp.Contents:
 		*special = everyBlock()
 		return
@@ -288,6 +294,9 @@ func (w *traveller) has(name string) bool {
 func (w *traveller) value(path string, v reflect.Value, doc any) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()
+	}
+	if files, special := v.Interface().(mcp.SkillResources); special {
+		v = reflect.ValueOf(files.Files) // its array
 	}
 	switch v.Kind() {
 	case reflect.Struct:

@@ -144,7 +144,7 @@ func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Meth
 	if err != nil {
 		return nil, err
 	}
-	if !desc.Capabilities.Has(d.Capability) {
+	if !desc.Capabilities.Offers(d) {
 		return nil, &mcp.MethodNotFoundError{Method: m.Method}
 	}
 	switch m.Method {

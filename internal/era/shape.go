@@ -25,6 +25,9 @@ func shapeEach[T any](list []*T, f *revision.Facts, one func(*T, *revision.Facts
 	return shaped
 }
 
+// unshaped is for what revisions have either as a whole or not at all.
+func unshaped[T any](v *T, _ *revision.Facts) *T { return v }
+
 func shapeTool(t *mcp.Tool, f *revision.Facts) *mcp.Tool {
 	c := *t
 	// In sessions every tool has a description, if only its name.

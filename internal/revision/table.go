@@ -62,7 +62,10 @@ var table = func() []*Facts {
 	july.Extensions = true
 	july.ResourceNotFound = -32602
 	july.methods = november.methods.changed(
-		[]string{mcp.MethodDiscover, mcp.MethodListen, mcp.NoteAcknowledged},
+		[]string{
+			mcp.MethodDiscover, mcp.MethodListen, mcp.NoteAcknowledged,
+			mcp.MethodListSkills, mcp.MethodGetSkill, mcp.MethodReadDirectory,
+		},
 		[]string{
 			mcp.MethodInitialize, mcp.NoteInitialized, mcp.MethodPing, mcp.MethodSetLevel,
 			mcp.MethodSubscribe, mcp.MethodUnsubscribe, mcp.NoteRootsChanged, mcp.NoteElicitationComplete,
