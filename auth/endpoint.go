@@ -7,14 +7,14 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
+	"github.com/parley-mcp/parley/internal/flight"
 )
 
 // endpoint is the URL at which an issuer is asked about tokens.
 type endpoint struct {
 	fetch  *fetcher
 	issuer string
-	flight singleflight.Group
+	flight flight.Group[string]
 
 	mu     sync.Mutex
 	url    string // "" until it is known
@@ -35,15 +35,13 @@ func (e *endpoint) get(ctx context.Context) (string, error) {
 		return "", failed
 	}
 	// ctx does not belong to one client's request, so one lookup may serve all.
-	found, err, _ := e.flight.Do("", func() (any, error) {
+	return e.flight.Do("", func() (string, error) {
 		at, err := e.discover(ctx)
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.url, e.failed, e.tried = at, err, time.Now()
 		return at, err
 	})
-	at, _ = found.(string)
-	return at, err
 }
 
 func (e *endpoint) discover(ctx context.Context) (string, error) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/singleflight"
+	"github.com/parley-mcp/parley/internal/flight"
 
 	"github.com/parley-mcp/parley/internal/wire"
 )
@@ -65,7 +65,7 @@ type Introspection struct {
 	fetch  *fetcher
 	proof  *assertion // nil without a key
 	cache  cache
-	flight singleflight.Group
+	flight flight.Group[*Token]
 	found  endpoint
 }
 
@@ -117,7 +117,7 @@ func (v *Introspection) Verify(ctx context.Context, token string) (*Token, error
 	if known, ok := v.cache.get(key, time.Now()); ok {
 		return known.token, known.err
 	}
-	done := v.flight.DoChan(string(key[:]), func() (any, error) { // ends after fetchTimeout at the latest
+	asked := v.flight.Begin(string(key[:]), func() (*Token, error) { // ends after fetchTimeout at the latest
 		// Another call may have got the response since this call looked.
 		if known, ok := v.cache.get(key, time.Now()); ok {
 			return known.token, known.err
@@ -129,9 +129,8 @@ func (v *Introspection) Verify(ctx context.Context, token string) (*Token, error
 		return t, err
 	})
 	select {
-	case r := <-done:
-		t, _ := r.Val.(*Token)
-		return t, r.Err
+	case <-asked.Done():
+		return asked.Result()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"golang.org/x/sync/singleflight"
+
+	"github.com/parley-mcp/parley/internal/flight"
 )
 
 // How long keys are used.
@@ -47,7 +48,7 @@ type remoteKeys struct {
 	fetch  *fetcher
 	issuer string
 	url    string // of the JWK set; "" means that the issuer's metadata names it
-	flight singleflight.Group
+	flight flight.Group[struct{}]
 
 	mu      sync.Mutex
 	keys    []jose.JSONWebKey
@@ -132,17 +133,17 @@ func (k *remoteKeys) refresh(ctx context.Context) ([]jose.JSONWebKey, error) {
 }
 
 // begin fetches the keys, unless a fetch is under way already.
-func (k *remoteKeys) begin(ctx context.Context) <-chan singleflight.Result {
-	return k.flight.DoChan("", func() (any, error) { // ends after fetchTimeout at the latest
+func (k *remoteKeys) begin(ctx context.Context) <-chan struct{} {
+	return k.flight.Begin("", func() (struct{}, error) { // ends after fetchTimeout at the latest
 		if !k.mayFetch() {
-			return nil, nil // another call has just fetched them
+			return struct{}{}, nil // another call has just fetched them
 		}
 		fetching, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 		defer cancel()
 		k.take(k.load(fetching))
 		k.fetch.rest()
-		return nil, nil // the result is in k
-	})
+		return struct{}{}, nil // the result is in k
+	}).Done()
 }
 
 // take stores the result of a fetch.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
+	"github.com/parley-mcp/parley/internal/flight"
 )
 
 const (
@@ -24,7 +24,7 @@ type relay struct {
 	fetch  *fetcher
 	issuer string
 
-	flight singleflight.Group
+	flight flight.Group[struct{}]
 
 	mu     sync.Mutex
 	known  *serverMetadata
@@ -64,17 +64,17 @@ func (p *relay) state() (known *serverMetadata, failed error, fresh bool) {
 
 // begin fetches the metadata, unless a fetch is under way already. It does not end
 // with the request that began it, because others may be waiting too.
-func (p *relay) begin(ctx context.Context) <-chan singleflight.Result {
-	return p.flight.DoChan("", func() (any, error) { // ends after fetchTimeout at the latest
+func (p *relay) begin(ctx context.Context) <-chan struct{} {
+	return p.flight.Begin("", func() (struct{}, error) { // ends after fetchTimeout at the latest
 		if _, _, fresh := p.state(); fresh {
-			return nil, nil // another call has just fetched it
+			return struct{}{}, nil // another call has just fetched it
 		}
 		fetching, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 		defer cancel()
 		p.take(p.fetch.discover(fetching, p.issuer))
 		p.fetch.rest()
-		return nil, nil // the result is in p
-	})
+		return struct{}{}, nil // the result is in p
+	}).Done()
 }
 
 // take stores the result of a fetch.

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/singleflight"
+	"github.com/parley-mcp/parley/internal/flight"
 
 	"github.com/parley-mcp/parley/internal/caching"
 	"github.com/parley-mcp/parley/internal/era"
@@ -31,7 +31,7 @@ type live struct {
 	session   *era.SessionClient
 	revision  mcp.Revision
 	offer     atomic.Pointer[offer] // nil until it is open
-	asking    singleflight.Group    // asks the server for a new offer, once for all who wait for it
+	asking    flight.Group[*offer]  // asks the server for a new offer, once for all who wait for it
 	replaced  atomic.Bool           // by another connection; set before it is closed, after which Err says nothing
 }
 

@@ -98,7 +98,7 @@ func (l *live) declares(o *offer, m *mcp.Method) bool {
 // rediscover asks the server what it offers. It returns the old offer if the server
 // does not say, and what another call has found out in the meantime.
 func (c *Client) rediscover(ctx context.Context, l *live, old *offer) *offer {
-	_, _, _ = l.asking.Do("", func() (any, error) {
+	_, _ = l.asking.Do("", func() (*offer, error) {
 		if l.offered() == old {
 			c.renew(ctx, l, old)
 		}
