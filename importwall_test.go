@@ -21,6 +21,7 @@ const (
 var walls = map[string][]string{
 	"jsonrpc":           {module + "mcp", module + "server", module + "client", module + "transport", module + "internal/era", module + "internal/revision", "net/http"},
 	"mcp":               {module + "server", module + "client", module + "transport", module + "internal/era", module + "internal/revision", "net/http"},
+	"apps":              {module + "server", module + "client", module + "transport", module + "internal/era", module + "internal/revision", "net/http"},
 	"internal/revision": {module + "server", module + "client", module + "transport", module + "internal/era", "net/http"},
 	"internal/era":      {module + "server", module + "client", module + "transport", "net/http"},
 	"internal/content":  {module + "server", module + "client", module + "transport", module + "internal/era", module + "internal/revision", "net/http"},

@@ -123,13 +123,17 @@ type Options struct {
 	NoOutputValidation bool
 	// Extensions are the extensions the client supports, by identifier, with
 	// their settings; each must encode to a JSON object. A nil value means no
-	// settings.
+	// settings. An application that shows apps declares apps.Supported(), and Client.ReadApp
+	// reads them.
 	Extensions map[string]any
 	// ResultTypes are the result types that the declared extensions define, besides
 	// those of the core. Client.Do returns results of these types; any other is an
 	// error. nil means that the types of the extensions are not known: then, if
 	// extensions are declared, results of any type are returned. See ResultTypeError.
 	ResultTypes []string
+	// MaxAppBytes bounds the HTML of an app that Client.ReadApp returns, in bytes. 0 means
+	// 8 MiB; negative means no bound but that of the transport.
+	MaxAppBytes int64
 	// Cache holds results that servers allow to be reused. nil means a cache of
 	// the client's own; see NewCache for sharing one, and NoCache.
 	Cache *Cache
@@ -173,6 +177,7 @@ func (o *Options) withDefaults() Options {
 	d.ProbeTimeout = orDefault(d.ProbeTimeout, 5*time.Second)
 	d.MaxListPages = orDefault(d.MaxListPages, 1000)
 	d.MaxListBytes = orDefault(d.MaxListBytes, 64<<20)
+	d.MaxAppBytes = orDefault(d.MaxAppBytes, 8<<20)
 	d.MaxRounds = orDefault(d.MaxRounds, 16)
 	d.KeepAliveFailures = orDefault(d.KeepAliveFailures, 3)
 	d.MaxRestarts = orDefault(d.MaxRestarts, 5)

@@ -47,8 +47,8 @@ func (c *custom) desc() *custom { return c }
 // Extension decodes the settings with which the client declares an extension into
 // settings, unless that is nil. If the client does not declare it, the error is an
 // *mcp.MissingCapabilityError: the handler of an extension's method returns it,
-// and a tool that can do without the extension does so. Revisions before
-// 2026-07-28 have no extensions, so there nothing is declared.
+// and a tool that can do without the extension does so. In revisions before
+// 2026-07-28, apps.Extension is the only one that a client can declare.
 //
 // Spec: 2026-07-28 basic/versioning#extension-negotiation.
 func (c *Call) Extension(id string, settings any) error {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing/fstest"
 
+	"github.com/parley-mcp/parley/apps"
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -51,6 +52,26 @@ func ExampleAddTool() {
 	// Output:
 	// {"content":[{"type":"text","text":"{\"text\":\"Hello, Ann (1)\"}"}],"structuredContent":{"text":"Hello, Ann (1)"}}
 	// {"content":[{"type":"text","text":"invalid arguments for tool \"greet\": \"times\": must be at most 3, got 4"}],"isError":true}
+}
+
+// The chart is shown where the client can do that, and the text says the same.
+func ExampleServer_AddApp() {
+	app := apps.App{
+		URI:  "ui://sales/chart.html",
+		Name: "sales_chart",
+		HTML: "<!doctype html><title>Sales</title><script>/* asks the host for the result */</script>",
+		UI:   apps.ResourceUI{CSP: &apps.CSP{ConnectDomains: []string{"https://tiles.example.com"}}},
+	}
+	srv := newServer()
+	srv.AddApp(app)
+	server.AddTool(srv, mcp.Tool{Name: "sales", Meta: apps.ToolUI{ResourceURI: app.URI}.Meta()}, func(context.Context, *server.Call, struct{}) (string, error) {
+		return "7 orders", nil
+	})
+	show(srv, "tools/list", `{}`)
+	fmt.Println(srv.TryAddApp(apps.App{URI: app.URI, Name: "x", HTML: app.HTML, UI: apps.ResourceUI{CSP: &apps.CSP{FrameDomains: []string{"*"}}}}))
+	// Output:
+	// {"tools":[{"name":"sales","inputSchema":{"type":"object","additionalProperties":false},"_meta":{"ui":{"resourceUri":"ui://sales/chart.html"}}}]}
+	// app "ui://sales/chart.html": csp.frameDomains: "*" is not an origin, such as "https://example.com" or "https://*.example.com:8443", with one of the schemes ["https" "http"]
 }
 
 func ExampleAddTemplate() {

@@ -65,7 +65,12 @@ func (s *Server) TryAddResource(r mcp.Resource, h ResourceHandler) error {
 	if err := s.rules.Described(r.MIMEType, r.Icons, r.Annotations, r.Meta); err != nil {
 		return fmt.Errorf("resource %q: %w", r.URI, err)
 	}
-	if s.resources.put(&resource{r, h}) {
+	if err := checkApp(r.URI, r.MIMEType, r.Meta); err != nil {
+		return fmt.Errorf("resource %q: %w", r.URI, err)
+	}
+	changed := s.resources.put(&resource{r, h})
+	s.apps.noteResource(r.URI)
+	if changed {
 		s.hub.Publish(mcp.Change{Kind: mcp.ResourcesChanged})
 	}
 	return nil
@@ -146,7 +151,7 @@ func (s *Server) completeRead(call *Call, uri string, result *mcp.ReadResourceRe
 		if c != nil && c.URI == "" {
 			full.Contents = withURI(full.Contents, i, uri)
 		}
-		if err := s.rules.Resource(full.Contents[i]); err != nil {
+		if err := s.checkContents(full.Contents[i]); err != nil {
 			return nil, fmt.Errorf("resource %q: contents[%d]: %w", uri, i, err)
 		}
 	}

@@ -27,6 +27,7 @@ type Server struct {
 	customs    registry[custom, *custom]
 
 	extensions, experimental objects
+	apps                     appLinks
 
 	hub     Hub
 	bounds  bounds
@@ -118,7 +119,7 @@ func (s *Server) Describe(context.Context, *mcp.Peer) *mcp.Description {
 }
 
 // offers are the features that a server has, or once had.
-type offers struct{ tools, resources, prompts, completions bool }
+type offers struct{ tools, resources, prompts, completions, apps bool }
 
 // described is a description and what it depends on.
 type described struct {
@@ -132,11 +133,15 @@ func (s *Server) offers() offers {
 		resources:   s.opts.Announce.Resources || s.opts.Subscriptions || s.resources.used() || s.templates.used(),
 		prompts:     s.opts.Announce.Prompts || s.prompts.used(),
 		completions: s.completers.used(),
+		apps:        s.apps.used.Load(),
 	}
 }
 
 func (s *Server) capabilities(o offers) mcp.ServerCapabilities {
 	caps := mcp.ServerCapabilities{Extensions: s.extensions, Experimental: s.experimental}
+	if o.apps {
+		caps.Extensions = s.withApps()
+	}
 	if o.tools {
 		caps.Tools = &mcp.ListCapability{ListChanged: true}
 	}

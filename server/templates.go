@@ -62,6 +62,9 @@ func TryAddTemplate[Vars any](s *Server, t mcp.ResourceTemplate, h TemplateHandl
 	if err := s.rules.Described(t.MIMEType, t.Icons, t.Annotations, t.Meta); err != nil {
 		return fmt.Errorf("template %q: %w", t.URITemplate, err)
 	}
+	if err := checkApp(t.URITemplate, t.MIMEType, t.Meta); err != nil {
+		return fmt.Errorf("template %q: %w", t.URITemplate, err)
+	}
 	m, err := newMatcher(t.URITemplate)
 	if err != nil {
 		return fmt.Errorf("template %q: %w", t.URITemplate, err)
@@ -81,7 +84,9 @@ func TryAddTemplate[Vars any](s *Server, t mcp.ResourceTemplate, h TemplateHandl
 			return h(ctx, call, content.Encode(uri), vars)
 		}
 	}
-	if s.templates.put(plan) {
+	changed := s.templates.put(plan)
+	s.apps.noteResource(t.URITemplate)
+	if changed {
 		s.hub.Publish(mcp.Change{Kind: mcp.ResourcesChanged})
 	}
 	return nil

@@ -77,6 +77,10 @@ func (s *Server) addTool(t *tool, noHandler bool) error {
 	if err != nil {
 		return fmt.Errorf("tool %q: %w", t.tool.Name, err)
 	}
+	ui, linked, err := toolUI(t.tool.Meta)
+	if err != nil {
+		return fmt.Errorf("tool %q: %w", t.tool.Name, err)
+	}
 	if t.input, t.headers, err = compileInput(t.tool.InputSchema); err != nil {
 		return fmt.Errorf("tool %q: %w", t.tool.Name, err)
 	}
@@ -85,7 +89,11 @@ func (s *Server) addTool(t *tool, noHandler bool) error {
 			return fmt.Errorf("tool %q: %w", t.tool.Name, err)
 		}
 	}
-	if s.tools.put(t) {
+	changed := s.tools.put(t)
+	if linked {
+		s.apps.noteTool(t.tool.Name, ui.ResourceURI)
+	}
+	if changed {
 		s.hub.Publish(mcp.Change{Kind: mcp.ToolsChanged})
 	}
 	return nil
@@ -103,6 +111,7 @@ func (s *Server) RemoveTools(names ...string) {
 
 // Spec: 2026-07-28 server/tools#listing-tools.
 func (s *Server) listTools(ctx context.Context, x *mcp.Exchange) (any, error) {
+	s.reportMissingApps(ctx)
 	p, err := page(ctx, s, &s.tools, mcp.ToolFeature, x)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/parley-mcp/parley/apps"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -184,16 +185,12 @@ func shapeServerCapabilities(c mcp.ServerCapabilities, f *revision.Facts) mcp.Se
 	if !f.Completions {
 		c.Completions = nil
 	}
-	if !f.Extensions {
-		c.Extensions = nil
-	}
+	c.Extensions = keepExtensions(c.Extensions, f)
 	return c
 }
 
 func shapeClientCapabilities(c mcp.ClientCapabilities, f *revision.Facts) mcp.ClientCapabilities {
-	if !f.Extensions {
-		c.Extensions = nil
-	}
+	c.Extensions = keepExtensions(c.Extensions, f)
 	if c.Roots != nil && c.Roots.ListChanged && !f.RootsListChanged {
 		c.Roots = &mcp.RootsCapability{}
 	}
@@ -242,10 +239,25 @@ func keepList[T any](l []T, has bool) []T {
 }
 
 func keepMeta(m mcp.Meta, f *revision.Facts) mcp.Meta {
-	if !f.MetaOnTypes {
-		return nil
+	return keepKeys(m, f.MetaOnTypes, apps.MetaKey)
+}
+
+// keepExtensions keeps MCP Apps in every revision: its specification has clients declare
+// it when they open a session, and puts its part of _meta on tools whatever the revision.
+//
+// Spec: extensions/apps 2026-01-26 specification#client-server-capability-negotiation.
+func keepExtensions(m map[string]json.RawMessage, f *revision.Facts) map[string]json.RawMessage {
+	return keepKeys(m, f.Extensions, apps.Extension)
+}
+
+func keepKeys[M ~map[string]json.RawMessage](m M, all bool, always string) M {
+	if all {
+		return m
 	}
-	return m
+	if value, ok := m[always]; ok {
+		return M{always: value}
+	}
+	return nil
 }
 
 func isObject(doc json.RawMessage) bool { return len(doc) > 0 && doc[0] == '{' }

@@ -42,7 +42,7 @@ type Facts struct {
 	ResourceLinks bool
 	// Titles: names are accompanied by a title for people.
 	Titles bool
-	// MetaOnTypes: tools, resources, prompts and content carry _meta.
+	// MetaOnTypes: tools, resources, prompts and content carry _meta, with any key.
 	MetaOnTypes bool
 	// LastModified: annotations carry the time of the last change.
 	LastModified bool
@@ -87,7 +87,7 @@ type Facts struct {
 	// EmptyCursors: an empty cursor is one like any other. Earlier, servers use it
 	// to say that a list has ended.
 	EmptyCursors bool
-	// Extensions: capabilities have an extensions member.
+	// Extensions: capabilities have an extensions member, for any extension.
 	Extensions bool
 	// ResourceNotFound is the code for a resource that does not exist.
 	ResourceNotFound int64
