@@ -28,6 +28,7 @@ var walls = map[string][]string{
 	"server":            {module + "internal/era", module + "internal/revision", module + "internal/stream", module + "transport", module + "client", "net/http"},
 	"auth/oauth":        {module + "server", module + "client", module + "transport", module + "internal/era"},
 	"client":            {module + "server", module + "transport", "net/http"},
+	"card":              {module + "server", module + "client", module + "transport", module + "internal/era"},
 	"transport":         {module + "server", module + "client"},
 
 	"cmd/parley/internal/reference": {program + "cli", program + "devauth"},
