@@ -80,7 +80,7 @@ func TestDoPassesOnWhatItIsGiven(t *testing.T) {
 			t.Errorf("_meta is %s", m)
 		}
 		// For a method that allows no questions, members of these names are ordinary.
-		if _, err := c.Do(t.Context(), "tasks/update", raw("{%s}", foreign)); err != nil {
+		if _, err := c.Do(t.Context(), "com.example/update", raw("{%s}", foreign)); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasSuffix(string(got.Params), foreign+"}") {

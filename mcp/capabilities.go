@@ -13,6 +13,7 @@ type ClientCapabilities struct {
 	Roots       *RootsCapability           `json:"roots,omitzero"`
 	Sampling    *SamplingCapability        `json:"sampling,omitzero"`
 	Elicitation *ElicitationCapability     `json:"elicitation,omitzero"`
+	Tasks       *TasksCapability           `json:"tasks,omitzero"`
 	Extensions  map[string]json.RawMessage `json:"extensions,omitzero"`
 	// Experimental holds non-standard features by name, each a JSON object.
 	Experimental map[string]json.RawMessage `json:"experimental,omitzero"`
@@ -58,6 +59,7 @@ type ServerCapabilities struct {
 	Prompts     *ListCapability            `json:"prompts,omitzero"`
 	Completions *Empty                     `json:"completions,omitzero"`
 	Logging     *Empty                     `json:"logging,omitzero"`
+	Tasks       *TasksCapability           `json:"tasks,omitzero"`
 	Extensions  map[string]json.RawMessage `json:"extensions,omitzero"`
 	// Experimental holds non-standard features by name, each a JSON object.
 	Experimental map[string]json.RawMessage `json:"experimental,omitzero"`
@@ -88,6 +90,9 @@ const (
 	CapPrompts     Capability = "prompts"
 	CapCompletions Capability = "completions"
 	CapLogging     Capability = "logging"
+	CapTasks       Capability = "tasks"
+	CapTasksList   Capability = "tasks.list"
+	CapTasksCancel Capability = "tasks.cancel"
 )
 
 // Offers reports whether what a method needs is declared: its capability or its
@@ -117,6 +122,12 @@ func (c *ServerCapabilities) Has(name Capability) bool {
 		return c.Completions != nil
 	case CapLogging:
 		return c.Logging != nil
+	case CapTasks:
+		return c.Tasks != nil
+	case CapTasksList:
+		return c.Tasks != nil && c.Tasks.List != nil
+	case CapTasksCancel:
+		return c.Tasks != nil && c.Tasks.Cancel != nil
 	}
 	return false
 }

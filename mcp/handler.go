@@ -72,6 +72,9 @@ type Exchange struct {
 	// InputRequired, and State is its state; both nil at first.
 	Answers map[string]json.RawMessage
 	State   json.RawMessage
+	// Task is set if the client can take a task in place of the result, which is
+	// then a *CreateTaskResult; nil if not.
+	Task *TaskOffer
 	// Mirrored returns the value of the header Mcp-Param-NAME, decoded, that
 	// mirrors a parameter; ok is false when it is absent. Mirrored is nil
 	// where there are no headers.

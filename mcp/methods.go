@@ -26,6 +26,11 @@ const (
 	MethodListSkills        = "skills/list"
 	MethodGetSkill          = "skills/get"
 	MethodReadDirectory     = "resources/directory/read"
+	MethodGetTask           = "tasks/get"
+	MethodTaskResult        = "tasks/result"
+	MethodListTasks         = "tasks/list"
+	MethodCancelTask        = "tasks/cancel"
+	MethodUpdateTask        = "tasks/update"
 	NoteInitialized         = "notifications/initialized"
 	NoteCancelled           = "notifications/cancelled"
 	NoteProgress            = "notifications/progress"
@@ -37,6 +42,8 @@ const (
 	NoteRootsChanged        = "notifications/roots/list_changed"
 	NoteAcknowledged        = "notifications/subscriptions/acknowledged"
 	NoteElicitationComplete = "notifications/elicitation/complete"
+	NoteTaskStatus          = "notifications/tasks/status" // 2025-11-25
+	NoteTask                = "notifications/tasks"        // 2026-07-28
 )
 
 // Method describes a method or a notification of the protocol. What depends on
@@ -66,6 +73,16 @@ type Method struct {
 	//
 	// Spec: 2026-07-28 basic/versioning#extension-negotiation.
 	Extension, Setting string
+	// ClientDeclares says that in the stateless era the client has to declare the
+	// extension as well, in each request.
+	//
+	// Spec: ext-tasks/draft tasks#protocol-errors.
+	ClientDeclares bool
+	// AsTask says that the request can go on as a task.
+	//
+	// Spec: 2025-11-25 basic/utilities/tasks#capabilities.
+	// Spec: ext-tasks/draft tasks#supported-methods.
+	AsTask bool
 	// Feature is the kind of feature that a request is about, and Subject the
 	// member of params that names it; zero for none.
 	Feature FeatureKind
@@ -140,7 +157,7 @@ var methods = []Method{
 
 	// Tools.
 	{Name: MethodListTools, Capability: CapTools, Cacheable: true, List: true, Change: ToolsChanged, params: of[ListParams], result: of[ListToolsResult]},
-	{Name: MethodCallTool, Capability: CapTools, Feature: ToolFeature, Subject: "name", Mirrored: true, MayAsk: true, params: of[CallToolParams], result: of[CallToolResult]},
+	{Name: MethodCallTool, Capability: CapTools, Feature: ToolFeature, Subject: "name", Mirrored: true, MayAsk: true, AsTask: true, params: of[CallToolParams], result: of[CallToolResult]},
 	{Name: NoteToolsChanged, Notification: true, FromServer: true, Change: ToolsChanged, params: of[NotificationParams]},
 
 	// Resources.
@@ -170,9 +187,18 @@ var methods = []Method{
 	{Name: MethodListen, Connection: true, Subscribes: true, params: of[ListenParams], result: of[EmptyResult]},
 	{Name: NoteAcknowledged, Notification: true, FromServer: true, params: of[AcknowledgedParams]},
 
+	// Tasks. In 2025-11-25 servers send them as well, about the tasks of clients.
+	{Name: MethodGetTask, Capability: CapTasks, Extension: ExtensionTasks, ClientDeclares: true, Feature: TaskFeature, Subject: "taskId", Mirrored: true, params: of[TaskParams], result: of[TaskState]},
+	{Name: MethodTaskResult, Capability: CapTasks, Feature: TaskFeature, Subject: "taskId", MayAsk: true, params: of[TaskParams], result: of[CallToolResult]},
+	{Name: MethodListTasks, Capability: CapTasksList, params: of[ListParams], result: of[ListTasksResult]},
+	{Name: MethodCancelTask, Capability: CapTasksCancel, Extension: ExtensionTasks, ClientDeclares: true, Feature: TaskFeature, Subject: "taskId", Mirrored: true, params: of[TaskParams], result: of[TaskState]},
+	{Name: MethodUpdateTask, Capability: CapTasks, Extension: ExtensionTasks, ClientDeclares: true, Feature: TaskFeature, Subject: "taskId", Mirrored: true, params: of[UpdateTaskParams], result: of[EmptyResult]},
+	{Name: NoteTaskStatus, Notification: true, FromServer: true, params: of[Task]},
+	{Name: NoteTask, Notification: true, FromServer: true, params: of[TaskState]},
+
 	// What servers ask.
-	{Name: MethodElicit, FromServer: true, params: of[ElicitParams], result: of[ElicitResult]},
-	{Name: MethodSample, FromServer: true, params: of[CreateMessageParams], result: of[CreateMessageResult]},
+	{Name: MethodElicit, FromServer: true, AsTask: true, params: of[ElicitParams], result: of[ElicitResult]},
+	{Name: MethodSample, FromServer: true, AsTask: true, params: of[CreateMessageParams], result: of[CreateMessageResult]},
 	{Name: MethodRoots, FromServer: true, result: of[ListRootsResult]},
 	{Name: NoteElicitationComplete, Notification: true, FromServer: true, params: of[ElicitCompleteParams]},
 	{Name: NoteRootsChanged, Notification: true, params: of[NotificationParams]},
@@ -187,6 +213,7 @@ const (
 	ResourceFeature
 	TemplateFeature
 	PromptFeature
+	TaskFeature
 )
 
 // SubjectOf returns the name or URI of the feature that a request is about: the

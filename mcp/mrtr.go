@@ -18,6 +18,25 @@ type InputRequest struct {
 	// either, or nil. Raw params are sent as they are, except for the reserved
 	// keys of _meta and what the client's revision lacks.
 	Params any `json:"params,omitzero"`
+	// Task is the ID of the task that asks, or "".
+	Task string `json:"-"`
+}
+
+// UnmarshalJSON reads params as they are: Params is a json.RawMessage, or nil if
+// there are none.
+func (q *InputRequest) UnmarshalJSON(data []byte) error {
+	var raw struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if err := unmarshal(data, &raw); err != nil {
+		return err
+	}
+	q.Method, q.Params = raw.Method, nil
+	if raw.Params != nil {
+		q.Params = raw.Params
+	}
+	return nil
 }
 
 // InputRequired says that an exchange cannot go on without answers from the

@@ -16,6 +16,11 @@ const (
 	ResultInputRequired = "input_required"
 )
 
+// ResultTask is the type of a CreateTaskResult, which ExtensionTasks defines.
+//
+// Spec: ext-tasks/draft tasks#polymorphic-results.
+const ResultTask = "task"
+
 // CacheScope says who may reuse a result.
 //
 // Spec: 2026-07-28 server/utilities/caching#cache-scope-field.

@@ -11,6 +11,10 @@ type SubscriptionFilter struct {
 	ResourcesListChanged bool `json:"resourcesListChanged,omitzero"`
 	// ResourceSubscriptions are the URIs of resources to watch.
 	ResourceSubscriptions []string `json:"resourceSubscriptions,omitzero"`
+	// TaskIDs are the tasks whose status to watch.
+	//
+	// Spec: ext-tasks/draft tasks#task-status-notifications.
+	TaskIDs []string `json:"taskIds,omitzero"`
 }
 
 // ListenParams opens a stream of notifications.
@@ -44,13 +48,14 @@ const (
 	PromptsChanged
 	ResourcesChanged
 	ResourceUpdated
+	TaskChanged
 )
 
 // Change is something that happened to a server's features. It is comparable:
 // equal changes that wait for delivery are delivered once.
 type Change struct {
 	Kind ChangeKind
-	URI  string // the resource, for ResourceUpdated
+	URI  string // the resource of ResourceUpdated, or the ID of the task of TaskChanged
 }
 
 // Watch is what an exchange subscribes to.
@@ -86,6 +91,8 @@ func (f *SubscriptionFilter) Drop(kind ChangeKind) {
 		f.ResourcesListChanged = false
 	case ResourceUpdated:
 		f.ResourceSubscriptions = nil
+	case TaskChanged:
+		f.TaskIDs = nil
 	}
 }
 
@@ -99,9 +106,9 @@ func (f *SubscriptionFilter) Matches(c Change) bool {
 	case ResourcesChanged:
 		return f.ResourcesListChanged
 	case ResourceUpdated:
-		if slices.Contains(f.ResourceSubscriptions, c.URI) {
-			return true
-		}
+		return slices.Contains(f.ResourceSubscriptions, c.URI)
+	case TaskChanged:
+		return slices.Contains(f.TaskIDs, c.URI)
 	}
 	return false
 }

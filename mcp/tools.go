@@ -49,9 +49,7 @@ type ToolExecution struct {
 	TaskSupport TaskSupport `json:"taskSupport,omitzero"`
 }
 
-// TaskSupport says whether something can run as a task. Tasks themselves are not
-// part of this module: servers do not declare them, and clients do not call tools as
-// tasks.
+// TaskSupport says whether something can run as a task.
 //
 // Spec: 2025-11-25 basic/utilities/tasks#tool-level-negotiation.
 type TaskSupport string

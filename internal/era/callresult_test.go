@@ -49,7 +49,7 @@ func appended(t *testing.T, v any) string {
 
 // stateless is the form of results in the stateless era.
 func stateless() form {
-	return form{revision.Default(nil, true), new(naming).brief(&mcp.Implementation{Name: "n", Version: "1"})}
+	return form{facts: revision.Default(nil, true), by: new(naming).brief(&mcp.Implementation{Name: "n", Version: "1"})}
 }
 
 // byHandOrNot calls test once with results encoded by hand, and once without, as

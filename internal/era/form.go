@@ -16,6 +16,8 @@ import (
 type form struct {
 	facts *revision.Facts
 	by    *named // the server that answers; nil in sessions, whose results do not name it
+	// client is what the client can do; nil is nothing.
+	client *mcp.ClientCapabilities
 }
 
 // result returns a result in the form of the revision. Values that need no change
@@ -69,6 +71,12 @@ func (f form) result(method string, result any) (any, error) {
 		c := *r
 		f.head(&c.ResultFields, nil)
 		return &c, nil
+	case *mcp.CreateTaskResult:
+		return f.createdTask(r)
+	case *mcp.TaskState:
+		return f.taskState(method, r)
+	case *mcp.ListTasksResult:
+		return f.listedTasks(r)
 	case *mcp.EmptyResult:
 		c := *r
 		f.head(&c.ResultFields, nil)
@@ -102,10 +110,10 @@ func (f form) raw(method string, result any) (any, error) {
 		return nil, err
 	}
 	m := mcp.MethodNamed(method)
-	if m == nil {
+	if m == nil || f.facts.Stateless && m.AsTask && isTask(original) { // which has this form already
 		return f.custom(original)
 	}
-	known := m.NewResult()
+	known := typeOf(m, original)
 	if err := wire.Unmarshal(original, known); err != nil {
 		return nil, fmt.Errorf("the result does not fit its method: %w", err)
 	}
@@ -114,6 +122,19 @@ func (f form) raw(method string, result any) (any, error) {
 		return nil, err
 	}
 	return patch(original, known, shaped)
+}
+
+// typeOf returns a zero value of the type of a result that is JSON already.
+func typeOf(m *mcp.Method, result json.RawMessage) any {
+	if m.AsTask && isTask(result) {
+		return new(mcp.CreateTaskResult)
+	}
+	return m.NewResult()
+}
+
+// isTask reports whether a result hands out a task.
+func isTask(result json.RawMessage) bool {
+	return wire.Is(wire.Find(result, "resultType"), mcp.ResultTask)
 }
 
 // custom is raw for a method that the protocol does not define. A session adds

@@ -45,7 +45,7 @@ func TestRawResults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, _ := mcp.ParseRevision(tt.revision)
-			f := form{revision.Of(r), new(naming).brief(&mcp.Implementation{Name: "n", Version: "1"})}
+			f := form{facts: revision.Of(r), by: new(naming).brief(&mcp.Implementation{Name: "n", Version: "1"})}
 			shaped, err := f.result(tt.method, json.RawMessage(tt.result))
 			if err != nil {
 				t.Fatal(err)

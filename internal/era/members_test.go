@@ -61,8 +61,15 @@ var lacking = map[string]func(*revision.Facts) bool{
 	"SamplingCapability.context":       func(f *revision.Facts) bool { return f.SamplingTools },
 	"SamplingCapability.tools":         func(f *revision.Facts) bool { return f.SamplingTools },
 	"ServerCapabilities.completions":   func(f *revision.Facts) bool { return f.Completions },
+	"ClientCapabilities.tasks":         func(f *revision.Facts) bool { return f.Tasks },
+	"ServerCapabilities.tasks":         func(f *revision.Facts) bool { return f.Tasks },
+	"Task.pollIntervalMs":              isStateless, // sessions name it differently
+	"Task.ttlMs":                       isStateless, // likewise
+	"TaskState.error":                  isStateless,
+	"TaskState.inputRequests":          isStateless,
+	"TaskState.result":                 isStateless,
 	"ServerCapabilities.extensions":    func(f *revision.Facts) bool { return f.Extensions },
-	"Tool.execution":                   func(f *revision.Facts) bool { return f.ToolExecution },
+	"Tool.execution":                   func(f *revision.Facts) bool { return f.Tasks },
 	"Tool.annotations":                 func(f *revision.Facts) bool { return f.ToolAnnotations },
 	"Tool.icons":                       func(f *revision.Facts) bool { return f.Icons },
 	"Tool.outputSchema":                func(f *revision.Facts) bool { return f.StructuredContent },
@@ -99,6 +106,8 @@ var elsewhere = map[string]string{
 	"GetPromptParams":     "params of clients go out as the caller made them",
 	"ListParams":          "params of clients go out as the caller made them",
 	"ReadResourceParams":  "params of clients go out as the caller made them",
+	"TaskParams":          "params of clients go out as the caller made them",
+	"UpdateTaskParams":    "params of clients go out as the caller made them",
 	"GetSkillParams":      "params of clients go out as the caller made them",
 	"ReadDirectoryParams": "params of clients go out as the caller made them",
 	"SkillsCapability":    "the settings of an extension, which are raw JSON in ServerCapabilities",
@@ -163,10 +172,10 @@ func shapedFor(t *testing.T, v any, f *revision.Facts) []byte {
 		shaped = shapeAnswer(v, f)
 	default:
 		shaped = shapeParams(v, f)
-		if isResult(v) {
+		if isResult(v) { // the state of a task is also what a notification carries
 			by := new(naming).brief(&mcp.Implementation{Name: "n", Version: "1"})
 			var err error
-			if shaped, err = (form{f, by}).result("", v); err != nil {
+			if shaped, err = (form{f, by, caps}).result("", v); err != nil {
 				t.Fatal(err)
 			}
 		}

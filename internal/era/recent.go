@@ -78,6 +78,10 @@ func boundDeclared(text []byte) error {
 
 func cloneCapabilities(c mcp.ClientCapabilities) mcp.ClientCapabilities {
 	c.Roots, c.Sampling, c.Elicitation = clonePointer(c.Roots), clonePointer(c.Sampling), clonePointer(c.Elicitation)
+	if c.Tasks = clonePointer(c.Tasks); c.Tasks != nil {
+		r := &c.Tasks.Requests
+		r.Tools, r.Sampling, r.Elicitation = clonePointer(r.Tools), clonePointer(r.Sampling), clonePointer(r.Elicitation)
+	}
 	c.Extensions, c.Experimental = cloneTexts(c.Extensions), cloneTexts(c.Experimental)
 	return c
 }

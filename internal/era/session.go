@@ -209,7 +209,7 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, back *sessionBack
 	for range s.opts.MaxRounds {
 		result, err = s.handler.Serve(ctx, x)
 		if err == nil {
-			return form{facts: back.facts}.result(m.Method, result)
+			return form{facts: back.facts, client: &x.Peer.Capabilities}.result(m.Method, result)
 		}
 		ask, asks := errors.AsType[*mcp.InputRequired](err)
 		switch {

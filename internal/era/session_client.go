@@ -35,7 +35,7 @@ type SessionClient struct {
 // tasks. It must be called after Initialize.
 //
 // Spec: 2025-11-25 basic/utilities/tasks#capabilities.
-func (c *SessionClient) RunsTasks() bool { return c.tasks && c.Facts().ToolExecution }
+func (c *SessionClient) RunsTasks() bool { return c.tasks && c.Facts().Tasks }
 
 // Initialize opens the session, proposing a revision and accepting any of ours.
 // It must be called once, before Call.

@@ -42,7 +42,7 @@ func shapeTool(t *mcp.Tool, f *revision.Facts) *mcp.Tool {
 	if !f.ToolAnnotations {
 		c.Annotations = nil
 	}
-	if !f.ToolExecution {
+	if !f.Tasks {
 		c.Execution = nil
 	}
 	if !f.StructuredContent || !f.AnyStructuredContent && !describesObject(t.OutputSchema) {
@@ -182,6 +182,7 @@ func shapeImplementation(i mcp.Implementation, f *revision.Facts) mcp.Implementa
 }
 
 func shapeServerCapabilities(c mcp.ServerCapabilities, f *revision.Facts) mcp.ServerCapabilities {
+	c.Tasks = shapeTasksCapability(c.Tasks, f)
 	if !f.Completions {
 		c.Completions = nil
 	}
@@ -191,6 +192,7 @@ func shapeServerCapabilities(c mcp.ServerCapabilities, f *revision.Facts) mcp.Se
 
 func shapeClientCapabilities(c mcp.ClientCapabilities, f *revision.Facts) mcp.ClientCapabilities {
 	c.Extensions = keepExtensions(c.Extensions, f)
+	c.Tasks = shapeTasksCapability(c.Tasks, f)
 	if c.Roots != nil && c.Roots.ListChanged && !f.RootsListChanged {
 		c.Roots = &mcp.RootsCapability{}
 	}
@@ -216,10 +218,17 @@ func shapeClientCapabilities(c mcp.ClientCapabilities, f *revision.Facts) mcp.Cl
 
 // shapeParams shapes the params of a notification from the server.
 func shapeParams(params any, f *revision.Facts) any {
-	if p, ok := params.(*mcp.ProgressParams); ok && p.Message != "" && !f.ProgressMessage {
-		c := *p
-		c.Message = ""
-		return &c
+	switch p := params.(type) {
+	case *mcp.ProgressParams:
+		if p.Message != "" && !f.ProgressMessage {
+			c := *p
+			c.Message = ""
+			return &c
+		}
+	case *mcp.Task:
+		if task, err := sessionTask(p); err == nil && !f.Stateless {
+			return task
+		}
 	}
 	return params
 }

@@ -130,7 +130,7 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 			"method", m.Method, "questions", back.asked.Error())
 		return nil, errors.New("a question to the client was lost")
 	}
-	return form{back.facts, s.name.brief(&desc.Info)}.result(m.Method, result)
+	return form{back.facts, s.name.brief(&desc.Info), &x.Peer.Capabilities}.result(m.Method, result)
 }
 
 // client reads what the client declares about itself.

@@ -65,8 +65,9 @@ type Facts struct {
 	RichForms bool
 	// SamplingTools: sampling may offer tools, and content is one block or a list.
 	SamplingTools bool
-	// ToolExecution: tools say whether they can run as tasks. Only in 2025-11-25.
-	ToolExecution bool
+	// Tasks: clients ask for a task instead of a result, capabilities say for what,
+	// and tools say whether they can run as tasks. Only in 2025-11-25.
+	Tasks bool
 	// Polling: a server may end the stream of a request that is still running;
 	// streams begin with an event that says how to reconnect.
 	Polling bool

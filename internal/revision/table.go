@@ -45,16 +45,19 @@ var table = func() []*Facts {
 	november.RichForms = true
 	november.SamplingTools = true
 	november.ErrorWithoutID = true
-	november.ToolExecution = true
+	november.Tasks = true
 	november.Polling = true
-	november.methods = june.methods.changed([]string{mcp.NoteElicitationComplete}, nil)
+	november.methods = june.methods.changed([]string{
+		mcp.NoteElicitationComplete,
+		mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodListTasks, mcp.MethodCancelTask, mcp.NoteTaskStatus,
+	}, nil)
 
 	// Spec: 2026-07-28 changelog.
 	july := november
 	july.Revision = mcp.Revision20260728
 	july.Stateless = true
 	july.ElicitationID = false
-	july.ToolExecution = false
+	july.Tasks = false
 	july.Polling = false
 	july.RootsListChanged = false
 	july.AnyStructuredContent = true
@@ -65,10 +68,12 @@ var table = func() []*Facts {
 		[]string{
 			mcp.MethodDiscover, mcp.MethodListen, mcp.NoteAcknowledged,
 			mcp.MethodListSkills, mcp.MethodGetSkill, mcp.MethodReadDirectory,
+			mcp.MethodUpdateTask, mcp.NoteTask,
 		},
 		[]string{
 			mcp.MethodInitialize, mcp.NoteInitialized, mcp.MethodPing, mcp.MethodSetLevel,
 			mcp.MethodSubscribe, mcp.MethodUnsubscribe, mcp.NoteRootsChanged, mcp.NoteElicitationComplete,
+			mcp.MethodTaskResult, mcp.MethodListTasks, mcp.NoteTaskStatus,
 		})
 
 	return []*Facts{&v2024, &march, &june, &november, &july}
