@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/question"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
@@ -70,7 +70,7 @@ func (b *back) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json
 		return nil, context.Cause(ctx)
 	}
 	for _, q := range questions {
-		if err := era.Missing(q, &b.peer.Capabilities); err != nil {
+		if err := question.Missing(q, &b.peer.Capabilities); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/parley-mcp/parley/internal/question"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -223,7 +224,7 @@ func (b *statelessBack) Input(_ context.Context, questions ...mcp.InputRequest) 
 	answers := make([]json.RawMessage, len(questions))
 	open := new(mcp.InputRequired)
 	for i, q := range questions {
-		if err := missing(q, &b.peer.Capabilities); err != nil {
+		if err := question.Missing(q, &b.peer.Capabilities); err != nil {
 			return nil, err
 		}
 		// An answer that is not an object counts as missing: the question is asked again.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/parley-mcp/parley/internal/question"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -70,7 +71,7 @@ func ask(ctx context.Context, a Answerer, declared *mcp.ClientCapabilities, meth
 	if err != nil {
 		return nil, err
 	}
-	if missing(q, declared) == nil {
+	if question.Missing(q, declared) == nil {
 		if answer, ok, err := a.Raw(ctx, method, params); ok {
 			if err != nil {
 				return nil, err
@@ -97,7 +98,7 @@ func ask(ctx context.Context, a Answerer, declared *mcp.ClientCapabilities, meth
 // declares elicitation before it knows the revision, and over stdio, all servers of
 // the official Java SDK before 2.0.0 agree on 2024-11-05 and ask all the same.
 func readAsked(method string, params json.RawMessage, declared *mcp.ClientCapabilities, f *revision.Facts) (mcp.InputRequest, error) {
-	q, err := decodeQuestion(mcp.InputRequest{Method: method, Params: json.RawMessage(orEmpty(params))})
+	q, err := question.Decode(mcp.InputRequest{Method: method, Params: json.RawMessage(orEmpty(params))})
 	if err != nil {
 		return q, mcp.InvalidParams("params: %v", err)
 	}

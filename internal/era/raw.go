@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parley-mcp/parley/internal/question"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -16,33 +17,14 @@ import (
 // shaped like everything else; unknown members, and the text of members that need
 // no change, stay as they are.
 
-// decodeQuestion decodes raw params into the type of the question's method, if it
-// is one that servers ask. Other questions are returned unchanged.
-func decodeQuestion(q mcp.InputRequest) (mcp.InputRequest, error) {
-	raw, ok := q.Params.(json.RawMessage)
-	if !ok {
-		return q, nil
-	}
-	m := mcp.MethodNamed(q.Method)
-	if m == nil || !m.FromServer || m.NewParams() == nil {
-		return q, nil
-	}
-	p := m.NewParams()
-	if err := wire.Unmarshal(orEmpty(raw), p); err != nil {
-		return q, err
-	}
-	q.Params = p
-	return q, nil
-}
-
 // lowerRawQuestion is lowerQuestion for raw params. Params that cannot be read stay
-// as they are; missing refuses them.
+// as they are; question.Missing refuses them.
 func lowerRawQuestion(q mcp.InputRequest, raw json.RawMessage, f *revision.Facts, c *mcp.ClientCapabilities) mcp.InputRequest {
 	checked, err := wire.Marshal(raw)
 	if err != nil {
 		return q
 	}
-	typed, err := decodeQuestion(q)
+	typed, err := question.Decode(q)
 	if err != nil {
 		return q
 	}

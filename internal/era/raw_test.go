@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-mcp/parley/internal/question"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -56,7 +57,7 @@ func TestRawQuestionsAreLowered(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.revision.String()+"/"+tt.name, func(t *testing.T) {
 			q := mcp.InputRequest{Key: "q", Method: tt.method, Params: json.RawMessage(tt.params)}
-			if err := missing(q, all); err != nil {
+			if err := question.Missing(q, all); err != nil {
 				t.Fatal(err)
 			}
 			got, err := wire.Marshal(lowerQuestion(q, revision.Of(tt.revision), all).Params)
@@ -80,7 +81,7 @@ func TestRawQuestionsNeedTheirCapability(t *testing.T) {
 		{"x/y", `{}`, "not a question"},
 	} {
 		q := mcp.InputRequest{Key: "q", Method: tt.method, Params: json.RawMessage(tt.params)}
-		if err := missing(q, forms); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := question.Missing(q, forms); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s %s: %v; want %q", tt.method, tt.params, err, tt.want)
 		}
 	}

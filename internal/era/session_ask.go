@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/question"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -50,7 +51,7 @@ func (b *sessionBack) Input(ctx context.Context, questions ...mcp.InputRequest) 
 		return nil, errNotReady
 	}
 	for _, q := range questions {
-		if err := missing(q, &b.peer.Capabilities); err != nil {
+		if err := question.Missing(q, &b.peer.Capabilities); err != nil {
 			return nil, err
 		}
 		if err := askable(q, b.facts); err != nil {
@@ -153,7 +154,7 @@ func (b *sessionBack) withdraw(ctx context.Context, id jsonrpc.ID, why error) {
 //
 // Spec: 2025-11-25 client/elicitation#url-mode-elicitation-requests.
 func (b *sessionBack) identify(q *mcp.InputRequest) bool {
-	typed, err := decodeQuestion(*q)
+	typed, err := question.Decode(*q)
 	p, ok := typed.Params.(*mcp.ElicitParams)
 	if err != nil || !ok || p.Mode != mcp.ElicitURL || !b.facts.ElicitationID {
 		return false
@@ -177,7 +178,7 @@ func (b *sessionBack) identify(q *mcp.InputRequest) bool {
 func (b *sessionBack) visitFirst(ask *mcp.InputRequired) error {
 	var visits []any
 	for _, q := range ask.Requests {
-		if err := missing(q, &b.peer.Capabilities); err != nil {
+		if err := question.Missing(q, &b.peer.Capabilities); err != nil {
 			return err
 		}
 		q = lowerQuestion(q, b.facts, &b.peer.Capabilities)

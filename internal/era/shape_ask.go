@@ -5,65 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/parley-mcp/parley/internal/question"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
-
-// missing returns an *mcp.MissingCapabilityError for a question that the client
-// cannot be asked, or nil. Any other error says that it is not a valid question.
-//
-// Spec: 2026-07-28 basic/patterns/mrtr#server-requirements-basic-workflow (7).
-func missing(q mcp.InputRequest, c *mcp.ClientCapabilities) error {
-	q, err := decodeQuestion(q)
-	if err != nil {
-		return fmt.Errorf("question %q: params: %w", q.Key, err)
-	}
-	switch p := q.Params.(type) {
-	case *mcp.ElicitParams:
-		if p.Mode == mcp.ElicitURL {
-			if !c.Elicitation.URLs() {
-				return lacks("elicitation (url)", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{URL: &mcp.Empty{}}})
-			}
-		} else if !c.Elicitation.Forms() {
-			return lacks("elicitation (form)", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &mcp.Empty{}}})
-		}
-		return nil
-	case *mcp.CreateMessageParams:
-		if c.Sampling == nil {
-			return lacks("sampling", mcp.ClientCapabilities{Sampling: &mcp.SamplingCapability{}})
-		}
-		if usesTools(p) && c.Sampling.Tools == nil {
-			return lacks("sampling with tools", mcp.ClientCapabilities{Sampling: &mcp.SamplingCapability{Tools: &mcp.Empty{}}})
-		}
-		return nil
-	}
-	if q.Method == mcp.MethodRoots {
-		if c.Roots == nil {
-			return lacks("roots", mcp.ClientCapabilities{Roots: &mcp.RootsCapability{}})
-		}
-		return nil
-	}
-	return fmt.Errorf("%q is not a question a server can ask: it takes elicitation, sampling or roots", q.Method)
-}
-
-// usesTools reports whether a question offers tools, or continues a conversation
-// that has used some.
-func usesTools(p *mcp.CreateMessageParams) bool {
-	for _, m := range p.Messages {
-		for _, block := range m.Content {
-			switch block.(type) {
-			case *mcp.ToolUseContent, *mcp.ToolResultContent:
-				return true
-			}
-		}
-	}
-	return len(p.Tools) > 0 || p.ToolChoice != nil
-}
-
-func lacks(feature string, required mcp.ClientCapabilities) error {
-	return &mcp.MissingCapabilityError{Feature: feature, Required: required}
-}
 
 // lowerQuestion returns a question in a form that the revision and the client support.
 func lowerQuestion(q mcp.InputRequest, f *revision.Facts, c *mcp.ClientCapabilities) mcp.InputRequest {
@@ -126,7 +72,7 @@ func lowerForm(schema json.RawMessage) json.RawMessage {
 
 // askable returns an error for a question that cannot be expressed in the revision.
 func askable(q mcp.InputRequest, f *revision.Facts) error {
-	q, err := decodeQuestion(q)
+	q, err := question.Decode(q)
 	p, ok := q.Params.(*mcp.ElicitParams)
 	if err != nil || !ok || f.RichForms {
 		return err

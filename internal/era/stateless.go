@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/question"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -210,7 +211,7 @@ func (s *Stateless) inputRequired(m *jsonrpc.Message, st *state, ask *mcp.InputR
 	result.ResultType = mcp.ResultInputRequired
 	st.Asked = nil
 	for _, q := range ask.Requests {
-		if err := missing(q, &x.Peer.Capabilities); err != nil {
+		if err := question.Missing(q, &x.Peer.Capabilities); err != nil {
 			return nil, err
 		}
 		if result.InputRequests[q.Key] != nil {
