@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/parley-mcp/parley/mcp"
@@ -18,6 +19,14 @@ func checkLists(result any) error {
 		return noNull("resourceTemplates", r.ResourceTemplates)
 	case *mcp.ListPromptsResult:
 		return checkPrompts(r.Prompts)
+	case *mcp.ListSkillsResult:
+		return noNull("skills", r.Skills)
+	case *mcp.GetSkillResult:
+		if r.Skill == nil {
+			return errors.New("skill: missing")
+		}
+	case *mcp.ReadDirectoryResult:
+		return noNull("resources", r.Resources)
 	case *mcp.ReadResourceResult:
 		return noNull("contents", r.Contents)
 	case *mcp.GetPromptResult:

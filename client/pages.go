@@ -22,6 +22,7 @@ import (
 type listing[R, T any] struct {
 	c      *Client
 	method string
+	params func(cursor *string) any // nil means mcp.ListParams
 	opts   []CallOption
 	items  func(*R) ([]T, *string)
 	name   func(T) string
@@ -48,11 +49,11 @@ func (l *listing[R, T]) all(ctx context.Context) iter.Seq2[T, error] {
 
 // each yields the entries of all pages. It returns nil when yield has returned false.
 func (l *listing[R, T]) each(ctx context.Context, yield func(T, error) bool) error {
-	var at mcp.ListParams
+	var at *string
 	for {
 		page, err := l.page(ctx, at)
-		if at.Cursor != nil && !l.again && isInvalidParams(err) {
-			l.again, at.Cursor = true, nil
+		if at != nil && !l.again && isInvalidParams(err) {
+			l.again, at = true, nil
 			continue
 		}
 		if err != nil {
@@ -73,12 +74,12 @@ func (l *listing[R, T]) each(ctx context.Context, yield func(T, error) bool) err
 		if next == nil {
 			return nil
 		}
-		at.Cursor = next
+		at = next
 	}
 }
 
 // page fetches one page, within the bounds.
-func (l *listing[R, T]) page(ctx context.Context, at mcp.ListParams) (*R, error) {
+func (l *listing[R, T]) page(ctx context.Context, at *string) (*R, error) {
 	o := &l.c.opts
 	if l.pages++; o.MaxListPages > 0 && l.pages > o.MaxListPages {
 		return nil, fmt.Errorf("%s: the list goes on after %d pages, which is the bound of Options.MaxListPages", l.method, o.MaxListPages)
@@ -90,8 +91,12 @@ func (l *listing[R, T]) page(ctx context.Context, at mcp.ListParams) (*R, error)
 		}
 		opts = append(slices.Clip(opts), WithMaxTimeout(l.limit-l.spent))
 	}
+	var params any = mcp.ListParams{Cursor: at}
+	if l.params != nil {
+		params = l.params(at)
+	}
 	begin := time.Now()
-	raw, err := l.c.Do(ctx, l.method, at, opts...)
+	raw, err := l.c.Do(ctx, l.method, params, opts...)
 	l.spent += time.Since(begin)
 	if err != nil {
 		return nil, err

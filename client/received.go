@@ -19,6 +19,10 @@ func (c *Client) received(result any) {
 		for _, t := range r.Resources {
 			icons.filter(&t.Icons)
 		}
+	case *mcp.ReadDirectoryResult:
+		for _, t := range r.Resources {
+			icons.filter(&t.Icons)
+		}
 	case *mcp.ListResourceTemplatesResult:
 		for _, t := range r.ResourceTemplates {
 			icons.filter(&t.Icons)
