@@ -169,7 +169,7 @@ func (c *SessionClient) once(ctx context.Context, o *Outgoing) (json.RawMessage,
 	if response.Error != nil {
 		return nil, response.Error
 	}
-	return response.Result, nil
+	return c.raise(o, response.Result), nil
 }
 
 // meta returns the _meta of a request, or nil if it has none.
