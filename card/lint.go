@@ -4,6 +4,7 @@ import (
 	_ "embed" // for the schema
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -98,6 +99,9 @@ func (c *Card) Check() error {
 	return invalid(Lint(doc))
 }
 
+// missing finds the name in what package schema says about a member that is missing.
+var missing = regexp.MustCompile(`^missing required \w+ "([^"]+)"$`)
+
 func againstSchema(doc []byte) []Problem {
 	if err := parse(doc, "card", new(map[string]any)); err != nil {
 		return []Problem{{Text: err.Error()}}
@@ -112,11 +116,14 @@ func againstSchema(doc []byte) []Problem {
 	}
 	problems := make([]Problem, 0, len(bad.Problems))
 	for _, p := range bad.Problems {
-		text := p.Message
-		if hint := hints[p.Path]; hint != "" {
+		where, text := p.Path, p.Message
+		if m := missing.FindStringSubmatch(text); m != nil {
+			where, text = strings.TrimPrefix(where+"."+m[1], "."), "it is missing"
+		}
+		if hint := hints[where]; hint != "" {
 			text += "; " + hint
 		}
-		problems = append(problems, Problem{Where: p.Path, Text: text})
+		problems = append(problems, Problem{Where: where, Text: text})
 	}
 	if bad.More > 0 {
 		problems = append(problems, Problem{Text: fmt.Sprintf("and %d more", bad.More)})

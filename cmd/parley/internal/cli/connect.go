@@ -21,13 +21,21 @@ func (a *app) connect(ctx context.Context, t target.Target) (*client.Client, err
 	if a.shell != nil {
 		return a.shell.client, nil
 	}
+	transport, err := a.transport(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return a.connectOver(ctx, t, transport, nil)
+}
+
+// connectOver is connect for a transport to the target. nil revisions are those of the flags.
+func (a *app) connectOver(ctx context.Context, t target.Target, transport mcp.Transport, revisions []mcp.Revision) (*client.Client, error) {
 	opts, err := a.clientOptions(t)
 	if err != nil {
 		return nil, err
 	}
-	transport, err := a.transport(ctx, t)
-	if err != nil {
-		return nil, err
+	if revisions != nil {
+		opts.Revisions = revisions
 	}
 	name := newServerName(t)
 	answers, err := a.newAnswers(name)

@@ -26,6 +26,7 @@ type code string
 
 const (
 	codeTool         code = "tool_failed"
+	codeCard         code = "bad_card"
 	codeUsage        code = "usage"
 	codeNotStarted   code = "not_started"
 	codeUnreachable  code = "unreachable"
@@ -60,7 +61,7 @@ func exits() []struct {
 		about string
 	}{
 		{exitOK, "success"},
-		{exitTool, "the tool failed"},
+		{exitTool, "the tool failed, or a check found errors"},
 		{exitUsage, "wrong usage"},
 		{exitUnreachable, "the server is unreachable or gave no usable answer"},
 		{exitLogin, "a login is needed, or one with more rights"},
@@ -78,6 +79,7 @@ type outcome struct {
 // outcomes is the one table of codes, and of the exit code of each.
 func outcomes() []outcome {
 	return []outcome{
+		{codeCard, exitTool, "the server card has errors, or differs from the server; they are on standard output"},
 		{codeTool, exitTool, "the tool reported a failure; with --output json, its result says so itself"},
 		{codeUsage, exitUsage, "the command line is wrong, and nothing was asked of the server"},
 		{codeNotStarted, exitUnreachable, "the server's command could not be started, or ended before it spoke the protocol"},

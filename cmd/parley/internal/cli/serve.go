@@ -20,7 +20,8 @@ guides as working features. It speaks every released revision at once.
 
 With --stdio, standard output is the channel of the protocol. With --http, the
 server is at /mcp, and for clients of 2024-11-05 at /sse; /healthz is a health
-check. An address without a host, such as :7331, is on the loopback, where only
+check. Its server card is at /mcp/server-card, and the catalogue that lists it at
+/.well-known/ai-catalog.json. An address without a host, such as :7331, is on the loopback, where only
 programs of this machine reach it; 0.0.0.0:7331 can be reached from everywhere. On
 the loopback it accepts only requests to loopback names, unless --allow-host says
 otherwise; pages of other origins need --allow-origin. Logs go
@@ -98,6 +99,7 @@ func (a *app) runServe(ctx context.Context, f serveFlags) error {
 	if f.stdio {
 		err = stdio.ServeOn(ctx, srv, a.io.In, a.io.Out, &mcp.ServeOptions{Logger: logger})
 	} else {
+		f.http.card = reference.CardName
 		err = a.serveHTTP(ctx, f.http, srv, logger)
 	}
 	if ctx.Err() != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/parley-mcp/parley/card"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
 	"github.com/parley-mcp/parley/transport/sse"
@@ -28,6 +29,8 @@ type httpFlags struct {
 	auth      authFlags
 	// bearer is a token that every request must have, or "".
 	bearer string
+	// card is the name of the server in its server card; "" publishes none.
+	card string
 	// idle is how long a session may be idle, and sessions how many there may be;
 	// 0 means the defaults.
 	idle     time.Duration
@@ -78,8 +81,12 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logge
 	if err != nil {
 		return errors.Join(usagef("%v", err), listener.Close())
 	}
+	site, err := f.published(pages, listener.Addr(), srv, logger) //nolint:contextcheck // making a card takes no time
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	web := &http.Server{
-		Handler:           accessLog(logger, pages),
+		Handler:           accessLog(logger, site),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
@@ -123,6 +130,30 @@ func (a *app) openGates(f *httpFlags, l net.Listener, srv mcp.Handler, logger *s
 		g.enforce(s)
 	}
 	return g, err
+}
+
+// published adds the server card, and the catalogue that lists it, to what is served. They
+// are for everybody, so they stand outside of the gates, and of the rules about origins.
+func (f *httpFlags) published(pages http.Handler, addr net.Addr, srv mcp.Handler, logger *slog.Logger) (http.Handler, error) {
+	tcp, ok := addr.(*net.TCPAddr)
+	switch {
+	case f.card == "":
+		return pages, nil
+	case ok && tcp.IP.IsUnspecified() && f.auth.public == "":
+		logger.Info("there is no server card, because nobody knows at which URL clients reach this server; --public-url says it")
+		return pages, nil
+	}
+	origin, err := f.origin(addr.String())
+	if err != nil {
+		return nil, err
+	}
+	c, err := card.New(srv, &card.Options{Name: f.card, URL: origin + "/mcp", Remotes: []card.Remote{{Type: card.SSE, URL: origin + "/sse"}}})
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", pages)
+	return mux, card.Mount(mux, &card.HandlerOptions{TrustedProxies: f.proxies}, c)
 }
 
 func listen(server *http.Server, l net.Listener, f httpFlags) error {

@@ -39,7 +39,7 @@ func (a *app) onServer(least, most int, f func(ctx context.Context, t target.Tar
 		if len(args) < least || most >= 0 && len(args) > most {
 			return &failure{
 				code: codeUsage,
-				err:  usagef("wrong number of arguments; the usage is %q", "parley "+cmd.Use),
+				err:  usagef("wrong number of arguments; the usage is %q", cmd.Parent().CommandPath()+" "+cmd.Use),
 				hint: `see "` + cmd.CommandPath() + ` --help"`,
 			}
 		}
@@ -79,7 +79,7 @@ func (a *app) splitTarget(cmd *cobra.Command, args []string) (target.Target, []s
 		t, err := a.entry(cmd.Context(), name)
 		return t, args, err
 	case t.URL == "" && t.Command == nil:
-		return t, nil, &failure{code: codeUsage, err: usagef("no server named"), hint: `put the command that starts it at the end: parley ` + cmd.Name() + ` … -- parley serve --stdio; or its URL, with http:// or https://, first; or the name of one that "parley servers" lists, as @NAME`}
+		return t, nil, &failure{code: codeUsage, err: usagef("no server named"), hint: `put the command that starts it at the end: ` + cmd.CommandPath() + ` … -- parley serve --stdio; or its URL, with http:// or https://, first; or the name of one that "parley servers" lists, as @NAME`}
 	}
 	return t, args, nil
 }

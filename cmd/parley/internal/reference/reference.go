@@ -19,6 +19,11 @@ import (
 // DefaultBasketTTL is how long a basket that nobody uses is kept.
 const DefaultBasketTTL = 24 * time.Hour
 
+const name = "parley-reference"
+
+// CardName is the name of the server in its server card.
+const CardName = "io.github.parley-mcp/" + name
+
 const (
 	maxBaskets  = 1000
 	maxReceipts = 10000
@@ -83,7 +88,7 @@ func build(o Options) (*reference, func() error, error) {
 	}
 	r := &reference{opts: o.withDefaults(), started: time.Now(), log: newRequestLog(logEntries)}
 	r.info = mcp.Implementation{
-		Name:        "parley-reference",
+		Name:        name,
 		Title:       "Parley reference server",
 		Version:     r.opts.Version,
 		Description: "Every feature of the Model Context Protocol, with something real behind it.",
