@@ -18,11 +18,11 @@ func TestMemoryForgets(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(time.Second - time.Millisecond)
+		<-time.NewTimer(time.Second - time.Millisecond).C
 		if _, err := m.Load(t.Context(), "short"); err != nil {
 			t.Errorf("a millisecond before it expires: %v", err)
 		}
-		time.Sleep(time.Millisecond)
+		<-time.NewTimer(time.Millisecond).C
 		if _, err := m.Load(t.Context(), "short"); !errors.Is(err, ErrNotFound) {
 			t.Errorf("when it expires: error %v, want ErrNotFound", err)
 		}

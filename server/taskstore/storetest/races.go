@@ -76,11 +76,11 @@ func (s *suite) oneSaves() {
 		var versions [rivals]uint64
 		winner := s.oneWins(together(func(i int) (err error) {
 			mine := r
-			mine.Data = []byte{byte(i)}
+			mine.Data = []byte(strconv.Itoa(i))
 			versions[i], err = s.Save(s.ctx(), mine)
 			return err
 		}), taskstore.ErrConflict)
-		r.Version, r.Data = versions[winner], []byte{byte(winner)}
+		r.Version, r.Data = versions[winner], []byte(strconv.Itoa(winner))
 		s.holds(r)
 	}
 }
@@ -126,8 +126,8 @@ func (s *suite) oneAppends() {
 	want := map[string][]byte{}
 	for round := range 5 {
 		key := strconv.Itoa(round)
-		winner := s.oneWins(together(func(i int) error { return s.Append(s.ctx(), "t", key, []byte{byte(i)}) }), taskstore.ErrExists)
-		want[key] = []byte{byte(winner)}
+		winner := s.oneWins(together(func(i int) error { return s.Append(s.ctx(), "t", key, []byte(strconv.Itoa(i))) }), taskstore.ErrExists)
+		want[key] = []byte(strconv.Itoa(winner))
 	}
 	s.entries("t", want)
 }

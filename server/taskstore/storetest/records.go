@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"time"
 
@@ -140,7 +141,7 @@ func (s *suite) owners() {
 	}
 	want := map[string][]byte{}
 	for i, key := range names {
-		want[key] = []byte{byte(i)}
+		want[key] = []byte(strconv.Itoa(i))
 		if err := s.Append(s.ctx(), "A", key, want[key]); err != nil {
 			s.Errorf("Append with the key %.20q: %v", key, err)
 		}

@@ -95,8 +95,8 @@ func shared(t *testing.T, open func(t *testing.T) (taskstore.Store, func() error
 	}
 	for round := range 3 {
 		key := strconv.Itoa(round)
-		winner := first.oneWins(together(func(i int) error { return all[i].Append(t.Context(), r.ID, key, []byte{byte(i)}) }), taskstore.ErrExists)
-		if got, err := last.Journal(t.Context(), r.ID); err != nil || !slices.Equal(got[key], []byte{byte(winner)}) {
+		winner := first.oneWins(together(func(i int) error { return all[i].Append(t.Context(), r.ID, key, []byte(strconv.Itoa(i))) }), taskstore.ErrExists)
+		if got, err := last.Journal(t.Context(), r.ID); err != nil || !slices.Equal(got[key], []byte(strconv.Itoa(winner))) {
 			t.Errorf("entry %s is %v, %v; want that of %d", key, got[key], err, winner)
 		}
 		id := fmt.Sprintf("new%d", round)

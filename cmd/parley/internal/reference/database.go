@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/dbfile"
 )
 
 const (
@@ -39,7 +40,7 @@ type database struct {
 
 // openDatabase makes a new database with the sample data.
 func openDatabase(ctx context.Context) (*database, error) {
-	if err := accounted(); err != nil {
+	if err := dbfile.Prepare(); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "parley-reference-")
@@ -64,7 +65,7 @@ func openDatabase(ctx context.Context) (*database, error) {
 // openWriter does not wait for the disk, because the file does not outlive the
 // process.
 func (d *database) openWriter(ctx context.Context, file string) error {
-	connector, err := sqlite.NewConnector(dsn(file, "_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=busy_timeout(5000)"))
+	connector, err := sqlite.NewConnector(dbfile.Name(file, "_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=busy_timeout(5000)"))
 	if err != nil {
 		return err
 	}
@@ -78,18 +79,9 @@ func (d *database) openReader(ctx context.Context, file string) error {
 	// connections and to no others.
 	drv := new(sqlite.Driver)
 	drv.RegisterConnectionHook(restrict)
-	d.read = sql.OpenDB(&connector{drv, dsn(file, "mode=ro&_defensive=1&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=busy_timeout(5000)&"+bounded())})
+	d.read = sql.OpenDB(&connector{drv, dbfile.Name(file, "mode=ro&_defensive=1&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=busy_timeout(5000)&"+dbfile.Bounded())})
 	d.read.SetMaxOpenConns(maxReaders)
 	return d.read.PingContext(ctx)
-}
-
-func dsn(file, query string) string {
-	path := filepath.ToSlash(file)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive letter of Windows
-	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: query}
-	return u.String()
 }
 
 func (d *database) close() error {

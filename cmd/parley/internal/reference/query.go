@@ -11,6 +11,7 @@ import (
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/dbfile"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
 )
@@ -81,7 +82,7 @@ func (d *database) limits(ctx context.Context, err error) error {
 	case errors.Is(context.Cause(ctx), errSlow):
 		return fmt.Errorf("it took longer than %s; narrow it with WHERE, or aggregate", d.patience)
 	case errors.As(err, &failed) && failed.Code() == lib.SQLITE_NOMEM:
-		return fmt.Errorf("it needs more memory than the %d MiB that all queries share; sort or group less, narrow it with WHERE, or try again later", maxHeap>>20)
+		return fmt.Errorf("it needs more memory than the %d MiB that all queries share; sort or group less, narrow it with WHERE, or try again later", dbfile.MaxHeap>>20)
 	}
 	return err
 }
