@@ -122,13 +122,17 @@ install() {
     install_python
     install_chromium
     ;;
+  apps)
+    install_npm apps
+    install_chromium
+    ;;
   esac
 }
 
 passed=0
 failed=0
 not_run=""
-for suite in typescript bridge servers python go java rust nginx auth; do
+for suite in typescript bridge servers python go java rust nginx auth apps; do
   program=$(missing "$suite")
   if [ -n "$program" ]; then
     not_run+="not run: $suite, because there is no $program"$'\n'

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/parley-mcp/parley/apps"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
 	"github.com/parley-mcp/parley/transport/stdio"
@@ -34,12 +35,25 @@ func fixture() {
 		serveFixture(full())
 	case "full":
 		serveFixture(full())
+	case "apps":
+		serveFixture(withApps())
 	case "liar":
 		serveFixture(liar())
 	default:
 		fmt.Fprintf(os.Stderr, "no fixture %q\n", os.Args[1])
 		os.Exit(2)
 	}
+}
+
+// withApps has tools that say something about apps.
+func withApps() *server.Server {
+	s := server.New(mcp.Implementation{Name: "apps", Version: "1"}, &server.Options{Logger: slog.New(slog.DiscardHandler)})
+	add := func(name string, ui apps.ToolUI) {
+		server.AddTool(s, mcp.Tool{Name: name, Meta: ui.Meta()}, func(context.Context, *server.Call, struct{}) (string, error) { return "", nil })
+	}
+	add("refresh", apps.ToolUI{ResourceURI: "ui://a", Visibility: []apps.Visibility{apps.VisibleToApp}})
+	add("quiet", apps.ToolUI{Visibility: []apps.Visibility{apps.VisibleToModel}})
+	return s
 }
 
 func serveFixture(s *server.Server) {

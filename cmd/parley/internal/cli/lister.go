@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/parley-mcp/parley/apps"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -59,11 +60,21 @@ func (v *lister) tool(item json.RawMessage) error {
 			notes = append(notes, "[destructive]")
 		}
 	}
-	v.head(t.Name, title, t.Description, notes...)
+	v.head(t.Name, title, t.Description, append(notes, appNotes(t)...)...)
 	for _, p := range properties(t.InputSchema) {
 		v.argument(p.Name, p.kind(), p.Required, string(p.Default), p.Description)
 	}
 	return nil
+}
+
+// appNotes says which app shows a tool's results, and that the tool is not for a model.
+func appNotes(t *mcp.Tool) []string {
+	ui, err := apps.OfTool(t)
+	return []string{
+		when(ui.ResourceURI != "", "[app "+ui.ResourceURI+"]"),
+		when(!ui.ForModel() && ui.ForApp(), "[for apps only]"),
+		when(err != nil, "[what it says of its app is not valid]"),
+	}
 }
 
 func (v *lister) argument(name, kind string, required bool, preset, description string) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-mcp/parley/apps"
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
@@ -215,6 +216,44 @@ func TestReport(t *testing.T) {
 		i := slices.IndexFunc(tools, func(tool *mcp.Tool) bool { return tool.Name == "sales_report" })
 		if c.Revision() == mcp.Revision20260728 && !strings.Contains(string(tools[i].InputSchema), `"x-mcp-header":"Region"`) {
 			t.Errorf("schema = %s, without a header", tools[i].InputSchema)
+		}
+	})
+}
+
+// The chart of the report works in every revision and without any network.
+func TestReportApp(t *testing.T) {
+	mcptest.Run(t, shared(t, Options{}), nil, func(t *testing.T, c *client.Client) {
+		tools, err := client.Collect(c.Tools(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		withApp := map[string]string{}
+		for _, tool := range tools {
+			if ui, err := apps.OfTool(tool); err != nil {
+				t.Error(err)
+			} else if ui.ResourceURI != "" {
+				withApp[tool.Name] = ui.ResourceURI
+			}
+		}
+		if len(withApp) != 1 || withApp["sales_report"] == "" {
+			t.Fatalf("tools with apps: %v", withApp)
+		}
+		app, err := c.ReadApp(t.Context(), withApp["sales_report"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if app.UI.CSP != nil || app.UI.Permissions != nil {
+			t.Errorf("the app asks for %+v", app.UI)
+		}
+		for _, outside := range []string{"http:", "https:", "src=", "@import", "url(", "innerHTML", "eval("} {
+			if strings.Contains(app.HTML, outside) {
+				t.Errorf("the app has %q in it", outside)
+			}
+		}
+		for _, region := range regions() {
+			if !strings.Contains(app.HTML, region+": \"") {
+				t.Errorf("the app does not know the region %q", region)
+			}
 		}
 	})
 }

@@ -2,7 +2,9 @@ package reference
 
 import (
 	"context"
+	_ "embed"
 
+	"github.com/parley-mcp/parley/apps"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
 )
@@ -30,12 +32,31 @@ type topProduct struct {
 	Quantity int64  `json:"quantity"`
 }
 
+// reportPage shows a report as a chart.
+//
+//go:embed app/report.html
+var reportPage string
+
+func reportApp() apps.App {
+	return apps.App{
+		URI:         "ui://sales/report.html",
+		Name:        "sales_report",
+		Title:       "Sales report",
+		Description: "Shows the sales of a region as a chart, and lets the user choose another region.",
+		HTML:        reportPage,
+		UI:          apps.ResourceUI{PrefersBorder: new(true)},
+	}
+}
+
 func (r *reference) addReport() {
+	app := reportApp()
+	r.srv.AddApp(app)
 	server.AddTool(r.srv, mcp.Tool{
 		Name:        "sales_report",
 		Title:       "Sales report of a region",
 		Description: "Sums up the sample shop's sales in one region: customers, orders that were not cancelled, revenue and the best-selling products.",
 		Annotations: readOnly(),
+		Meta:        apps.ToolUI{ResourceURI: app.URI}.Meta(),
 	}, func(ctx context.Context, _ *server.Call, in reportArgs) (*report, error) {
 		return r.db.report(ctx, in.Region, in.Top)
 	})
