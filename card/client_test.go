@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/card"
+	"github.com/parley-mcp/parley/internal/safehttp"
 	"github.com/parley-mcp/parley/mcptest"
 )
 
@@ -170,8 +171,8 @@ func TestClientStaysOutside(t *testing.T) {
 		web.URL, "http://localhost:1/", "https://10.0.0.1/card", "https://192.168.1.1/card", "https://169.254.169.254/latest/meta-data",
 		"https://[::1]/card", "http://example.com/card", "file:///etc/passwd", "https://user:pass@example.com/card",
 	} {
-		if c, err := strict.Card(t.Context(), at); err == nil {
-			t.Errorf("%s: %+v, want an error", at, c)
+		if c, err := strict.Card(t.Context(), at); !errors.Is(err, safehttp.ErrRefused) {
+			t.Errorf("%s: %+v, %v, want it to be refused", at, c, err)
 		} else if strings.Contains(err.Error(), "pass@") {
 			t.Errorf("the error %q repeats the password", err)
 		}

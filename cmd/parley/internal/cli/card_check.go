@@ -27,7 +27,8 @@ the servers say: name, version, title, description, website, transport, revision
 that differs begins with "!", and then the exit code is 1.
 
 An endpoint at another origin than the URL that you name gets none of your credentials:
-neither --token nor --header nor a login, and must not be in a private network.`
+neither --token nor --header nor a login, and must be reached over https, and not be in
+a private network.`
 
 func (a *app) cardCheck() *cobra.Command {
 	var given []string
@@ -232,7 +233,8 @@ func (r *reality) connect(ctx context.Context, kind, endpoint string, header htt
 }
 
 // transport returns how an endpoint is reached: as the user has said, if it is of the origin
-// that the user has named, and otherwise without credentials, and outside of private networks.
+// that the user has named, and otherwise without credentials, encrypted, and outside of
+// private networks.
 //
 // Spec: extensions/server-card docs/discovery#consistency-with-runtime-behavior.
 func (r *reality) transport(ctx context.Context, t target.Target, header http.Header) (*streamable.Client, error) {
@@ -250,7 +252,7 @@ func (r *reality) transport(ctx context.Context, t target.Target, header http.He
 		}
 		return nil, fmt.Errorf("%s is not reached over HTTP", t.URL)
 	}
-	policy := safehttp.Options{NamedBy: r.finder.at, AllowHTTP: true, MaxBytes: 16 * maxCard, Timeout: 4 * cardTimeout}
+	policy := safehttp.Options{NamedBy: r.finder.at, MaxBytes: 16 * maxCard, Timeout: 4 * cardTimeout}
 	if err := policy.Check(u); err != nil {
 		return nil, &failure{code: codeFailed, err: fmt.Errorf("the card names an endpoint elsewhere: %w", err), hint: `"parley info" connects to any URL that you name yourself`}
 	}

@@ -118,10 +118,12 @@ func TestCardCheckKeepsCredentials(t *testing.T) {
 	if named.authorization != "Bearer secret" || other.authorization != "" {
 		t.Errorf("the named server got %q and the other %q", named.authorization, other.authorization)
 	}
-	named = newCardSite(t)
-	named.publish(t, func(c *card.Card) { c.Remotes[0].URL = "https://10.0.0.1/mcp" })
-	if c := runCard(t, exitUnreachable, "check", named.URL+"/mcp"); !strings.Contains(c.err.String(), "private network") {
-		t.Errorf("the error is %s", &c.err)
+	for endpoint, want := range map[string]string{"https://10.0.0.1/mcp": "private network", "http://mcp.example.com/mcp": "not https"} {
+		named = newCardSite(t)
+		named.publish(t, func(c *card.Card) { c.Remotes[0].URL = endpoint })
+		if c := runCard(t, exitUnreachable, "check", named.URL+"/mcp"); !strings.Contains(c.err.String(), want) {
+			t.Errorf("%s: the error is %s", endpoint, &c.err)
+		}
 	}
 }
 
