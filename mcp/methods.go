@@ -193,8 +193,8 @@ var methods = []Method{
 	{Name: MethodListTasks, Capability: CapTasksList, params: of[ListParams], result: of[ListTasksResult]},
 	{Name: MethodCancelTask, Capability: CapTasksCancel, Extension: ExtensionTasks, ClientDeclares: true, Feature: TaskFeature, Subject: "taskId", Mirrored: true, params: of[TaskParams], result: of[TaskState]},
 	{Name: MethodUpdateTask, Capability: CapTasks, Extension: ExtensionTasks, ClientDeclares: true, Feature: TaskFeature, Subject: "taskId", Mirrored: true, params: of[UpdateTaskParams], result: of[EmptyResult]},
-	{Name: NoteTaskStatus, Notification: true, FromServer: true, params: of[Task]},
-	{Name: NoteTask, Notification: true, FromServer: true, params: of[TaskState]},
+	{Name: NoteTaskStatus, Notification: true, FromServer: true, Change: TaskChanged, params: of[Task]},
+	{Name: NoteTask, Notification: true, FromServer: true, Change: TaskChanged, params: of[TaskState]},
 
 	// What servers ask.
 	{Name: MethodElicit, FromServer: true, AsTask: true, params: of[ElicitParams], result: of[ElicitResult]},

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/question"
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -204,6 +205,11 @@ type statelessBack struct {
 }
 
 func (b *statelessBack) Notify(ctx context.Context, method string, params any) error {
+	// Spec: ext-tasks/draft tasks#task-status-notifications.
+	if related.Task(ctx) != "" {
+		b.seen.Drop(mcp.Sent, mcp.DropNotWanted, method, nil)
+		return nil
+	}
 	if raw, ok := params.(json.RawMessage); ok {
 		return b.relay(ctx, b, method, raw)
 	}

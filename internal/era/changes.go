@@ -129,6 +129,7 @@ func Honoured(f mcp.SubscriptionFilter, c *mcp.ServerCapabilities) mcp.Subscript
 		mcp.PromptsChanged:   c.Prompts != nil && c.Prompts.ListChanged,
 		mcp.ResourcesChanged: c.Resources != nil && c.Resources.ListChanged,
 		mcp.ResourceUpdated:  c.Has(mcp.CapSubscribe),
+		mcp.TaskChanged:      c.Offers(mcp.MethodNamed(mcp.MethodGetTask)),
 	} {
 		if !kept {
 			f.Drop(kind)

@@ -18,13 +18,16 @@ import (
 // Spec: 2026-07-28 basic#error-codes.
 func (p *returnPath) wireError(ctx context.Context, err error, method string) *jsonrpc.Error {
 	var (
-		rpc      *jsonrpc.Error
-		invalid  *mcp.InvalidParamsError
-		unknown  *mcp.MethodNotFoundError
-		missing  *mcp.MissingCapabilityError
-		absent   *mcp.ResourceNotFoundError
-		denied   *mcp.ForbiddenError
-		mismatch *mcp.HeaderMismatchError
+		rpc       *jsonrpc.Error
+		invalid   *mcp.InvalidParamsError
+		unknown   *mcp.MethodNotFoundError
+		missing   *mcp.MissingCapabilityError
+		absent    *mcp.ResourceNotFoundError
+		denied    *mcp.ForbiddenError
+		mismatch  *mcp.HeaderMismatchError
+		needsTask *mcp.TaskRequiredError
+		noTask    *mcp.TaskForbiddenError
+		ended     *mcp.TaskEndedError
 	)
 	switch {
 	case errors.As(err, &mismatch):
@@ -39,6 +42,12 @@ func (p *returnPath) wireError(ctx context.Context, err error, method string) *j
 		return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "%s", unknown.Error())
 	case errors.As(err, &missing):
 		return missingCapability(missing, p.facts)
+	case errors.As(err, &needsTask):
+		return taskRequired(needsTask, p.facts)
+	case errors.As(err, &noTask):
+		return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "%s", noTask.Error())
+	case errors.As(err, &ended):
+		return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "%s", ended.Error())
 	case errors.As(err, &absent):
 		return withData(jsonrpc.Errorf(p.facts.ResourceNotFound, "Resource not found"), map[string]string{"uri": absent.URI})
 	case errors.Is(err, mcp.ErrResourceNotFound):
@@ -144,6 +153,16 @@ func missingCapability(e *mcp.MissingCapabilityError, f *revision.Facts) *jsonrp
 	}
 	return withData(jsonrpc.Errorf(mcp.CodeMissingCapability, "%s", e.Error()),
 		map[string]any{"requiredCapabilities": e.Required})
+}
+
+// Spec: 2025-11-25 basic/utilities/tasks#tool-level-negotiation.
+// Spec: ext-tasks/draft tasks#capability-negotiation.
+func taskRequired(e *mcp.TaskRequiredError, f *revision.Facts) *jsonrpc.Error {
+	if !f.Stateless {
+		return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "%s", e.Error())
+	}
+	return withData(jsonrpc.Errorf(mcp.CodeMissingCapability, "%s", e.Error()),
+		map[string]any{"requiredCapabilities": extensionNeeded(mcp.ExtensionTasks).Required})
 }
 
 func withData(e *jsonrpc.Error, data any) *jsonrpc.Error {

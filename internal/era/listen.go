@@ -22,7 +22,7 @@ const maxSubscriptions = 10_000
 func (s *Stateless) listen(ctx context.Context, x *mcp.Exchange, back *returnPath, desc *mcp.Description) (any, error) {
 	opened := make(chan *subscription)
 	go func() { // ends when the subscription is acknowledged; received from just below
-		opened <- s.open(ctx, x, back, &desc.Capabilities)
+		opened <- s.open(ctx, x, back, desc)
 	}()
 	sub := <-opened
 	defer sub.due.Stop()
@@ -46,19 +46,21 @@ type subscription struct {
 	queue changes
 	due   *time.Timer // runs while changes are queued
 	stop  func()
+	of    *mcp.Exchange // that opened it
+	by    *named
 	err   error // why it was not opened
 }
 
 // open begins a subscription and acknowledges it. It runs on a goroutine of its
 // own: decoding and encoding grow the stack, and that of the goroutine which then
 // waits, perhaps for days, should stay small.
-func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, back *returnPath, caps *mcp.ServerCapabilities) (sub *subscription) {
-	sub = &subscription{due: time.NewTimer(0), stop: func() {}}
+func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, back *returnPath, desc *mcp.Description) (sub *subscription) {
+	sub = &subscription{of: x, by: s.name.brief(&desc.Info), due: time.NewTimer(0), stop: func() {}}
 	sub.queue.conn = back.seen
 	sub.due.Stop()
 	var result any // rescue wants one; there is none yet
 	defer rescue(ctx, s.handler, x.Method, s.opts.Logger, &result, &sub.err)
-	filter, err := wanted(x, caps)
+	filter, err := wanted(x, &desc.Capabilities)
 	if err != nil {
 		sub.err = err
 		return sub
@@ -83,8 +85,11 @@ func (s *Stateless) open(ctx context.Context, x *mcp.Exchange, back *returnPath,
 // wanted reads what the client subscribes to, as far as the server supports it.
 func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFilter, error) {
 	// They are counted before they are decoded, which takes many times their text.
-	if n := entries(wire.Find(wire.Find(x.Params, "notifications"), "resourceSubscriptions")); n > maxSubscriptions {
-		return nil, mcp.InvalidParams("resourceSubscriptions has %d entries, the limit is %d", n, maxSubscriptions)
+	asked := wire.Find(x.Params, "notifications")
+	for _, name := range []string{"resourceSubscriptions", "taskIds"} {
+		if n := entries(wire.Find(asked, name)); n > maxSubscriptions {
+			return nil, mcp.InvalidParams("%s has %d entries, the limit is %d", name, n, maxSubscriptions)
+		}
 	}
 	var p struct {
 		Notifications *mcp.SubscriptionFilter `json:"notifications"`
@@ -102,6 +107,10 @@ func wanted(x *mcp.Exchange, caps *mcp.ServerCapabilities) (*mcp.SubscriptionFil
 		}
 	}
 	filter := Honoured(*p.Notifications, caps)
+	// Spec: ext-tasks/draft tasks#task-status-notifications.
+	if len(filter.TaskIDs) > 0 && !declares(&x.Peer.Capabilities, mcp.ExtensionTasks) {
+		return nil, extensionNeeded(mcp.ExtensionTasks)
+	}
 	return &filter, nil
 }
 
@@ -127,7 +136,7 @@ func (s *Stateless) tell(ctx context.Context, back *returnPath, sub *subscriptio
 		case <-sub.due.C:
 		}
 		for taken := sub.queue.take(); len(taken) > 0; taken = taken[1:] {
-			err := back.send(ctx, changeFrame(taken[0], sub.text))
+			err := s.tellOne(ctx, back, sub, taken[0])
 			if err == nil {
 				continue
 			}
@@ -140,6 +149,20 @@ func (s *Stateless) tell(ctx context.Context, back *returnPath, sub *subscriptio
 			return err
 		}
 	}
+}
+
+// tellOne sends one change. A task that cannot be seen any more is not mentioned.
+func (s *Stateless) tellOne(ctx context.Context, back *returnPath, sub *subscription, c mcp.Change) error {
+	if c.Kind != mcp.TaskChanged {
+		return back.send(ctx, changeFrame(c, sub.text))
+	}
+	frame, err := s.taskFrame(ctx, back, sub, c.URI)
+	if err != nil {
+		s.opts.Logger.DebugContext(ctx, "status of a task not sent", "error", err)
+		sub.queue.dropped(c, mcp.DropNoForm, err)
+		return nil
+	}
+	return back.send(ctx, frame)
 }
 
 // ended closes a subscription that the server ends: it notifies the client that

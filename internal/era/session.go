@@ -118,6 +118,9 @@ func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, send
 		result, err = s.run(ctx, m, back, sender)
 	}
 	back.answer(ctx, m, result, err)
+	if back.made != nil {
+		s.watchTask(back.by, back.made) //nolint:contextcheck // the task outlives the request
+	}
 }
 
 // descriptor returns the descriptor of a request's method, or nil for a method that
@@ -206,10 +209,13 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, back *sessionBack
 	if err != nil {
 		return nil, err
 	}
+	if x.Task, err = s.agreed.Load().taskOffer(m); err != nil {
+		return nil, err
+	}
 	for range s.opts.MaxRounds {
 		result, err = s.handler.Serve(ctx, x)
 		if err == nil {
-			return form{facts: back.facts, client: &x.Peer.Capabilities}.result(m.Method, result)
+			return s.finish(m, x, back, result)
 		}
 		ask, asks := errors.AsType[*mcp.InputRequired](err)
 		switch {
@@ -223,6 +229,21 @@ func (s *Session) run(ctx context.Context, m *jsonrpc.Message, back *sessionBack
 		}
 	}
 	return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the request asked for input more than %d times", s.opts.MaxRounds)
+}
+
+// finish returns what a handler has returned in the form of the session.
+func (s *Session) finish(m *jsonrpc.Message, x *mcp.Exchange, back *sessionBack, result any) (any, error) {
+	shaped, err := form{facts: back.facts, client: &x.Peer.Capabilities}.result(m.Method, result)
+	switch {
+	case err != nil:
+		return nil, err
+	case x.Task != nil:
+		back.made, back.by = handedOut(result), x
+	case m.Method == mcp.MethodTaskResult:
+		// Spec: 2025-11-25 basic/utilities/tasks#related-task-metadata.
+		return withRelated(shaped, mcp.MethodNamed(m.Method).SubjectOf(m.Params))
+	}
+	return shaped, nil
 }
 
 // exchange makes the exchange of a request.

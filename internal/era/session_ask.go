@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/question"
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -25,12 +26,20 @@ type sessionBack struct {
 
 	mu   sync.Mutex
 	done map[string]json.RawMessage
+
+	// made is the task that the answer hands out, and by is who asked; nil if there
+	// is none. Only the goroutine that serves the request uses them.
+	made *mcp.Task
+	by   *mcp.Exchange
 }
 
 func (b *sessionBack) Notify(ctx context.Context, method string, params any) error {
 	// A visit may take longer than the request that it was asked for in.
 	if method == mcp.NoteElicitationComplete && b.ended() && b.facts.Has(method) {
 		return b.session.Notify(ctx, method, params)
+	}
+	if id := related.Task(ctx); id != "" {
+		return b.notifyTask(ctx, method, params, id)
 	}
 	if raw, ok := params.(json.RawMessage); ok {
 		return b.relay(ctx, b, method, raw)
@@ -99,6 +108,13 @@ func (b *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMess
 
 	q = lowerQuestion(q, b.facts, &b.peer.Capabilities)
 	b.identify(&q)
+	if q.Task != "" {
+		named, err := withRelated(q.Params, q.Task)
+		if err != nil {
+			return nil, err
+		}
+		q.Params = named
+	}
 	call, err := b.session.calls.New()
 	if err != nil {
 		return nil, err

@@ -82,8 +82,12 @@ func (s *Session) initialized() bool {
 	return s.ready
 }
 
-// subscribedTo is one subscription of a session; stop is nil until it has begun.
-type subscribedTo struct{ stop func() }
+// subscribedTo is one subscription of a session; stop is nil until it has begun, and
+// task is nil unless it is about one.
+type subscribedTo struct {
+	stop func()
+	task *watchedTask
+}
 
 func (s *subscribedTo) end() {
 	if s.stop != nil {
@@ -97,6 +101,12 @@ func (s *Session) subscribeOnce(ctx context.Context, key string, x *mcp.Exchange
 	if begun, err := s.reserve(key, own); begun || err != nil {
 		return err
 	}
+	return s.begin(ctx, key, own, x, filter)
+}
+
+// begin has the handler subscribe to what filter asks for, under a key that is
+// reserved for own.
+func (s *Session) begin(ctx context.Context, key string, own *subscribedTo, x *mcp.Exchange, filter mcp.SubscriptionFilter) error {
 	w, err := s.subscribed(ctx, key, x, filter)
 	s.mu.Lock()
 	wanted := s.subscriptions[key] == own && s.ctx.Err() == nil
@@ -134,7 +144,7 @@ func (s *Session) subscribed(ctx context.Context, key string, x *mcp.Exchange, f
 	var result any // there is none yet
 	defer rescue(ctx, s.handler, x.Method, s.opts.Logger, &result, &err)
 	w, err = subscribeTo(ctx, s.handler, x, filter, s.queue.add)
-	if err == nil && key != "" && len(w.Filter.ResourceSubscriptions) == 0 {
+	if err == nil && key != "" && len(w.Filter.ResourceSubscriptions)+len(w.Filter.TaskIDs) == 0 {
 		w.Stop()
 		return nil, &mcp.ResourceNotFoundError{URI: key}
 	}
@@ -145,7 +155,7 @@ func (s *Session) subscribed(ctx context.Context, key string, x *mcp.Exchange, f
 func (s *Session) isSubscribed(c mcp.Change) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.subscriptions[c.URI]
+	_, ok := s.subscriptions[keyOf(c)]
 	return ok
 }
 
@@ -172,6 +182,8 @@ func (s *Session) tell() {
 			s.queue.dropped(c, mcp.DropClosed, context.Cause(s.ctx))
 		case !s.isSubscribed(c): // unsubscribed meanwhile
 			s.queue.dropped(c, mcp.DropUnsubscribed, nil)
+		case c.Kind == mcp.TaskChanged:
+			s.tellTask(c)
 		default:
 			frame := changeFrame(c, nil)
 			if err := s.standing.Message(s.ctx, frame); err != nil {

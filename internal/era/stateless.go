@@ -96,7 +96,10 @@ func (s *Stateless) read(ctx context.Context, m *jsonrpc.Message, back *stateles
 	if desc.Capabilities.Logging == nil {
 		back.level = ""
 	}
-	_, err = descriptorOf(m, facts)
+	d, err := descriptorOf(m, facts)
+	if err == nil {
+		err = permitted(d, &x.Peer.Capabilities, desc)
+	}
 	return x, desc, err
 }
 
@@ -119,8 +122,8 @@ func (s *Stateless) run(ctx context.Context, m *jsonrpc.Message, x *mcp.Exchange
 	if err := s.resume(&back.state, m, owner(x.Peer.Principal, x.Peer.Authorization)); err != nil {
 		return nil, err
 	}
-	x.Answers, x.State = back.state.Answers, back.state.User
-	result, err = s.handler.Serve(ctx, x)
+	x.Answers, x.State, x.Task = back.state.Answers, back.state.User, offerOf(x)
+	result, err = endedIsFine(s.handler.Serve(ctx, x))
 	switch ask, asks := errors.AsType[*mcp.InputRequired](err); {
 	case asks:
 		return s.inputRequired(m, &back.state, ask, x, desc)
