@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/parley-mcp/parley/apps"
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
@@ -24,6 +25,42 @@ func mirror() mcp.Transport {
 		return point{p.Y, p.X}, nil
 	})
 	return &mcptest.Transport{Handler: s}
+}
+
+// A host reads the app of a tool, and shows it under its policy.
+func ExampleClient_ReadApp() {
+	ctx := context.Background()
+	s := server.New(mcp.Implementation{Name: "sales", Version: "1"}, nil)
+	s.AddApp(apps.App{URI: "ui://sales/chart.html", Name: "chart", HTML: "<!doctype html><title>Sales</title>"})
+	server.AddTool(s, mcp.Tool{Name: "sales", Meta: apps.ToolUI{ResourceURI: "ui://sales/chart.html"}.Meta()},
+		func(context.Context, *server.Call, struct{}) (string, error) { return "7 orders", nil })
+
+	c, err := client.Connect(ctx, &mcptest.Transport{Handler: s}, &client.Options{
+		Extensions:  map[string]any{apps.Extension: apps.Supported()},
+		ResultTypes: []string{}, // the extension has none
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	for tool, err := range c.Tools(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		ui, err := apps.OfTool(tool)
+		if err != nil || ui.ResourceURI == "" {
+			continue // its results are shown as text
+		}
+		app, err := c.ReadApp(ctx, ui.ResourceURI)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(tool.Name, app.HTML)
+		fmt.Println(app.UI.Policy())
+	}
+	// Output:
+	// sales <!doctype html><title>Sales</title>
+	// default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; media-src 'self' data:; connect-src 'none'; frame-src 'none'; base-uri 'self'; object-src 'none'; form-action 'none'
 }
 
 func ExampleCall() {
