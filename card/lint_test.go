@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -136,6 +137,21 @@ func TestLintFindsWhatTheSchemaDoesNot(t *testing.T) {
 				t.Errorf("problems are %+v, want one at %q that says %q; advice: %t", problems, c.where, c.says, c.advice)
 			}
 		})
+	}
+}
+
+// A range is not a version; every semantic version is one, and others may be.
+func TestVersionsOfCards(t *testing.T) {
+	for version, isRange := range map[string]bool{
+		"1.2.3": false, "1.0.0-alpha.x": false, "1.0.0-x": false, "1.0.0-x.7.z.92": false, "1.0.0+build.x": false, "v2": false, "devel": false, "2026.11": false,
+		"1.0~rc1": false, "max": false, "": false, "release x": false,
+		"^1.2.3": true, "~1.2.3": true, ">=1.2.3": true, "<2": true, "=1": true, "1.x": true, "1.X.2": true, "1.*": true, "*": true, "x": true, "1.x-beta": true,
+		"1.0.0 - 2.0.0": true, "1 || 2": true, "1.0.0 <2": true,
+	} {
+		problems := card.Lint(with(t, map[string]string{"version": strconv.Quote(version)}))
+		if (len(problems) > 0) != isRange {
+			t.Errorf("%q: problems are %v; it is a range: %t", version, problems, isRange)
+		}
 	}
 }
 

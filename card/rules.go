@@ -18,9 +18,9 @@ import (
 
 var (
 	nameForm = regexp.MustCompile(`^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`)
-	// rangeForm finds what makes a version a range: an operator, a wildcard, or two
-	// versions.
-	rangeForm = regexp.MustCompile(`^[\^~<>=]|(?:^|\.)[xX*](?:\.|$)|\|\||\s-\s`)
+	// rangeForm finds what makes a version a range: an operator, two versions, or a
+	// wildcard, which does not stand behind the dash of a semantic version.
+	rangeForm = regexp.MustCompile(`(?:^|\s)[\^~<>=]|\|\||\s-\s|^(?:[^-+]*\.)?[xX*](?:[.+-]|$)`)
 	// dateForm is what the names of revisions look like.
 	dateForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 	// placeholder is a name in curly braces.
