@@ -39,6 +39,8 @@ func fixture() {
 		serveFixture(withApps())
 	case "liar":
 		serveFixture(liar())
+	case "skills":
+		serveFixture(skills(os.Args[2]))
 	default:
 		fmt.Fprintf(os.Stderr, "no fixture %q\n", os.Args[1])
 		os.Exit(2)

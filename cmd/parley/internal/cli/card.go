@@ -26,18 +26,12 @@ A URL is that of the card, of the server, whose card is beside its endpoint, or 
 host, whose catalogue lists its cards. Cards are fetched without credentials.`
 
 func (a *app) card() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "card",
+	return family(&cobra.Command{
+		Use:     "card show|lint|check",
 		Short:   "Show, check and try the server cards of servers at a URL",
 		Long:    cardLong,
 		Example: "  parley card show https://mcp.example.com/mcp\n  parley card lint server-card.json\n  parley card check https://mcp.example.com/mcp",
-		Args:    cobra.NoArgs,
-	}
-	for _, sub := range []*cobra.Command{a.cardShow(), a.cardLint(), a.cardCheck()} {
-		cmd.AddCommand(sub)
-		a.completeFlags(sub)
-	}
-	return cmd
+	}, a.cardShow(), a.cardLint(), a.cardCheck())
 }
 
 func (a *app) cardShow() *cobra.Command {

@@ -125,7 +125,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(misplaced)
 	root.SetVersionTemplate("parley {{.Version}}\n")
 	root.AddGroup(&cobra.Group{ID: "server", Title: "Talk to a server:"}, &cobra.Group{ID: "self", Title: "Be one:"})
-	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.newShell(), a.card(), a.login(), a.logout(), a.servers()} {
+	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.skills(), a.newShell(), a.card(), a.login(), a.logout(), a.servers()} {
 		cmd.GroupID = "server"
 		root.AddCommand(cmd)
 	}
@@ -133,7 +133,7 @@ func (a *app) root() *cobra.Command {
 		cmd.GroupID = "self"
 		root.AddCommand(cmd)
 	}
-	for _, cmd := range root.Commands() {
+	for _, cmd := range everyCommand(root) {
 		a.completeFlags(cmd)
 	}
 	return root

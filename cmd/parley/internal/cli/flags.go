@@ -37,6 +37,7 @@ type flags struct {
 	token     string
 	config    string
 	server    string
+	label     string // what the user calls the server of a skill
 
 	showStderr bool // always show what the server's command writes to standard error
 	browse     bool // --login: open a browser for a login, also where there is no terminal

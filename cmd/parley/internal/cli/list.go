@@ -50,8 +50,7 @@ func (a *app) list() *cobra.Command {
 		Example: "  parley list -- parley serve --stdio\n  parley list tools --output json -- parley serve --stdio",
 	}
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
-	cmd.Flags().IntVar(&b.pages, "max-pages", 1000, "give a list up that has more than `N` pages; 0 means no bound")
-	cmd.Flags().Int64Var(&b.bytes, "max-bytes", 64<<20, "give a list up that is longer than `N` bytes; 0 means no bound")
+	b.register(cmd)
 	a.completes(cmd, nil, listingNames()...)
 	cmd.RunE = a.onServer(0, 1, func(ctx context.Context, t target.Target, args []string) error {
 		wanted, err := wantedListings(args)
@@ -114,6 +113,12 @@ func (a *app) runList(ctx context.Context, c *client.Client, wanted []listing, b
 type bounds struct {
 	pages int
 	bytes int64
+}
+
+// register registers the flags for the bounds.
+func (b *bounds) register(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&b.pages, "max-pages", 1000, "give a list up that has more than `N` pages; 0 means no bound")
+	cmd.Flags().Int64Var(&b.bytes, "max-bytes", 64<<20, "give a list up that is longer than `N` bytes; 0 means no bound")
 }
 
 // check says that a list goes on beyond its bounds.

@@ -2,17 +2,39 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
+// family makes a command that only holds others.
+func family(cmd *cobra.Command, members ...*cobra.Command) *cobra.Command {
+	cmd.AddCommand(members...)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return usagef("there is no command %q; there are %s", cmd.Name()+" "+args[0], strings.TrimPrefix(cmd.Use, cmd.Name()+" "))
+	}
+	return cmd
+}
+
+// everyCommand returns the commands below one, and those below them.
+func everyCommand(of *cobra.Command) []*cobra.Command {
+	var all []*cobra.Command
+	for _, cmd := range of.Commands() {
+		all = append(append(all, cmd), everyCommand(cmd)...)
+	}
+	return all
+}
+
 // hoisted puts the name of the command before the flags that were typed before
 // it, because flags belong to commands.
 func hoisted(root *cobra.Command, args []string) []string {
 	valued := make(map[string]bool) // flags that take a value
-	for _, cmd := range root.Commands() {
+	for _, cmd := range everyCommand(root) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { valued[f.Name] = f.NoOptDefVal == "" })
 	}
 	for i := 0; i < len(args); i++ {
@@ -27,7 +49,11 @@ func hoisted(root *cobra.Command, args []string) []string {
 		case i == 0:
 			return args
 		default:
-			return append(append([]string{args[i]}, args[:i]...), args[i+1:]...)
+			name := args[i : i+1]
+			if cmd, rest, err := root.Find(name); err == nil && len(rest) == 0 && cmd.HasSubCommands() && i+1 < len(args) {
+				name = args[i : i+2]
+			}
+			return slices.Concat(name, args[:i], args[i+len(name):])
 		}
 	}
 	return args
@@ -42,9 +68,9 @@ func misplaced(cmd *cobra.Command, err error) error {
 	}
 	name := unknown.GetSpecifiedName()
 	var others []string
-	for _, other := range cmd.Root().Commands() {
+	for _, other := range everyCommand(cmd.Root()) {
 		if f := other.Flags().Lookup(name); f != nil && !f.Hidden {
-			others = append(others, other.Name())
+			others = append(others, strings.TrimPrefix(other.CommandPath(), cmd.Root().Name()+" "))
 		}
 	}
 	if len(others) == 0 || len(name) < 2 {

@@ -35,6 +35,7 @@ const (
 	codeHTTP         code = "http"
 	codeRefused      code = "refused"
 	codeNotDeclared  code = "not_declared"
+	codeUnverified   code = "unverified"
 	codeFailed       code = "failed"
 	codeLogin        code = "needs_login"
 	codeScope        code = "needs_scope"
@@ -89,6 +90,7 @@ func outcomes() []outcome {
 		{codeHTTP, exitUnreachable, `the URL answered with a status that is not a success; "http" has it`},
 		{codeRefused, exitUnreachable, `the server answered with an error of the protocol; "rpc" has it`},
 		{codeNotDeclared, exitUnreachable, "the server does not have what was asked for"},
+		{codeUnverified, exitUnreachable, "a skill is not what the server says of it, or cannot be kept as files; nothing of it was used"},
 		{codeFailed, exitUnreachable, "anything else, such as a malformed answer or a file that cannot be written"},
 		{codeLogin, exitLogin, `the server demands a login; "run" has the command for it`},
 		{codeScope, exitLogin, `the login does not suffice; "scopes" has what is needed, "run" the command that asks for it`},
@@ -124,6 +126,7 @@ func classify(err error) code {
 		ended      *stdio.ExitError
 		login      *oauth.ResponseError
 		network    net.Error
+		unfit      *client.SkillError
 	)
 	switch {
 	case errors.As(err, &refused):
@@ -134,6 +137,8 @@ func classify(err error) code {
 		return codeTimeout
 	case errors.As(err, &undeclared):
 		return codeNotDeclared
+	case errors.As(err, &unfit):
+		return codeUnverified
 	case errors.As(err, &rpc):
 		return codeRefused
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, exec.ErrDot):

@@ -111,7 +111,7 @@ func (s *shell) candidates(ctx context.Context, words []word) []string {
 		return append(s.commandNames(), s.ask(ctx, completeCall, nil, last)...) //nolint:contextcheck // no command is run
 	}
 	if strings.HasPrefix(last, "-") {
-		return s.flagNames(before[0]) //nolint:contextcheck // no command is run
+		return s.flagNames(before) //nolint:contextcheck // no command is run
 	}
 	args := slices.DeleteFunc(slices.Clone(before[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
 	switch before[0] {
@@ -128,6 +128,8 @@ func (s *shell) candidates(ctx context.Context, words []word) []string {
 			return []string{ofPrompt, ofResource}
 		}
 		return s.ask(ctx, completeComplete, args, last)
+	case "skills":
+		return s.skillCandidates(ctx, args, last)
 	case "subscribe":
 		return append([]string{"tools", "prompts", "resources"}, s.ask(ctx, completeRead, nil, last)...)
 	case "unsubscribe":
@@ -138,6 +140,23 @@ func (s *shell) candidates(ctx context.Context, words []word) []string {
 		return s.commandNames() //nolint:contextcheck // no command is run
 	}
 	return s.ask(ctx, completeCall, before, last)
+}
+
+// skillCandidates completes the commands about skills.
+func (s *shell) skillCandidates(ctx context.Context, args []string, last string) []string {
+	switch {
+	case len(args) == 0:
+		var names []string
+		for _, cmd := range s.shared().Commands() { //nolint:contextcheck // no command is run
+			for _, sub := range cmd.Commands() {
+				names = append(names, candidate(sub.Name(), sub.Short)...)
+			}
+		}
+		return names
+	case args[0] == "show" && len(args) == 1, args[0] == "pull" && len(args) > 1:
+		return s.ask(ctx, completeSkill, nil, last)
+	}
+	return nil
 }
 
 // ask asks the server for candidates. Those that came before an error count.
@@ -164,8 +183,8 @@ func (s *shell) commandNames() []string {
 	return found
 }
 
-func (s *shell) flagNames(command string) []string {
-	cmd, _, err := s.shared().Find([]string{command})
+func (s *shell) flagNames(words []string) []string {
+	cmd, _, err := s.shared().Find(words)
 	if err != nil {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (s *shell) commands() *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(misplaced)
-	root.AddCommand(a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping())
+	root.AddCommand(a.info(), a.list(), a.call(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.skills())
 	return root
 }
 
@@ -194,8 +194,12 @@ func (s *shell) help(ctx context.Context, args []string) error {
 		}
 	}
 	o := s.app.out
-	for _, cmd := range root.Commands() {
+	for _, cmd := range everyCommand(root) {
+		if cmd.HasSubCommands() {
+			continue
+		}
 		use := strings.NewReplacer("[URL|@NAME] ", "", " [URL|@NAME]", "", " [-- COMMAND...]", "").Replace(cmd.Use)
+		use = strings.TrimPrefix(cmd.Parent().CommandPath()+" ", root.Name()+" ") + use
 		o.printf("  %s\n      %s\n", o.bold(use), o.dim(cmd.Short))
 	}
 	for _, b := range builtins() {
