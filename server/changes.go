@@ -95,6 +95,9 @@ func changesOf(f mcp.SubscriptionFilter) []mcp.Change {
 	for _, uri := range f.ResourceSubscriptions {
 		changes = append(changes, mcp.Change{Kind: mcp.ResourceUpdated, URI: uri})
 	}
+	for _, id := range f.TaskIDs {
+		changes = append(changes, mcp.Change{Kind: mcp.TaskChanged, URI: id})
+	}
 	return changes
 }
 
@@ -147,7 +150,7 @@ func (s *subscriber) stop() {
 
 // watch subscribes the client of an exchange to changes. Resources that the
 // client may not read are left out, and so are those that cannot be watched, and
-// all resources without Options.Subscriptions.
+// all resources without Options.Subscriptions, and tasks of others.
 //
 // Spec: 2026-07-28 basic/patterns/subscriptions#acknowledgment.
 // Spec: 2026-07-28 basic/patterns/subscriptions#notification-filter.
@@ -157,6 +160,10 @@ func (s *Server) watch(ctx context.Context, x *mcp.Exchange) (any, error) {
 	slices.Sort(uris)
 	uris = slices.DeleteFunc(slices.Compact(uris), func(uri string) bool { return !s.watchable(ctx, x, uri) })
 	filter.ResourceSubscriptions = uris
+	var err error
+	if filter.TaskIDs, err = s.tasks.watchable(ctx, x, filter.TaskIDs); err != nil {
+		return nil, err
+	}
 	// Subscribing first makes sure that no change is missed while a watch
 	// starts.
 	unsubscribe := s.hub.Subscribe(filter, x.Watch.Deliver)

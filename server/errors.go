@@ -20,9 +20,13 @@ func isProtocolError(err error) bool {
 		capability *mcp.MissingCapabilityError
 		header     *mcp.HeaderMismatchError
 		forbidden  *mcp.ForbiddenError
+		mustTask   *mcp.TaskRequiredError
+		noTask     *mcp.TaskForbiddenError
+		taskEnded  *mcp.TaskEndedError
 	)
 	return errors.As(err, &input) || errors.As(err, &header) || errors.As(err, &coded) || errors.As(err, &params) ||
-		errors.As(err, &method) || errors.As(err, &capability) || errors.As(err, &forbidden)
+		errors.As(err, &method) || errors.As(err, &capability) || errors.As(err, &forbidden) ||
+		errors.As(err, &mustTask) || errors.As(err, &noTask) || errors.As(err, &taskEnded)
 }
 
 // isEnd reports whether err says that ctx has ended. A deadline that the

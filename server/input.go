@@ -98,12 +98,34 @@ func Roots(ctx context.Context, call *Call) ([]*mcp.Root, error) {
 // without running f: it is for what must not happen twice. The result travels
 // through the client, sealed, so it must have a JSON form and should be small.
 // An error of f is returned and not kept.
+//
+// In a task, the result is stored with it instead, and also found after the process
+// has ended. If that happened while f ran, the error is an *OnceInterruptedError:
+// nobody knows whether f took effect, so Once does not run it again.
 func Once[T any](ctx context.Context, call *Call, key string, f func(context.Context) (T, error)) (T, error) {
-	var result T
 	if call.x.Back == nil {
-		return result, errNoWayBack
+		var none T
+		return none, errNoWayBack
 	}
-	raw, err := call.x.Back.Once(ctx, key, func(ctx context.Context) (json.RawMessage, error) {
+	return kept(ctx, key, f, call.x.Back.Once)
+}
+
+// Step is Once for work without effects: in a task, it is done again if the process
+// ended meanwhile, so it never fails with an *OnceInterruptedError. It has the keys
+// of Once.
+func Step[T any](ctx context.Context, call *Call, key string, f func(context.Context) (T, error)) (T, error) {
+	if r, ok := call.x.Back.(*taskRun); ok {
+		return kept(ctx, key, f, r.Step)
+	}
+	return Once(ctx, call, key, f)
+}
+
+// keeper is the type of mcp.Backchannel.Once.
+type keeper = func(ctx context.Context, key string, f func(context.Context) (json.RawMessage, error)) (json.RawMessage, error)
+
+func kept[T any](ctx context.Context, key string, f func(context.Context) (T, error), keep keeper) (T, error) {
+	var result T
+	raw, err := keep(ctx, key, func(ctx context.Context) (json.RawMessage, error) {
 		v, err := f(ctx)
 		if err != nil {
 			return nil, err

@@ -70,6 +70,8 @@ type Options struct {
 	// it are left out and counted as mcp.DropThrottled; Logger still gets them.
 	// The default is 200 a second, 1,000 in quick succession.
 	LogRate mcp.Rate
+	// Tasks says how tools run as tasks, and where these are kept.
+	Tasks TaskOptions
 	// Hub carries changes from where they happen to their watchers. nil means
 	// NewHub(), which only serves this Server.
 	Hub Hub
@@ -132,6 +134,7 @@ func (o *Options) withDefaults() Options {
 	if d.Hub == nil {
 		d.Hub = NewHub()
 	}
+	d.Tasks = d.Tasks.withDefaults()
 	d.Subscriptions = d.Subscriptions || d.WatchResource != nil
 	return d
 }
@@ -156,5 +159,5 @@ func (o *Options) check() error {
 			return fmt.Errorf("Options.Cache[%q]: %w", method, err)
 		}
 	}
-	return nil
+	return o.Tasks.check()
 }

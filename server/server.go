@@ -32,6 +32,7 @@ type Server struct {
 	hub     Hub
 	bounds  bounds
 	watches resourceWatches
+	tasks   *tasks
 	forms   sync.Map // of *form by reflect.Type
 	rules   content.Rules
 	embeds  sync.Once // reports that resources are embedded, but not declared
@@ -51,11 +52,12 @@ var _ mcp.Handler = (*Server)(nil)
 // negative page size, a rate that is not a number, an empty list of revisions, an
 // invalid caching hint or one for a method that cannot have any, an unknown panic
 // policy, an extension identifier without a prefix, settings that do not encode to
-// a JSON object. The message names the option. It also panics on an icon or a
+// a JSON object, times of tasks that are negative or contradict each other. The message names the option. It also panics on an icon or a
 // website of info that is not valid.
 func New(info mcp.Implementation, opts *Options) *Server {
 	s := &Server{info: info, opts: opts.withDefaults()}
 	must(s.opts.check())
+	s.tasks = newTasks(s)
 	s.log = s.opts.Logger
 	s.hub = s.opts.Hub
 	s.bounds = newBounds(&s.opts)
@@ -101,11 +103,21 @@ func (s *Server) Serve(ctx context.Context, x *mcp.Exchange) (result any, err er
 // was once offered stays: it is not withdrawn from clients that have seen it.
 //
 // Spec: 2026-07-28 server/discover#response.
-func (s *Server) Describe(context.Context, *mcp.Peer) *mcp.Description {
+func (s *Server) Describe(_ context.Context, peer *mcp.Peer) *mcp.Description {
 	offers := s.offers()
-	if d := s.described.Load(); d != nil && d.offers == offers {
-		return &d.Description
+	d := s.described.Load()
+	if d == nil || d.offers != offers {
+		d = s.describe(offers)
+		s.described.Store(d)
 	}
+	// Spec: 2025-11-25 basic/utilities/tasks#task-isolation-and-access-control.
+	if offers.tasks && (s.opts.Tasks.ListUnowned || peer != nil && peer.Principal != "") {
+		return &d.listing
+	}
+	return &d.Description
+}
+
+func (s *Server) describe(offers offers) *described {
 	d := &described{offers: offers, Description: mcp.Description{
 		Info:         s.info,
 		Capabilities: s.capabilities(offers),
@@ -114,17 +126,24 @@ func (s *Server) Describe(context.Context, *mcp.Peer) *mcp.Description {
 		Cache:        s.cacheFields(mcp.MethodDiscover),
 		CrashOnPanic: s.opts.Panic == CrashOnPanic,
 	}}
-	s.described.Store(d)
-	return &d.Description
+	d.listing = d.Description
+	if tasks := d.Capabilities.Tasks; tasks != nil {
+		listed := *tasks
+		listed.List = &mcp.Empty{}
+		d.listing.Capabilities.Tasks = &listed
+	}
+	return d
 }
 
 // offers are the features that a server has, or once had.
-type offers struct{ tools, resources, prompts, completions, apps bool }
+type offers struct{ tools, resources, prompts, completions, apps, tasks bool }
 
-// described is a description and what it depends on.
+// described is a description and what it depends on. listing is the one for peers
+// that can list their tasks.
 type described struct {
 	mcp.Description
-	offers offers
+	listing mcp.Description
+	offers  offers
 }
 
 func (s *Server) offers() offers {
@@ -134,6 +153,7 @@ func (s *Server) offers() offers {
 		prompts:     s.opts.Announce.Prompts || s.prompts.used(),
 		completions: s.completers.used(),
 		apps:        s.apps.used.Load(),
+		tasks:       s.tasks.known.Load(),
 	}
 }
 
@@ -157,6 +177,9 @@ func (s *Server) capabilities(o offers) mcp.ServerCapabilities {
 	if s.opts.Logging {
 		caps.Logging = &mcp.Empty{}
 	}
+	if o.tasks {
+		declareTasks(&caps)
+	}
 	return caps
 }
 
@@ -171,6 +194,11 @@ var methods = map[string]func(*Server, context.Context, *mcp.Exchange) (any, err
 	mcp.MethodListPrompts:   (*Server).listPrompts,
 	mcp.MethodGetPrompt:     (*Server).getPrompt,
 	mcp.MethodComplete:      (*Server).complete,
+	mcp.MethodGetTask:       (*Server).getTask,
+	mcp.MethodTaskResult:    (*Server).taskResult,
+	mcp.MethodListTasks:     (*Server).listTasks,
+	mcp.MethodCancelTask:    (*Server).cancelTask,
+	mcp.MethodUpdateTask:    (*Server).updateTask,
 }
 
 // dispatch is the innermost ServeFunc.

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/schema"
 	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -30,6 +33,11 @@ type tool struct {
 	decodes bool
 	// checks says that run has validated its structured content.
 	checks bool
+	// tasks says that it can run as a task, onlyTask that it has to.
+	tasks, onlyTask bool
+	// resumable and after are what Resumable and TaskAfter say.
+	resumable bool
+	after     *time.Duration
 }
 
 func (t *tool) key() string     { return t.tool.Name }
@@ -50,30 +58,35 @@ func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 // one with its name, which keeps its place in the list. t.InputSchema is
 // required. Arguments are validated before h runs, and structured content is
 // validated if there is a t.OutputSchema. It panics when the name, an icon or a
-// key of t.Meta is not valid, a schema does not compile, or h is nil. What t points to must not be changed
+// key of t.Meta is not valid, a schema does not compile, h is nil, or opts do not fit t. What t points to must not be changed
 // afterwards.
 //
 // Spec: 2026-07-28 server/tools#tool.
-func (s *Server) AddRawTool(t mcp.Tool, h RawToolHandler) { must(s.TryAddRawTool(t, h)) }
+func (s *Server) AddRawTool(t mcp.Tool, h RawToolHandler, opts ...ToolOption) {
+	must(s.TryAddRawTool(t, h, opts...))
+}
 
 // TryAddRawTool is AddRawTool for tools that are made at run time: it returns
 // an error instead of panicking.
-func (s *Server) TryAddRawTool(t mcp.Tool, h RawToolHandler) error {
+func (s *Server) TryAddRawTool(t mcp.Tool, h RawToolHandler, opts ...ToolOption) error {
 	run := func(ctx context.Context, call *Call, args json.RawMessage) (*mcp.CallToolResult, error) {
 		return h(ctx, call, bytes.Clone(args)) // its own: the params of the exchange stay as they were sent
 	}
-	return s.addTool(&tool{tool: t, run: run}, h == nil)
+	return s.addTool(&tool{tool: t, run: run}, h == nil, opts)
 }
 
 // addTool compiles the schemas that are not compiled yet.
-func (s *Server) addTool(t *tool, noHandler bool) error {
+func (s *Server) addTool(t *tool, noHandler bool, opts []ToolOption) error {
 	if !validToolName(t.tool.Name) {
 		return fmt.Errorf("tool %q: a name has 1 to 128 characters: letters, digits, and any of -._", shorten(t.tool.Name))
 	}
 	if noHandler {
 		return errNoHandler("tool", t.tool.Name)
 	}
-	err := s.rules.Described("", t.tool.Icons, nil, t.tool.Meta)
+	err := t.configure(opts)
+	if err == nil {
+		err = s.rules.Described("", t.tool.Icons, nil, t.tool.Meta)
+	}
 	if err != nil {
 		return fmt.Errorf("tool %q: %w", t.tool.Name, err)
 	}
@@ -88,6 +101,9 @@ func (s *Server) addTool(t *tool, noHandler bool) error {
 		if t.output, err = compileOutput(t.tool.OutputSchema); err != nil {
 			return fmt.Errorf("tool %q: %w", t.tool.Name, err)
 		}
+	}
+	if t.tasks {
+		s.tasks.know()
 	}
 	changed := s.tools.put(t)
 	if linked {
@@ -123,8 +139,14 @@ func (s *Server) listTools(ctx context.Context, x *mcp.Exchange) (any, error) {
 //
 // Spec: 2026-07-28 server/tools#calling-tools.
 func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
-	if err := underRate(s.bounds.tools, x, "tool calls"); err != nil {
-		return nil, err
+	var run *taskRun
+	if x.Task != nil {
+		run = s.ownRun(ctx, x)
+	}
+	if run == nil { // the call of a task was counted when it came
+		if err := underRate(s.bounds.tools, x, "tool calls"); err != nil {
+			return nil, err
+		}
 	}
 	params, err := toolParams(x)
 	if err != nil {
@@ -146,6 +168,15 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 	}
 	if err := t.checkMirrors(x, args); err != nil {
 		return nil, err
+	}
+	if run == nil && (t.tasks || x.Task != nil) {
+		asTask, err := t.runsAsTask(x.Task)
+		if err != nil {
+			return nil, err
+		}
+		if asTask {
+			return s.callAsTask(ctx, x, t, args)
+		}
 	}
 	args, problem := t.check(args)
 	if problem != nil {
@@ -203,6 +234,9 @@ func (t *tool) check(args json.RawMessage) (json.RawMessage, error) {
 func (s *Server) toolFailure(ctx context.Context, x *mcp.Exchange, err error) (any, error) {
 	if isProtocolError(err) || isEnd(ctx, err) {
 		return nil, err
+	}
+	if interrupted, ok := errors.AsType[*OnceInterruptedError](err); ok {
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", interrupted)
 	}
 	if s.opts.ToolError != nil {
 		s.log.ErrorContext(ctx, "tool failed", "method", x.Method, "id", x.ID.String(), "error", err)

@@ -33,16 +33,16 @@ import (
 // with IsError; see the package documentation.
 //
 // AddTool panics when the name, an icon or a key of t.Meta is not valid, or a
-// schema cannot be inferred or does not compile. What t points to must not be changed afterwards.
+// schema cannot be inferred or does not compile, or opts do not fit t. What t points to must not be changed afterwards.
 //
 // Spec: 2026-07-28 server/tools#tool.
-func AddTool[In, Out any](s *Server, t mcp.Tool, h func(ctx context.Context, call *Call, in In) (Out, error)) {
-	must(TryAddTool(s, t, h))
+func AddTool[In, Out any](s *Server, t mcp.Tool, h func(ctx context.Context, call *Call, in In) (Out, error), opts ...ToolOption) {
+	must(TryAddTool(s, t, h, opts...))
 }
 
 // TryAddTool is AddTool for tools that are made at run time: it returns an
 // error instead of panicking.
-func TryAddTool[In, Out any](s *Server, t mcp.Tool, h func(ctx context.Context, call *Call, in In) (Out, error)) error {
+func TryAddTool[In, Out any](s *Server, t mcp.Tool, h func(ctx context.Context, call *Call, in In) (Out, error), opts ...ToolOption) error {
 	plan := &tool{tool: t, decodes: true}
 	if err := inferInput(&plan.tool, reflect.TypeFor[In]()); err != nil {
 		return fmt.Errorf("tool %q: %w", t.Name, err)
@@ -62,7 +62,7 @@ func TryAddTool[In, Out any](s *Server, t mcp.Tool, h func(ctx context.Context, 
 		}
 		return encode(ctx, call, &out)
 	}
-	return s.addTool(plan, h == nil)
+	return s.addTool(plan, h == nil, opts)
 }
 
 func inferInput(t *mcp.Tool, in reflect.Type) error {

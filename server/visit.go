@@ -30,7 +30,7 @@ type Visit struct {
 // Visit returns the visit with a key, which names the question as in Elicit. It
 // fails when the exchange has no way back to the client.
 func (c *Call) Visit(ctx context.Context, key string) (*Visit, error) {
-	id, err := Once(ctx, c, "visit "+key, func(context.Context) (string, error) { return rand.Text(), nil })
+	id, err := Step(ctx, c, "visit "+key, func(context.Context) (string, error) { return rand.Text(), nil })
 	if err != nil {
 		return nil, err
 	}

@@ -148,6 +148,9 @@ type clientError struct{ rpc *jsonrpc.Error }
 
 func (e *clientError) Error() string { return e.rpc.Error() }
 
+// Refused implements question.Refusal.
+func (e *clientError) Refused() {}
+
 // withdraw tells the client that an answer is no longer wanted.
 //
 // Spec: 2025-11-25 basic/utilities/cancellation#cancellation-flow.

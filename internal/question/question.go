@@ -90,3 +90,10 @@ func Decode(q mcp.InputRequest) (mcp.InputRequest, error) {
 	q.Params = p
 	return q, nil
 }
+
+// Refusal is an error with which a client answered a question. Other errors of
+// mcp.Backchannel.Input say that the question or its answer did not get through.
+type Refusal interface {
+	error
+	Refused()
+}

@@ -1,0 +1,138 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/server/taskstore"
+)
+
+// outcome returns what the call would have been answered with.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#result-retrieval (4).
+func (t *task) outcome() (any, error) {
+	switch t.Status {
+	case mcp.TaskCompleted:
+		result := new(mcp.CallToolResult)
+		return result, wire.Unmarshal(t.Result, result)
+	case mcp.TaskFailed:
+		return nil, t.Error
+	}
+	return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", errTaskCancelled)
+}
+
+// outcome returns what stores the result of a handler.
+func (e *tasks) outcome(ctx context.Context, result any) func(*task) {
+	raw, err := wire.Marshal(result)
+	if err != nil {
+		e.s.log.ErrorContext(ctx, "the result of a task has no JSON form", "error", err)
+		return failedBy(taskError(err))
+	}
+	failed := wire.Is(wire.Find(raw, "isError"), "true")
+	return func(t *task) {
+		t.Result, t.ToolFailed, t.Error = raw, failed, nil
+		message := ""
+		if failed {
+			message = firstText(raw)
+		}
+		t.end(mcp.TaskCompleted, message)
+	}
+}
+
+// failedBy returns what makes a task fail.
+func failedBy(err *jsonrpc.Error) func(*task) { return func(t *task) { t.fail(err) } }
+
+// firstText returns what a result says first, as the reason why a tool failed.
+func firstText(result json.RawMessage) string {
+	var r mcp.CallToolResult
+	if wire.Unmarshal(result, &r) != nil {
+		return ""
+	}
+	i := slices.IndexFunc(r.Content, func(c mcp.Content) bool { _, ok := c.(*mcp.TextContent); return ok })
+	if i < 0 {
+		return ""
+	}
+	return shorten(r.Content[i].(*mcp.TextContent).Text) //nolint:forcetypeassert // it was just found to be one
+}
+
+// taskError returns an error of a handler as a task keeps it.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#task-execution-errors.
+// Spec: ext-tasks/draft tasks#task-execution-errors.
+func taskError(err error) *jsonrpc.Error {
+	var (
+		coded      *jsonrpc.Error
+		params     *mcp.InvalidParamsError
+		method     *mcp.MethodNotFoundError
+		capability *mcp.MissingCapabilityError
+		forbidden  *mcp.ForbiddenError
+	)
+	switch {
+	case errors.As(err, &coded):
+		return coded
+	case errors.As(err, &params):
+		return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "%s", params.Reason)
+	case errors.As(err, &method):
+		return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "%s", method.Error())
+	case errors.As(err, &capability):
+		return lacking(capability)
+	case errors.As(err, &forbidden):
+		return jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "%s", forbidden.Error())
+	case errors.Is(err, context.DeadlineExceeded):
+		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "the request took too long")
+	}
+	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "internal error")
+}
+
+// lacking is the error for a client that cannot be asked. Sessions have another code
+// for it, which the parts that speak their wire format know.
+//
+// Spec: 2026-07-28 basic#error-codes.
+func lacking(e *mcp.MissingCapabilityError) *jsonrpc.Error {
+	coded := jsonrpc.Errorf(mcp.CodeMissingCapability, "%s", e.Error())
+	data, err := wire.Marshal(map[string]any{"requiredCapabilities": e.Required})
+	if err == nil {
+		coded.Data = data
+	}
+	return coded
+}
+
+// lose remembers a task that has ended here, which the store could not be told.
+func (e *tasks) lose(t *task, run string) {
+	t.Run = run
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lost[t.ID] = t
+}
+
+// lostTask returns the task if it has ended here without the store being told, or
+// nil. stored and err are what the store knows of it; if it is still the same, it is
+// told now.
+func (e *tasks) lostTask(ctx context.Context, id string, stored *task, err error) *task {
+	e.mu.Lock()
+	lost := e.lost[id]
+	e.mu.Unlock()
+	if lost == nil || lost.Expired(time.Now()) {
+		return nil
+	}
+	if err == nil && stored.Run == lost.Run {
+		now := *lost
+		now.Version, now.Run = stored.Version, ""
+		err = e.save(ctx, &now)
+		lost = &now
+	} else if err == nil { // somebody else has gone on with it
+		lost = nil
+	}
+	if err == nil || errors.Is(err, taskstore.ErrNotFound) {
+		e.mu.Lock()
+		delete(e.lost, id)
+		e.mu.Unlock()
+	}
+	return lost
+}
