@@ -340,7 +340,7 @@ func (c *Client) beginStateless(ctx context.Context, l *live, d era.Decision) er
 }
 
 func (c *Client) beginSession(ctx context.Context, l *live, d era.Decision) error {
-	session := &era.SessionClient{Conn: l.conn, IDs: &l.ids, Self: c.self, Answers: (*answers)(c), Refused: func(refused, instead mcp.Revision, reason error) {
+	session := &era.SessionClient{Conn: l.conn, IDs: &l.ids, Self: c.self, Answers: (*answers)(c), Go: c.spawn, Refused: func(refused, instead mcp.Revision, reason error) {
 		c.opts.Logger.Warn("the server refused a revision and takes an older one", "server", c.transport.Name(), "refused", refused.String(), "takes", instead.String(), "reason", reason)
 	}}
 	c.mu.Lock()

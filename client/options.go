@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/content"
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/terse"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -107,6 +108,14 @@ type Options struct {
 	Answer       AnswerFunc
 	Capabilities *mcp.ClientCapabilities
 
+	// AnswerAsTasks offers to servers of 2025-11-25 that elicitation and sampling be
+	// tasks: a server that asks for one gets an acknowledgement at once, and the
+	// answer when it is there. A task is kept for 15 minutes, or for as long as the
+	// server wants but not more than 24 hours, and at most until the connection ends;
+	// there can be 256 at a time. Tasks are experimental in that revision, and nothing
+	// is offered by default.
+	AnswerAsTasks bool
+
 	// LogLevel is the lowest level of log messages to ask servers for, and Log
 	// is called with them. Both have to be set; see Notification for log messages
 	// in their raw form. Revision 2026-07-28 deprecates them. Log is called in order, one message at a time, and not
@@ -203,6 +212,10 @@ func (o *Options) capabilities() (mcp.ClientCapabilities, error) {
 	c, err := o.answerable()
 	if err != nil {
 		return c, err
+	}
+	c.Tasks = nil // those of a client whose questions are passed on are its own
+	if o.AnswerAsTasks {
+		c.Tasks = era.TasksOffer(&c)
 	}
 	if len(o.ResultTypes) > 0 && len(c.Extensions)+len(o.Extensions) == 0 {
 		return c, errors.New("Options.ResultTypes are those of extensions, but none is declared: set Options.Extensions, too")

@@ -32,6 +32,12 @@ type ServeOptions struct {
 	// context.DeadlineExceeded; with a context of its own, a handler can wait
 	// for less. 0 means 15 minutes.
 	AnswerTimeout time.Duration
+	// AskAsTasks puts elicitation and sampling to clients of 2025-11-25 as tasks, where
+	// they offer that: the client acknowledges the question at once and is asked for
+	// the answer later, so that no request stays open meanwhile. Handlers notice no
+	// difference. Tasks are experimental in that revision; the default is to ask
+	// plainly.
+	AskAsTasks bool
 	// MaxRounds bounds how often one exchange may ask. 0 means 16.
 	MaxRounds int
 	// ChangeWindow is how long changes are gathered before clients are

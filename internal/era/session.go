@@ -35,6 +35,7 @@ type Session struct {
 	mu            sync.Mutex
 	ready         bool // notifications/initialized came
 	level         mcp.LoggingLevel
+	awaited       map[string]chan struct{} // tasks of the client that are waited for, by their IDs
 	subscriptions map[string]*subscribedTo // by resource URI; "" stands for changes of lists
 	queue         changes
 	telling       sync.WaitGroup
@@ -183,6 +184,9 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, sender Sender)
 	if s.Facts() == nil {
 		s.opts.Logger.DebugContext(ctx, "notification before initialize", "method", m.Method)
 		s.seen.Drop(mcp.Received, mcp.DropTooEarly, m.Method, nil)
+		return
+	}
+	if m.Method == mcp.NoteTaskStatus && s.heard(m) {
 		return
 	}
 	x := newExchange(m, s.seen)

@@ -115,11 +115,27 @@ func (b *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMess
 		}
 		q.Params = named
 	}
+	if !b.asksAsTask(q.Method) {
+		return b.request(ctx, q.Method, q.Params)
+	}
+	params, err := b.demandingTask(q.Params)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := b.request(ctx, q.Method, params)
+	if err != nil {
+		return nil, err
+	}
+	return b.await(ctx, answer)
+}
+
+// request sends a request to the client and returns its result.
+func (b *sessionBack) request(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	call, err := b.session.calls.New()
 	if err != nil {
 		return nil, err
 	}
-	m, err := jsonrpc.NewRequest(call.ID, q.Method, q.Params)
+	m, err := jsonrpc.NewRequest(call.ID, method, params)
 	if err == nil {
 		err = b.message(ctx, m)
 	}
@@ -132,12 +148,12 @@ func (b *sessionBack) ask(ctx context.Context, q mcp.InputRequest) (json.RawMess
 	}
 	answer, err := call.Wait(ctx)
 	if err != nil {
-		b.log.DebugContext(ctx, "question withdrawn", "method", q.Method, "id", call.ID.String(), "reason", err)
+		b.log.DebugContext(ctx, "question withdrawn", "method", method, "id", call.ID.String(), "reason", err)
 		b.withdraw(ctx, call.ID, err)
 		return nil, err
 	}
 	if answer.Error != nil {
-		return nil, fmt.Errorf("the client answered %s with an error: %w", q.Method, &clientError{answer.Error})
+		return nil, fmt.Errorf("the client answered %s with an error: %w", method, &clientError{answer.Error})
 	}
 	return answer.Result, nil
 }

@@ -23,12 +23,17 @@ type SessionClient struct {
 	// Refused is called when the server has refused to open a session in one
 	// revision and opens it in another. It may be nil.
 	Refused func(refused, instead mcp.Revision, reason error)
+	// Go starts a goroutine for a question that is answered as a task; it ends with
+	// the connection at the latest. It reports false when no more can be started.
+	// nil means a plain one.
+	Go func(f func()) bool
 
 	facts atomic.Pointer[revision.Facts] // nil until Initialize
 	tasks bool                           // the server calls tools as tasks; set by Initialize
 	// told is what the client declared in initialize, in the form of the revision
 	// that it proposed; set before facts.
 	told mcp.ClientCapabilities
+	own  ownTasks
 }
 
 // RunsTasks reports whether the server has declared that tools can be called as
@@ -198,21 +203,29 @@ func (c *SessionClient) Answer(ctx context.Context, m *jsonrpc.Message) (any, *j
 	if facts == nil {
 		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is not initialized")
 	}
-	value, err := ask(ctx, c.Answers, &c.told, m.Method, m.Params, facts)
+	value, ok, err := c.answerTask(ctx, m)
+	if !ok {
+		value, err = ask(ctx, c.Answers, &c.told, m.Method, m.Params, facts)
+	}
 	if err == nil {
 		return value, nil
 	}
+	return nil, refusalOf(err, m.Method)
+}
+
+// refusalOf returns the error that answers a request of the server.
+func refusalOf(err error, method string) *jsonrpc.Error {
 	var (
 		rpc     *jsonrpc.Error
 		invalid *mcp.InvalidParamsError
 	)
 	switch {
 	case errors.As(err, &rpc):
-		return nil, rpc
+		return rpc
 	case errors.As(err, &invalid):
-		return nil, jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "%s", invalid.Reason)
+		return jsonrpc.Errorf(jsonrpc.CodeInvalidParams, "%s", invalid.Reason)
 	case errors.Is(err, errUnsupported):
-		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found: %s", m.Method)
+		return jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "method not found: %s", method)
 	}
-	return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", err)
+	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", err)
 }
