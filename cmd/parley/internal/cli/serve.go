@@ -30,13 +30,17 @@ to standard error.
 With --auth, clients have to log in. "dev" embeds an authorization server with the
 users of --user, for trying out the whole flow on one machine. A real one is named
 as issuer=URL,audience=NAME,scopes=A B: its tokens are verified with its published
-keys, must be for this server's URL or for the audience, and must have the scopes.`
+keys, must be for this server's URL or for the audience, and must have the scopes.
+
+With --task-store, tasks and their results are kept in a file: they survive the server,
+and go on when it is started again. Servers of one machine can share the file.`
 
 const serveExamples = `  parley serve --stdio
   parley serve --stdio --root ~/notes --log-level debug
   parley serve --http :7331
   parley serve --http 127.0.0.1:7331 --allow-host mcp.example.com   # behind a proxy
   parley serve --http 127.0.0.1:7331 --auth dev --user ann:secret   # log in with a browser
+  parley serve --http :7331 --task-store tasks.db                   # restart it any time
   parley info -- parley serve --stdio`
 
 // serveFlags are the flags of serve, some of which mean something else to the
@@ -44,6 +48,7 @@ const serveExamples = `  parley serve --stdio
 type serveFlags struct {
 	stdio    bool
 	http     httpFlags
+	tasks    taskFlags
 	root     string
 	logLevel string
 }
@@ -63,6 +68,7 @@ func (a *app) serve() *cobra.Command {
 	cmd.Flags().StringArrayVar(&f.http.auth.users, "user", nil, "a user for --auth dev, as `NAME:PASSWORD` (repeatable)")
 	cmd.Flags().DurationVar(&f.http.auth.lifetime, "token-lifetime", 0, "lifetime of the access tokens of --auth dev, for example 10s; 5 minutes by default")
 	cmd.Flags().StringVar(&f.root, "root", "", "serve the files of the folder `DIR`")
+	f.tasks.register(cmd.Flags())
 	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return a.failed(a.runServe(cmd.Context(), f), target.Target{})
@@ -82,6 +88,9 @@ func (a *app) runServe(ctx context.Context, f serveFlags) error {
 	if err := f.http.auth.check(); err != nil {
 		return err
 	}
+	if err := f.tasks.check(); err != nil {
+		return err
+	}
 	logger, err := a.serverLogger(f.logLevel)
 	if err != nil {
 		return err
@@ -92,20 +101,29 @@ func (a *app) runServe(ctx context.Context, f serveFlags) error {
 			return err
 		}
 	}
-	srv, stop, err := reference.New(reference.Options{Root: root, Logger: logger, Version: buildVersion()}) //nolint:contextcheck // it lives until stop
+	tasks, closeTasks, err := f.tasks.open(ctx, f.stdio)
+	if err != nil {
+		return err
+	}
+	o := reference.Options{Root: root, Logger: logger, Version: buildVersion(), Tasks: tasks}
+	return errors.Join(a.serveReference(ctx, f, o), closeTasks())
+}
+
+func (a *app) serveReference(ctx context.Context, f serveFlags, o reference.Options) error {
+	srv, stop, err := reference.New(o) //nolint:contextcheck // it lives until stop
 	if err != nil {
 		return fmt.Errorf("the reference server cannot start: %w", err)
 	}
 	if f.stdio {
-		err = stdio.ServeOn(ctx, srv, a.io.In, a.io.Out, &mcp.ServeOptions{Logger: logger})
+		err = stdio.ServeOn(ctx, srv, a.io.In, a.io.Out, &mcp.ServeOptions{Logger: o.Logger})
 	} else {
 		f.http.card = reference.CardName
-		err = a.serveHTTP(ctx, f.http, srv, logger)
+		err = a.serveHTTP(ctx, f.http, srv, o.Logger)
 	}
 	if ctx.Err() != nil {
 		err = nil // being told to stop is not a failure
 	}
-	return errors.Join(err, stop())
+	return errors.Join(err, endTasks(ctx, srv), stop())
 }
 
 func (a *app) serverLogger(level string) (*slog.Logger, error) {

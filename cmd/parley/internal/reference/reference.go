@@ -43,6 +43,8 @@ type Options struct {
 	// BasketTTL is how long a basket is kept after it was last used; 0 means
 	// DefaultBasketTTL.
 	BasketTTL time.Duration
+	// Tasks says how tools run as tasks. The server does not close the store.
+	Tasks server.TaskOptions
 }
 
 func (o Options) withDefaults() Options {
@@ -149,6 +151,7 @@ func (r *reference) addFeatures() {
 	r.addCount()
 	r.addQuery()
 	r.addReport()
+	r.addAnnualReport()
 	r.addImport()
 	r.addBasket()
 	r.addCheckout()
@@ -177,6 +180,7 @@ func (r *reference) serverOptions() *server.Options {
 		Logger:        r.opts.Logger,
 		Logging:       true,
 		WatchResource: r.watchResource,
+		Tasks:         r.opts.Tasks,
 		Cache: map[string]server.CacheHint{
 			mcp.MethodDiscover:      public,
 			mcp.MethodListTools:     public,

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 
@@ -128,14 +129,20 @@ func (d *database) describe(ctx context.Context, name string) (dbObject, error) 
 // column returns the values of the first column of a query.
 func column[T any](ctx context.Context, d *database, query string, args ...any) ([]T, error) {
 	rows, err := d.read.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
+	return scanAll(rows, err, func(v *T) []any { return []any{v} })
+}
+
+// scanAll reads the rows of a query, unless that failed. fields are where the columns
+// of a row go.
+func scanAll[T any](rows *sql.Rows, failed error, fields func(*T) []any) ([]T, error) {
+	if failed != nil {
+		return nil, failed
 	}
 	defer rows.Close()
 	values := []T{}
 	for rows.Next() {
 		var v T
-		if err := rows.Scan(&v); err != nil {
+		if err := rows.Scan(fields(&v)...); err != nil {
 			return nil, err
 		}
 		values = append(values, v)
