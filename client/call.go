@@ -40,6 +40,14 @@ type callOptions struct {
 	meta           mcp.Meta
 	logLevel       mcp.LoggingLevel
 	fresh          bool
+	bounded        bool // maxTimeout was asked for by the caller
+	wantsTask      bool
+	wantsHandle    bool // even if there is no task
+	taskTTL        time.Duration
+	leavesTask     bool
+	onTask         func(*mcp.Task)
+	kept           *keptNotes // who takes the notifications of a call that becomes a task
+	within         *watchdog  // the call on whose behalf this one is made; nil if it is its own
 	handOver       bool
 	answers        map[string]json.RawMessage
 	state          json.RawMessage
@@ -52,12 +60,16 @@ func WithTimeout(d time.Duration) CallOption { return func(o *callOptions) { o.t
 
 // WithMaxTimeout bounds the call as a whole, progress or not; negative means
 // no bound. See Options.MaxTimeout.
-func WithMaxTimeout(d time.Duration) CallOption { return func(o *callOptions) { o.maxTimeout = d } }
+func WithMaxTimeout(d time.Duration) CallOption {
+	return func(o *callOptions) { o.maxTimeout, o.bounded = d, true }
+}
 
 // WithProgress asks the server for progress. f is called for each notification,
 // one at a time and in order, and never after the call has returned. When f is
 // slower than the server, outdated notifications are skipped. f may be nil: progress
-// still extends the call's time limit.
+// still extends the call's time limit. For a call that becomes a task and reports no
+// progress, as in 2026-07-28, f gets the task's status messages, and Progress counts
+// them.
 func WithProgress(f func(*mcp.ProgressParams)) CallOption {
 	return func(o *callOptions) { o.progress, o.onProgress = true, f }
 }
@@ -154,7 +166,7 @@ func (c *Client) request(method string, params any, opts []CallOption) (*Request
 	if req.opts.err != nil {
 		return nil, req.opts.err
 	}
-	if err := (*answers)(c).rules().Meta(req.opts.meta); err != nil {
+	if err := c.rules.Meta(req.opts.meta); err != nil {
 		return nil, err
 	}
 	if raw, ok := params.(encoded); ok {
@@ -220,8 +232,10 @@ func (c *Client) sendOnce(ctx context.Context, req *Request) (json.RawMessage, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", req.Method, err)
 	}
-	if err := c.declared(ctx, l, req.Method); err != nil {
-		return nil, err
+	if req.opts.within == nil {
+		if err := c.declared(ctx, l, req.Method); err != nil {
+			return nil, err
+		}
 	}
 	rounds := req.opts.rounds()
 	if rounds.Resumes() {
@@ -264,6 +278,9 @@ func (c *Client) exchange(ctx context.Context, l *live, req *Request, rounds *er
 	result, reusable, err := l.call(ctx, o)
 	if err != nil && !isAnswer(err) {
 		err = c.reason(ctx, l, err)
+	}
+	if err == nil && req.opts.kept != nil && isTask(result) {
+		req.opts.kept.keep(watchdog)
 	}
 	return result, reusable, err
 }
@@ -321,8 +338,12 @@ func (c *Client) foreign(method string, result json.RawMessage) error {
 	if len(c.self.Capabilities.Extensions) == 0 || !era.StatelessRevision(c.Revision()) {
 		return nil // such a result cannot come
 	}
-	kind, ok := wire.Text(wire.Find(result, "resultType"))
-	if !ok || kind == mcp.ResultComplete {
+	stated := wire.Find(result, "resultType")
+	if stated == nil || wire.Is(stated, mcp.ResultComplete) {
+		return nil
+	}
+	kind, ok := wire.Text(stated)
+	if !ok {
 		return nil
 	}
 	return &ResultTypeError{Method: method, Type: kind, Result: result}

@@ -34,7 +34,8 @@ type Client struct {
 	seen      *tap.Conn // for messages that are on no connection
 	opts      Options
 	self      era.Self
-	cache     *scopedCache // nil when off
+	rules     content.Rules // for what the application gives the client to send
+	cache     *scopedCache  // nil when off
 	call      atomic.Pointer[CallFunc]
 	chain     chain
 
@@ -59,6 +60,7 @@ type Client struct {
 	elicits *rates.Keyed[struct{}]
 	samples *rates.Keyed[struct{}]
 	subs    subscriptions
+	follows follows
 	visits  visits
 	rootsMu sync.Mutex
 	roots   []*mcp.Root
@@ -75,13 +77,14 @@ func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, erro
 		return nil, err
 	}
 	rules := content.Rules{Extensions: caps.Extensions}
+	caps = o.withTasks(caps)
 	if err := checkRoots(o.Roots, rules); err != nil {
 		return nil, err
 	}
 	if err := rules.Described("", o.Info.Icons, nil, nil); err != nil {
 		return nil, fmt.Errorf("Options.Info: %w", err)
 	}
-	c := &Client{transport: t, seen: tap.New(o.Tap, o.Drops, mcp.ClientSide), opts: o, self: era.Self{Info: o.Info, Capabilities: caps}, roots: o.Roots}
+	c := &Client{transport: t, seen: tap.New(o.Tap, o.Drops, mcp.ClientSide), opts: o, rules: rules, self: era.Self{Info: o.Info, Capabilities: caps}, roots: o.Roots}
 	c.elicits = rates.New[struct{}](o.ElicitRate, defaultElicitRate)
 	c.samples = rates.New[struct{}](o.SampleRate, defaultSampleRate)
 	c.events.Limit = 4096
@@ -233,7 +236,7 @@ func (r *receiver) answer(ctx context.Context, m *jsonrpc.Message) (any, *jsonrp
 		r.l.seen.Drop(mcp.Received, mcp.DropNotAllowed, m.Method, nil)
 		return nil, nil
 	}
-	ctx, over := r.c.answering(ctx)
+	ctx, over := r.c.answering(ctx, m)
 	defer over()
 	return session.Answer(ctx, m)
 }
@@ -264,6 +267,9 @@ func (c *Client) notified(ctx context.Context, m *jsonrpc.Message) mcp.DropReaso
 // told handles a notification that announces a change, or that this package does
 // not know.
 func (c *Client) told(ctx context.Context, m *jsonrpc.Message) mcp.DropReason {
+	if m.Method == mcp.NoteTask || m.Method == mcp.NoteTaskStatus {
+		return c.taskChanged(ctx, m)
+	}
 	d := mcp.MethodNamed(m.Method)
 	if d == nil || d.Change == 0 {
 		if c.taken(ctx, m) {

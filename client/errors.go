@@ -25,14 +25,15 @@ var ErrKeepAlive = errors.New("the server no longer answers")
 // ErrNotFound says that a server has no such resource, whichever of the protocol's
 // codes it used to say so. For a tool or a prompt, an error matches ErrNotFound only
 // if the server has a special code for that: most answer with -32602, which merely
-// says that the params are wrong. errors.As still finds the *jsonrpc.Error.
+// says that the params are wrong. A task matches it if the server does not know its ID,
+// or no longer. errors.As still finds the *jsonrpc.Error.
 var ErrNotFound = errors.New("not found")
 
 // ErrTaskRequired says that a tool was not called, because it can only be called as a
-// task, which this package does not do: see mcp.ToolExecution.
+// task, and Options.NoTasks is set: see mcp.ToolExecution.
 //
 // Spec: 2025-11-25 basic/utilities/tasks#tool-level-negotiation.
-var ErrTaskRequired = errors.New("the server runs this tool only as a task, which this client does not support")
+var ErrTaskRequired = errors.New("the server runs this tool only as a task, and Options.NoTasks does without them")
 
 // NotDeclaredError says that a call was not sent, because the server has not
 // declared the capability that the method belongs to.

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/parley-mcp/parley/internal/content"
 	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/schema"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -117,15 +116,10 @@ func (a *answers) fillIn(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitR
 	if err != nil || r == nil {
 		return nil, noAnswer(mcp.MethodElicit, err)
 	}
-	if err := a.rules().Meta(r.Meta); err != nil {
+	if err := a.rules.Meta(r.Meta); err != nil {
 		return nil, noAnswer(mcp.MethodElicit, err)
 	}
 	return CheckForm(p, r)
-}
-
-// rules are those for what the application gives the client to send.
-func (a *answers) rules() content.Rules {
-	return content.Rules{Extensions: a.self.Capabilities.Extensions}
 }
 
 // checkVisit refuses URLs other than http and https: a server must not make a

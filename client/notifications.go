@@ -19,16 +19,20 @@ const maxNotes = 4096
 // the call's own, so that a slow function holds up no other call.
 type notes struct {
 	c     *Client
-	call  *watchdog
-	opts  *callOptions
 	token mcp.ProgressToken // zero: progress was not asked for
 	queue serial.Queue
 
 	mu      sync.Mutex
+	call    *watchdog // another one, with other opts, once the call has become a task
+	opts    *callOptions
 	room    sync.Cond
 	waiting int
 	last    *progressNote // queued progress, while nothing is queued behind it
 	over    bool          // the call has its answer: nothing more is queued
+	// reported says that the server has reported progress, which is better than the
+	// status messages of a task; told counts those.
+	reported bool
+	told     int
 }
 
 type progressNote struct {
@@ -41,7 +45,7 @@ type progressNote struct {
 // Spec: 2026-07-28 basic/patterns/progress#progress-flow.
 func (c *Client) expect(call *watchdog) *notes {
 	o := &call.req.opts
-	if !o.progress && o.onNotification == nil {
+	if !o.listens() {
 		return nil
 	}
 	n := &notes{c: c, call: call, opts: o}
@@ -80,13 +84,14 @@ func (c *Client) progressed(m *jsonrpc.Message) mcp.DropReason {
 // progressed queues progress. If the last notification in the queue is progress as
 // well, it is replaced, as it is outdated.
 func (n *notes) progressed(params *mcp.ProgressParams, raw json.RawMessage) mcp.DropReason {
-	n.call.progress()
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	p := progressNote{params: params}
 	if n.opts.onNotification != nil {
 		p.raw = append(json.RawMessage(nil), raw...)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.call.progress()
+	n.reported = true
 	if n.last != nil && !n.over {
 		*n.last = p
 		return mcp.DropSuperseded
@@ -101,30 +106,32 @@ func (n *notes) progressed(params *mcp.ProgressParams, raw json.RawMessage) mcp.
 
 func (n *notes) tellProgress(next *progressNote) {
 	n.mu.Lock()
-	p := *next
+	p, ctx, opts := *next, n.call.run, n.opts
 	if n.last == next {
 		n.last = nil
 	}
 	n.mu.Unlock()
-	if n.opts.onProgress != nil {
-		n.opts.onProgress(p.params)
+	if opts.onProgress != nil {
+		opts.onProgress(p.params)
 	}
-	if n.opts.onNotification != nil {
-		n.opts.onNotification(n.call.run, mcp.NoteProgress, p.raw)
+	if opts.onNotification != nil && p.raw != nil {
+		opts.onNotification(ctx, mcp.NoteProgress, p.raw)
 	}
 }
 
 // came queues any other notification.
 func (n *notes) came(m *jsonrpc.Message, inferred bool) {
+	method, params := m.Method, append(json.RawMessage(nil), m.Params...)
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	ctx := n.call.run
 	if inferred {
 		ctx = question{ctx, n.call, true}
 	}
-	method, params := m.Method, append(json.RawMessage(nil), m.Params...)
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	n.last = nil // later progress must not overtake this notification
-	n.add(func() { n.opts.onNotification(ctx, method, params) })
+	if tell := n.opts.onNotification; tell != nil {
+		n.add(func() { tell(ctx, method, params) })
+	}
 }
 
 // add queues a delivery, once there is room. It reports false when the call is over.
@@ -176,7 +183,10 @@ func (n *notes) finish() {
 // taken passes a notification to the call that it belongs to, and reports whether
 // that call takes notifications.
 func (c *Client) taken(ctx context.Context, m *jsonrpc.Message) bool {
-	call, inferred := c.callOf(ctx, anyMethod)
+	call, inferred := c.follows.callOf(m), false
+	if call == nil {
+		call, inferred = c.callOf(ctx, anyMethod)
+	}
 	if call == nil || call.notes == nil || call.req.opts.onNotification == nil {
 		return false
 	}

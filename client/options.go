@@ -47,7 +47,8 @@ type Options struct {
 	// MaxTimeout bounds a call that keeps making progress, and all calls together
 	// that fetch the pages of one list. 0 means 10 minutes; negative means no
 	// bound. The time in which the client's own user is being asked counts towards
-	// neither limit of a call.
+	// neither limit of a call. A call that becomes a task has both limits until then,
+	// and afterwards only that of its context and of WithMaxTimeout.
 	MaxTimeout time.Duration
 	// MaxListPages and MaxListBytes bound what an iterator such as Client.Tools
 	// fetches, for servers whose lists do not end: the number of pages, and their
@@ -127,6 +128,11 @@ type Options struct {
 	// called for notifications that WithNotifications takes.
 	Notification func(ctx context.Context, method string, params json.RawMessage)
 
+	// NoTasks makes the client do without tasks: it does not declare them, and tools
+	// that run only as tasks cannot be called. Otherwise a call that the server
+	// answers with a task takes until the task has ended: see Client.CallTool. Where
+	// Capabilities is set, it says whether tasks are declared.
+	NoTasks bool
 	// NoOutputValidation makes Client.CallTool return structured results that do not
 	// fit the output schemas of their tools: see OutputError and Client.CheckOutput.
 	NoOutputValidation bool
@@ -227,6 +233,22 @@ func (o *Options) capabilities() (mcp.ClientCapabilities, error) {
 		}
 	}
 	return c, nil
+}
+
+// withTasks adds the extension for tasks to what the client declares, unless the
+// application does not want them or says itself what is declared.
+//
+// Spec: ext-tasks/draft tasks#capability-negotiation.
+func (o *Options) withTasks(c mcp.ClientCapabilities) mcp.ClientCapabilities {
+	if o.NoTasks || o.Answer != nil || c.Extensions[mcp.ExtensionTasks] != nil {
+		return c
+	}
+	c.Extensions = maps.Clone(c.Extensions)
+	if c.Extensions == nil {
+		c.Extensions = make(map[string]json.RawMessage, 1)
+	}
+	c.Extensions[mcp.ExtensionTasks] = json.RawMessage("{}")
+	return c
 }
 
 // answerable returns what the options can answer.

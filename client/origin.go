@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -20,6 +21,9 @@ type Origin struct {
 
 // OriginOf returns the call that ctx belongs to. ctx must come from this package, as
 // the argument of a callback.
+//
+// A question of a task belongs to the call that waits for the task; for Task.Wait of
+// a task that was started elsewhere, Request is a call of tasks/result.
 //
 // In the stateless era the call is always known: a question is part of a call's
 // result. In a session a server asks with requests of its own, which do not name a
@@ -90,9 +94,13 @@ func (c *Client) callOf(ctx context.Context, fits func(method string) bool) (cal
 }
 
 // answering returns the context for answering a question of a session. over must be
-// called when it is answered.
-func (c *Client) answering(ctx context.Context) (_ context.Context, over func()) {
-	call, inferred := c.callOf(ctx, mayAsk)
+// called when it is answered. A question of a task belongs to the call that the task
+// is of, or to the one that waits for the task.
+func (c *Client) answering(ctx context.Context, m *jsonrpc.Message) (_ context.Context, over func()) {
+	call, inferred := c.follows.callOf(m), false
+	if call == nil {
+		call, inferred = c.callOf(ctx, mayAsk)
+	}
 	if call == nil {
 		return ctx, func() {}
 	}

@@ -15,28 +15,28 @@ import (
 // A client that declares extensions gets results of their types: from Do verbatim,
 // from typed calls in an error.
 func TestResultsOfExtensions(t *testing.T) {
-	const task = `{"resultType":"task","taskId":"t1","ttlMs":60000,"cacheScope":"public","pollIntervalMs":1.0}`
-	s := serving(func(context.Context, *mcp.Exchange) (any, error) { return json.RawMessage(task), nil })
+	const job = `{"resultType":"job","jobId":"j1","ttlMs":60000,"cacheScope":"public","pollIntervalMs":1.0}`
+	s := serving(func(context.Context, *mcp.Exchange) (any, error) { return json.RawMessage(job), nil })
 	for _, http := range []bool{false, true} {
 		h := hop{mcp.Revision20260728, http}
 		t.Run(h.String(), func(t *testing.T) {
 			ctx := t.Context()
 			cache := client.NewCache(0)
-			c := connect(t, s, h, &client.Options{Extensions: map[string]any{"io.modelcontextprotocol/tasks": nil}, Cache: cache})
+			c := connect(t, s, h, &client.Options{Extensions: map[string]any{"com.example/jobs": nil}, Cache: cache})
 			got, err := c.Do(ctx, mcp.MethodCallTool, raw(`{"name":"t"}`))
-			if err != nil || !strings.HasPrefix(string(got), strings.TrimSuffix(task, "}")) {
+			if err != nil || !strings.HasPrefix(string(got), strings.TrimSuffix(job, "}")) {
 				t.Errorf("got %s, %v", got, err)
 			}
 			_, err = c.CallTool(ctx, "t", nil)
 			foreign, ok := errors.AsType[*client.ResultTypeError](err)
-			if !ok || foreign.Method != mcp.MethodCallTool || foreign.Type != "task" || string(foreign.Result) != string(got) {
+			if !ok || foreign.Method != mcp.MethodCallTool || foreign.Type != "job" || string(foreign.Result) != string(got) {
 				t.Errorf("a typed call returned %v", err)
 			}
 			if _, err := c.ReadResource(ctx, "x:a"); err == nil || cache.Len() != 0 {
 				t.Errorf("read: %v; the cache holds %d results", err, cache.Len())
 			}
 			plain := connect(t, s, h, nil)
-			if got, err := plain.Do(ctx, mcp.MethodCallTool, raw(`{"name":"t"}`)); err == nil || !strings.Contains(err.Error(), `"task"`) {
+			if got, err := plain.Do(ctx, mcp.MethodCallTool, raw(`{"name":"t"}`)); err == nil || !strings.Contains(err.Error(), `"job"`) {
 				t.Errorf("without extensions: %s, %v", got, err)
 			}
 		})

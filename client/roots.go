@@ -35,7 +35,7 @@ func (a *answers) askRoots(ctx context.Context) (*mcp.ListRootsResult, error) {
 	defer a.asked(ctx)()
 	roots, err := a.opts.ListRoots(ctx)
 	if err == nil {
-		err = checkRoots(roots, a.rules())
+		err = checkRoots(roots, a.rules)
 	}
 	if err != nil {
 		return nil, noAnswer(mcp.MethodRoots, err)
@@ -52,7 +52,7 @@ func (c *Client) SetRoots(ctx context.Context, roots []*mcp.Root) error {
 	if c.opts.Roots == nil {
 		return fmt.Errorf("the roots are not this client's to set: set Options.Roots when connecting")
 	}
-	if err := checkRoots(roots, (*answers)(c).rules()); err != nil {
+	if err := checkRoots(roots, c.rules); err != nil {
 		return err
 	}
 	c.rootsMu.Lock()

@@ -48,10 +48,10 @@ func (a *answers) checkSampled(r *mcp.CreateMessageResult) error {
 	if r.Role != "" && r.Role != mcp.RoleUser && r.Role != mcp.RoleAssistant {
 		return fmt.Errorf("the role %.100q of the model's answer is neither %q nor %q", string(r.Role), mcp.RoleAssistant, mcp.RoleUser)
 	}
-	if err := a.rules().Blocks(r.Content); err != nil {
+	if err := a.rules.Blocks(r.Content); err != nil {
 		return err
 	}
-	return a.rules().Meta(r.Meta)
+	return a.rules.Meta(r.Meta)
 }
 
 // checkTools refuses a conversation in which a message does not hold exactly

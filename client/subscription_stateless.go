@@ -180,8 +180,7 @@ const (
 // backOff waits before the next attempt: longer each time, up to maxBackOff, with
 // jitter so that clients do not all return at once. It reports false when ctx ended.
 func backOff(ctx context.Context, attempt int) bool {
-	longest := min(maxBackOff, 50*time.Millisecond<<attempt)
-	timer := time.NewTimer(longest/2 + rand.N(longest/2)) //nolint:gosec // jitter needs no secure randomness
+	timer := time.NewTimer(pauseBefore(attempt))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -189,4 +188,10 @@ func backOff(ctx context.Context, attempt int) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// pauseBefore returns how long to wait before an attempt; the first is number 1.
+func pauseBefore(attempt int) time.Duration {
+	longest := min(maxBackOff, 50*time.Millisecond<<attempt)
+	return longest/2 + rand.N(longest/2) //nolint:gosec // jitter needs no secure randomness
 }

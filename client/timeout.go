@@ -19,10 +19,13 @@ type watchdog struct {
 
 	c      *Client
 	req    *Request        // nil if this is not a call of the client's user
+	within *watchdog       // the call on whose behalf this one is made; nil if it is its own
 	notes  *notes          // nil if nobody takes the call's notifications
 	run    context.Context //nolint:containedctx // the context to run the call with, ended by cancel
-	limit  time.Duration   // longest time without a sign of life; negative means no limit
-	cancel context.CancelCauseFunc
+	// keptNotes says that notes outlives this, as the call has become a task.
+	keptNotes bool
+	limit     time.Duration // longest time without a sign of life; negative means no limit
+	cancel    context.CancelCauseFunc
 
 	// These are guarded by Client.watchdogs.mu.
 	alive time.Time   // the last sign of life
@@ -43,7 +46,7 @@ func (c *Client) bound(ctx context.Context, o *callOptions) (context.Context, *w
 
 // boundCall is bound for a call of the client's user.
 func (c *Client) boundCall(ctx context.Context, req *Request) (context.Context, *watchdog) {
-	d := &watchdog{Context: ctx, c: c, req: req}
+	d := &watchdog{Context: ctx, c: c, req: req, within: req.opts.within}
 	d.notes = c.expect(d)
 	c.watch(d, &req.opts)
 	if d.notes != nil {
@@ -64,6 +67,9 @@ func (c *Client) watch(d *watchdog, o *callOptions) {
 // Value implements context.Context.
 func (d *watchdog) Value(key any) any {
 	if key == (originKey{}) {
+		if d.within != nil {
+			return d.within
+		}
 		return d
 	}
 	return d.Context.Value(key)
@@ -113,7 +119,7 @@ func (d *watchdog) forgive(now time.Time) {
 // stop ends everything that belongs to the call. When it returns, all notifications
 // that came before the answer have been delivered.
 func (d *watchdog) stop() {
-	if d.notes != nil {
+	if d.notes != nil && !d.keptNotes {
 		d.notes.finish()
 	}
 	d.c.watchdogs.remove(d)
@@ -189,7 +195,7 @@ func (w *watchdogs) only(fits func(method string) bool) *watchdog {
 	defer w.mu.Unlock()
 	var found *watchdog
 	for d := range w.all {
-		if d.req == nil || !fits(d.req.Method) {
+		if d.req == nil || d.within != nil || !fits(d.req.Method) {
 			continue
 		}
 		if found != nil {

@@ -26,7 +26,7 @@ type toolbook struct {
 type toolNote struct {
 	output   json.RawMessage                // the output schema; nil if there is none
 	compiled func() (*schema.Schema, error) // compiles it once; nil if nothing can be checked
-	asTask   bool                           // it can only be called as a task
+	support  mcp.TaskSupport                // TaskRequired or TaskOptional; "" otherwise
 }
 
 // The bounds of a toolbook. Of tools beyond them it knows nothing.
@@ -40,24 +40,27 @@ func (b *toolbook) learn(tools []*mcp.Tool, log *slog.Logger) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, t := range tools {
-		asTask := t.Execution != nil && t.Execution.TaskSupport == mcp.TaskRequired
+		support := supportOf(t)
+		if support == mcp.TaskForbidden {
+			support = "" // like tools of which nothing is known
+		}
 		old := b.tools[t.Name]
-		if old != nil && old.asTask == asTask && bytes.Equal(old.output, t.OutputSchema) {
+		if old != nil && old.support == support && bytes.Equal(old.output, t.OutputSchema) {
 			continue
 		}
 		if old != nil {
 			b.size -= len(old.output)
 			delete(b.tools, t.Name)
 		}
-		if t.OutputSchema == nil && !asTask || len(b.tools) >= maxNotedTools || b.size+len(t.OutputSchema) > maxNotedSchema {
+		if t.OutputSchema == nil && support == "" || len(b.tools) >= maxNotedTools || b.size+len(t.OutputSchema) > maxNotedSchema {
 			continue
 		}
-		b.add(t, asTask, log)
+		b.add(t, support, log)
 	}
 }
 
-func (b *toolbook) add(t *mcp.Tool, asTask bool, log *slog.Logger) {
-	n := &toolNote{asTask: asTask}
+func (b *toolbook) add(t *mcp.Tool, support mcp.TaskSupport, log *slog.Logger) {
+	n := &toolNote{support: support}
 	if t.OutputSchema != nil {
 		n.output = bytes.Clone(t.OutputSchema)
 		n.compiled = sync.OnceValues(func() (*schema.Schema, error) { return compileOutput(t.Name, n.output, log) })
@@ -102,15 +105,6 @@ func (b *toolbook) forget() {
 func (c *Client) forget() {
 	c.cache.forgetAll()
 	c.tools.forget()
-}
-
-// mustBeTask reports whether a tool can only be called as a task. Where the server
-// does not declare tasks, what it says about a tool means nothing.
-//
-// Spec: 2025-11-25 basic/utilities/tasks#tool-level-negotiation.
-func (c *Client) mustBeTask(name string) bool {
-	l := c.current()
-	return l.session != nil && l.session.RunsTasks() && c.tools.of(name).asTask
 }
 
 // CheckOutput returns an *OutputError if a result of a tool does not fit the tool's

@@ -15,22 +15,30 @@ import (
 // the tool itself is a result with IsError set; an error means that there is no
 // result. What the client knows of a tool it knows from listing it, at any time
 // before: the structured result of such a tool must fit its output schema, or else
-// the error is an *OutputError (see Options.NoOutputValidation), and one that can only
-// be called as a task is not called: see ErrTaskRequired.
+// the error is an *OutputError (see Options.NoOutputValidation).
+//
+// If the server makes a task of the call, CallTool takes until the task has ended, and
+// answers the task's questions by the functions in Options, whatever the revision. How
+// long that takes is bounded by ctx and WithMaxTimeout only. A task that gives no
+// result is a *TaskError; unless WithTaskLeft is set, it is cancelled when ctx ends.
+// In 2025-11-25 the client asks for a task if the tool can be called in no other way,
+// and with WithTask.
 //
 // Spec: 2026-07-28 server/tools#calling-tools.
+// Spec: ext-tasks/draft tasks#backwards-compatibility.
 func (c *Client) CallTool(ctx context.Context, name string, args any, opts ...CallOption) (*mcp.CallToolResult, error) {
-	params, err := callParams(name, args)
-	if err != nil {
+	result, task, err := c.callTool(ctx, name, args, opts)
+	switch {
+	case err != nil:
 		return nil, err
+	case task != nil:
+		return task.wait(ctx, &task.req.opts)
 	}
-	if c.mustBeTask(name) {
-		return nil, fmt.Errorf("tool %q: %w", name, ErrTaskRequired)
-	}
-	result, err := get[mcp.CallToolResult](ctx, c, mcp.MethodCallTool, params, opts)
-	if err != nil {
-		return nil, err
-	}
+	return c.checked(name, result)
+}
+
+// checked returns a result if it fits what is known of its tool.
+func (c *Client) checked(name string, result *mcp.CallToolResult) (*mcp.CallToolResult, error) {
 	if c.opts.NoOutputValidation {
 		return result, nil
 	}

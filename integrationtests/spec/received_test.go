@@ -171,42 +171,48 @@ func TestSpec2026UnsafeIcons(t *testing.T) {
 }
 
 // Spec: 2025-11-25 basic/utilities/tasks#tool-level-negotiation.
-// A tool that can only be called as a task is not called in another way, if the
-// server runs tools as tasks; the caller sees which tools these are.
+// A tool that can only be called as a task is called as one, if the server runs tools as
+// tasks, and not at all by a client that does without; any other is called plainly.
 func TestSessionToolsThatAreTasks(t *testing.T) {
 	for _, tt := range []struct {
 		caps, support string
-		refused       bool
+		task          bool
 	}{
 		{`{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`, "required", true},
 		{`{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`, "optional", false},
+		{`{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`, "forbidden", false},
 		{`{"tools":{},"tasks":{"list":{}}}`, "required", false},
 		{`{"tools":{}}`, "required", false},
 	} {
-		f := &sessFake{}
-		calls := 0
-		f.on = sessOpens("2025-11-25", tt.caps, func(m *jsonrpc.Message, say func(string)) {
-			result := toolWith(`,"execution":{"taskSupport":"` + tt.support + `"}`)
-			switch m.Method {
-			case mcp.MethodCallTool:
-				calls++
-				result = `{"content":[]}`
-			case mcp.MethodListTools:
-			default:
-				return
-			}
-			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result))
-		})
-		sessClient(t, f, nil, func(t *testing.T, c *client.Client) {
-			tools, err := client.Collect(c.Tools(t.Context()))
-			if err != nil || len(tools) != 1 || tools[0].Execution == nil || string(tools[0].Execution.TaskSupport) != tt.support {
-				t.Fatalf("%v, %v", tools, err)
-			}
-			_, err = c.CallTool(t.Context(), "t", nil)
-			if errors.Is(err, client.ErrTaskRequired) != tt.refused || err != nil && !tt.refused || (calls == 0) != tt.refused {
-				t.Errorf("%s with %s: %v after %d calls", tt.support, tt.caps, err, calls)
-			}
-		})
+		for _, without := range []bool{false, true} {
+			f := &sessFake{}
+			var calls []string
+			f.on = sessOpens("2025-11-25", tt.caps, func(m *jsonrpc.Message, say func(string)) {
+				result := toolWith(`,"execution":{"taskSupport":"` + tt.support + `"}`)
+				switch m.Method {
+				case mcp.MethodCallTool:
+					calls = append(calls, string(m.Params))
+					result = `{"content":[]}`
+				case mcp.MethodListTools:
+				default:
+					return
+				}
+				say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result))
+			})
+			sessClient(t, f, &client.Options{NoTasks: without}, func(t *testing.T, c *client.Client) {
+				tools, err := client.Collect(c.Tools(t.Context()))
+				if err != nil || len(tools) != 1 || tools[0].Execution == nil || string(tools[0].Execution.TaskSupport) != tt.support {
+					t.Fatalf("%v, %v", tools, err)
+				}
+				_, err = c.CallTool(t.Context(), "t", nil)
+				switch refused := tt.task && without; {
+				case errors.Is(err, client.ErrTaskRequired) != refused, err != nil && !refused, (len(calls) == 0) != refused:
+					t.Errorf("%s with %s, without tasks %t: %v after %d calls", tt.support, tt.caps, without, err, len(calls))
+				case !refused && strings.Contains(calls[0], `"task":{}`) != tt.task:
+					t.Errorf("%s with %s: called with %s", tt.support, tt.caps, calls[0])
+				}
+			})
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func TestChangelogs(t *testing.T) {
 		{"2026-07-28 major 7", "retries carry answers", true, `"inputResponses":{`, mcp.Revision20260728, mcp.Revision20260728},
 		{"2026-07-28 major 8", "results have a type", false, `"resultType":"complete"`, mcp.Revision20260728, mcp.Revision20260728},
 		{"2026-07-28 minor 1", "extensions of the server", false, `"extensions":{"com.example/x":{"a":1}}`, mcp.Revision20260728, mcp.Revision20260728},
-		{"2026-07-28 minor 1", "extensions of the client", true, `"extensions":{"com.example/x":{}}`, mcp.Revision20260728, mcp.Revision20260728},
+		{"2026-07-28 minor 1", "extensions of the client", true, `"extensions":{"com.example/x":{}`, mcp.Revision20260728, mcp.Revision20260728},
 		{"2026-07-28 minor 2", "trace context passes in every revision", true, `"traceparent":"00-`, mcp.Revision20241105, mcp.Revision20260728},
 		{"2026-07-28 minor 5", "caching hints", false, `"cacheScope":"private"`, mcp.Revision20260728, mcp.Revision20260728},
 		{"2026-07-28 minor 6", "resource not found was -32002", false, `"code":-32002`, mcp.Revision20241105, mcp.Revision20251125},

@@ -53,7 +53,7 @@ func TestSpec2026ClientMeta(t *testing.T) {
 		for key, want := range map[string]string{
 			mcp.MetaProtocolVersion:    `"2026-07-28"`,
 			mcp.MetaClientInfo:         `{"name":"c","version":"2"}`,
-			mcp.MetaClientCapabilities: `{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"com.example/x":{}}}`,
+			mcp.MetaClientCapabilities: `{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"com.example/x":{},"io.modelcontextprotocol/tasks":{}}}`,
 		} {
 			if got := string(m.Params.Meta[key]); got != want {
 				t.Errorf("%s is %s, want %s", key, got, want)
@@ -123,11 +123,11 @@ func TestSpec2026ClientElicitation(t *testing.T) {
 			_ = json.Unmarshal([]byte(frame), &m)
 			declared[string(m.Params.Meta[mcp.MetaClientCapabilities])] = true
 		}
-		_, stop := connectTo(t, s, &client.Options{Elicit: tt.form, VisitURL: tt.visit})
+		_, stop := connectTo(t, s, &client.Options{Elicit: tt.form, VisitURL: tt.visit, NoTasks: true})
 		stop()
 		f := &sessFake{}
 		f.on = sessOpens("2025-11-25", `{}`, nil)
-		sessClient(t, f, &client.Options{Elicit: tt.form, VisitURL: tt.visit}, func(t *testing.T, _ *client.Client) {
+		sessClient(t, f, &client.Options{Elicit: tt.form, VisitURL: tt.visit, NoTasks: true}, func(t *testing.T, _ *client.Client) {
 			var m struct {
 				Params struct{ Capabilities json.RawMessage }
 			}
@@ -150,11 +150,11 @@ func TestSpec2026ResultTypesOfExtensions(t *testing.T) {
 		kind   string
 		accept bool
 	}{
-		{client.Options{}, "task", false},
-		{client.Options{Extensions: declared, ResultTypes: []string{"task"}}, "task", true},
-		{client.Options{Extensions: declared, ResultTypes: []string{"task"}}, "other", false},
-		{client.Options{Extensions: declared, ResultTypes: []string{}}, "task", false},
-		{client.Options{Extensions: declared}, "task", true}, // its types are not known
+		{client.Options{}, "job", false},
+		{client.Options{Extensions: declared, ResultTypes: []string{"job"}}, "job", true},
+		{client.Options{Extensions: declared, ResultTypes: []string{"job"}}, "other", false},
+		{client.Options{Extensions: declared, ResultTypes: []string{}}, "job", false},
+		{client.Options{Extensions: declared}, "job", true}, // its types are not known
 		{client.Options{Extensions: declared}, "complete", true},
 	} {
 		c := connectScripted(t, always(`{"resultType":"`+tt.kind+`","content":[],"taskId":"1"}`), &tt.o)
@@ -180,7 +180,7 @@ func TestSpec2026ResultTypes(t *testing.T) {
 		{`{"resultType":"complete","content":[]}`, ""},
 		{`{"content":[]}`, ""},
 		{`{"content":[],"unheard":{"a":[1]}}`, ""},
-		{`{"resultType":"task","content":[]}`, `"task"`},
+		{`{"resultType":"job","content":[]}`, `"job"`},
 		{`{"resultType":"","content":[]}`, `""`},
 		{`{"resultType":"Complete","content":[]}`, `"Complete"`},
 		{`{"resultType":5,"content":[]}`, "resultType"},

@@ -97,7 +97,7 @@ func again(params, answers json.RawMessage, state *string) (_ json.RawMessage, e
 func (h *head) required() (*mcp.InputRequired, error) {
 	r := &mcp.InputRequired{State: json.RawMessage("null")}
 	for _, key := range slices.Sorted(maps.Keys(h.Requests)) {
-		method, params, err := readQuestion(h.Requests[key])
+		method, params, err := ReadQuestion(h.Requests[key])
 		if err != nil {
 			return nil, fmt.Errorf("the server's question %q: %w", key, err)
 		}
@@ -115,7 +115,8 @@ func (h *head) required() (*mcp.InputRequired, error) {
 	return r, err
 }
 
-func readQuestion(raw json.RawMessage) (method string, params json.RawMessage, err error) {
+// ReadQuestion splits a question into its method and its params, nil if it has none.
+func ReadQuestion(raw json.RawMessage) (method string, params json.RawMessage, err error) {
 	var q struct {
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`

@@ -225,12 +225,26 @@ func (c *StatelessClient) known(method string, kind *string) error {
 	case kind == nil || *kind == mcp.ResultComplete:
 		return nil
 	case *kind == mcp.ResultInputRequired: // not where this method is called
+	case *kind == mcp.ResultTask:
+		// Spec: ext-tasks/draft tasks#capability-negotiation.
+		if m := mcp.MethodNamed(method); m != nil && m.AsTask && c.takesTasks() {
+			return nil
+		}
+		return fmt.Errorf("%s: the server answered with a task, which it must not do here", method)
 	case slices.Contains(c.ResultTypes, *kind):
 		return nil
-	case c.ResultTypes == nil && len(c.Self.Capabilities.Extensions) > 0:
+	case c.ResultTypes == nil && len(c.Self.Capabilities.Extensions) > 1:
+		return nil
+	case c.ResultTypes == nil && len(c.Self.Capabilities.Extensions) == 1 && !c.takesTasks():
 		return nil
 	}
 	return fmt.Errorf("%s: the server sent a result of the unknown type %q", method, *kind)
+}
+
+// takesTasks reports whether the client has declared that it takes a task in place of a
+// result.
+func (c *StatelessClient) takesTasks() bool {
+	return c.Self.Capabilities.Extensions[mcp.ExtensionTasks] != nil
 }
 
 // maxQuestions bounds the questions of one round, which are all asked at once.
@@ -262,7 +276,7 @@ func (c *StatelessClient) answer(ctx context.Context, questions map[string]json.
 	)
 	for key, raw := range questions {
 		wg.Go(func() {
-			value, err := c.one(ctx, raw)
+			value, err := c.Reply(ctx, raw)
 			if err != nil {
 				cancel(fmt.Errorf("cannot answer %q: %w", key, local(err)))
 				return
@@ -279,8 +293,9 @@ func (c *StatelessClient) answer(ctx context.Context, questions map[string]json.
 	return answers, nil
 }
 
-func (c *StatelessClient) one(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
-	method, params, err := readQuestion(raw)
+// Reply answers one question: an object with a method and params.
+func (c *StatelessClient) Reply(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
+	method, params, err := ReadQuestion(raw)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,88 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// fetch is the request for the result of a task, in a session. Through it the server
+// asks what the task needs to know, so it is made before the task has ended, too.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#input-required-status.
+type fetch struct {
+	on       bool // it has been made, and not been answered
+	failures int
+	done     chan fetched
+	// refusal is what the server has answered before the task had ended. It is asked
+	// again when the task has ended, or has another question.
+	refusal error
+}
+
+type fetched struct {
+	raw json.RawMessage
+	err error
+}
+
+// actSession is actStateless for a session.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#result-retrieval.
+func (f *follower) actSession() (over bool, err error) {
+	switch s := f.state.Status; {
+	case s.Final():
+		f.fetchResult()
+	case s != mcp.TaskInputRequired:
+		f.fetch.refusal = nil
+	case f.fetch.refusal == nil:
+		f.fetchResult()
+	case f.untilAnswered:
+		return true, f.fetch.refusal
+	}
+	return false, nil
+}
+
+// fetchResult asks for the result, unless that has been done.
+func (f *follower) fetchResult() {
+	if f.fetch.on {
+		return
+	}
+	f.fetch.on = true
+	f.work.Go(func() { // ends with the following
+		raw, err := f.request(mcp.MethodTaskResult, mcp.TaskParams{ID: f.t.id}, -1)
+		f.fetch.done <- fetched{raw, err}
+	})
+}
+
+// fetched takes the answer to the request for the result. An error of the server is
+// that of the call if the task has ended; if it has not, the server may refuse to wait
+// for that.
+func (f *follower) fetched(got fetched) error {
+	f.fetch.on = false
+	switch {
+	case got.err == nil && (len(got.raw) == 0 || got.raw[0] != '{'):
+		return fmt.Errorf("%s: the server sent a malformed result: it must be an object", mcp.MethodTaskResult)
+	case got.err == nil:
+		f.result = got.raw
+		return nil
+	case f.ctx.Err() != nil:
+		return nil // rest finds out why
+	}
+	var rpc *jsonrpc.Error
+	switch {
+	case errors.As(got.err, &rpc) && f.state.Status.Final():
+		f.failure = f.callFailed(rpc)
+		return nil
+	case rpc != nil:
+		f.fetch.refusal = got.err
+		return f.look()
+	}
+	if f.fetch.failures++; f.fetch.failures > maxAttempts || !isPassing(got.err) {
+		return got.err
+	}
+	f.looked, f.failures = time.Now(), f.fetch.failures
+	return nil
+}
