@@ -211,7 +211,8 @@ func (s *Server) watchable(ctx context.Context, x *mcp.Exchange, uri string) boo
 	case s.opts.Visible == nil:
 		return true
 	}
-	if _, ok := s.resources.get(uri); ok && s.visible(ctx, x, mcp.ResourceFeature, uri) {
+	_, ok := s.skills.file(&s.resources, uri)
+	if (ok || s.skills.index().around(uri) != nil) && s.visible(ctx, x, mcp.ResourceFeature, uri) {
 		return true
 	}
 	return slices.ContainsFunc(s.templates.load().plans, func(t *template) bool {

@@ -74,6 +74,25 @@ func ExampleServer_AddApp() {
 	// app "ui://sales/chart.html": csp.frameDomains: "*" is not an origin, such as "https://example.com" or "https://*.example.com:8443", with one of the schemes ["https" "http"]
 }
 
+// Each folder with a SKILL.md is a skill, and its files are resources.
+func ExampleServer_AddSkills() {
+	files := fstest.MapFS{ // in a program, os.OpenRoot("skills") and its FS, or an embed.FS
+		"refunds/SKILL.md": {Data: []byte("---\nname: refunds\ndescription: Pay money back.\n---\nSee mail.md.\n")},
+		"refunds/mail.md":  {Data: []byte("Dear customer,\n")},
+	}
+	srv := newServer()
+	set := srv.AddSkills(files, nil)
+	show(srv, "resources/read", `{"uri":"skill://refunds/mail.md"}`)
+	show(srv, "resources/directory/read", `{"uri":"skill://refunds"}`)
+
+	files["taxes/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: tax\ndescription: File taxes.\n---\n")}
+	fmt.Println(set.Refresh())
+	// Output:
+	// {"contents":[{"uri":"skill://refunds/mail.md","mimeType":"text/markdown","text":"Dear customer,\n"}]}
+	// {"resources":[{"uri":"skill://refunds/SKILL.md","name":"refunds","description":"Pay money back.","mimeType":"text/markdown","size":64},{"uri":"skill://refunds/mail.md","name":"mail.md","mimeType":"text/markdown","size":15}]}
+	// skills: the directory "taxes": skill://taxes/SKILL.md: the directory must have the skill's name, which is "tax"
+}
+
 func ExampleAddTemplate() {
 	files := fstest.MapFS{"notes/today.txt": {Data: []byte("write tests")}}
 	type vars struct {

@@ -37,8 +37,8 @@ type Options struct {
 	PageSize int
 	// Announce declares features that have no entries yet.
 	Announce Features
-	// Cache holds caching hints by method: server/discover, the four list
-	// methods and resources/read. Methods that are missing are not cacheable,
+	// Cache holds caching hints by method: server/discover, the list methods,
+	// resources/read and skills/get. Methods that are missing are not cacheable,
 	// and neither is what is read with answers of the user.
 	Cache map[string]CacheHint
 	// Panic says what happens when a handler or middleware panics.
@@ -88,6 +88,8 @@ type Options struct {
 	// URI template. It must depend on the authorization of x only, never on
 	// the connection or on earlier requests.
 	//
+	// Who may not see one of the files of a skill does not see the skill.
+	//
 	// Cursors of lists tell nothing about hidden entries either. A resource
 	// that is hidden, or that no resource or template of the server
 	// stands for, cannot be watched either.
@@ -97,7 +99,7 @@ type Options struct {
 }
 
 // Features selects among the lists that a server can offer.
-type Features struct{ Tools, Resources, Prompts bool }
+type Features struct{ Tools, Resources, Prompts, Skills bool }
 
 // PanicPolicy says what happens when user code panics.
 type PanicPolicy int

@@ -20,6 +20,12 @@ const maxCursor = 16 << 10
 // maxIndex bounds the index of a cursor.
 const maxIndex = 1<<31 - 1
 
+// Lists that are not of one kind of feature have kinds of their own in cursors.
+const (
+	listOfSkills mcp.FeatureKind = 0x40 + iota
+	listOfDirectory
+)
+
 // cursor is a place in a list: after the entry with a key. It holds no state of
 // this process, so it survives a restart and changes of the list. If the entry
 // is gone, its former index says roughly where it was.
@@ -73,27 +79,39 @@ func (p *listPage[D]) with(result any) any {
 
 // page returns the page of a list that x asks for. Without a filter it is a
 // part of the snapshot, not a copy.
-//
-// Spec: 2026-07-28 server/utilities/pagination#error-handling.
 func page[D any, P plan[D]](ctx context.Context, s *Server, r *registry[D, P], kind mcp.FeatureKind, x *mcp.Exchange) (listPage[D], error) {
 	var params mcp.ListParams
 	if err := decodeParams(x, &params); err != nil {
 		return listPage[D]{}, err
 	}
-	snap := r.load()
-	v := view[D, P]{snap, func(key string) bool { return s.visible(ctx, x, kind, key) }}
+	var visible func(key string) bool
+	if s.opts.Visible != nil {
+		visible = func(key string) bool { return s.visible(ctx, x, kind, key) }
+	}
+	return pageOf(r.load(), kind, params.Cursor, s.opts.PageSize, visible)
+}
+
+// pageOf returns the page of a snapshot that a cursor points to. visible is nil if
+// the client sees everything.
+//
+// Spec: 2026-07-28 server/utilities/pagination#error-handling.
+func pageOf[D any, P plan[D]](snap *snapshot[D, P], kind mcp.FeatureKind, at *string, size int, visible func(key string) bool) (listPage[D], error) {
+	v := view[D, P]{snap, visible}
+	if visible == nil {
+		v.visible = func(string) bool { return true }
+	}
 	var from position
-	if params.Cursor != nil {
-		c, ok := parseCursor(*params.Cursor)
+	if at != nil {
+		c, ok := parseCursor(*at)
 		if !ok || c.kind != kind {
-			return listPage[D]{}, mcp.InvalidParams("invalid cursor %q", shorten(*params.Cursor))
+			return listPage[D]{}, mcp.InvalidParams("invalid cursor %q", shorten(*at))
 		}
 		from = v.after(c)
 	}
-	if s.opts.Visible != nil {
-		return v.page(kind, from, s.opts.PageSize), nil
+	if visible != nil {
+		return v.page(kind, from, size), nil
 	}
-	to := min(from.at+s.opts.PageSize, len(snap.plans))
+	to := min(from.at+size, len(snap.plans))
 	p := listPage[D]{list: snap.descs[from.at:to:to]}
 	p.entries = snap.entries[from.at:to:to]
 	if to < len(snap.plans) {

@@ -32,6 +32,7 @@ func Contents(contents ...*mcp.ResourceContents) *mcp.ReadResourceResult {
 type resource struct {
 	resource mcp.Resource
 	read     ResourceHandler
+	ofSkill  bool // it came with a skill, and goes with it
 }
 
 func (r *resource) key() string         { return r.resource.URI }
@@ -68,7 +69,10 @@ func (s *Server) TryAddResource(r mcp.Resource, h ResourceHandler) error {
 	if err := checkApp(r.URI, r.MIMEType, r.Meta); err != nil {
 		return fmt.Errorf("resource %q: %w", r.URI, err)
 	}
-	changed := s.resources.put(&resource{r, h})
+	if old, ok := s.skills.file(&s.resources, r.URI); ok && old.ofSkill {
+		return fmt.Errorf("resource %q is a file of a skill; SkillSet.Remove removes it", r.URI)
+	}
+	changed := s.resources.put(&resource{resource: r, read: h})
 	s.apps.noteResource(r.URI)
 	if changed {
 		s.hub.Publish(mcp.Change{Kind: mcp.ResourcesChanged})
@@ -77,10 +81,14 @@ func (s *Server) TryAddResource(r mcp.Resource, h ResourceHandler) error {
 }
 
 // RemoveResources removes resources by URI; those that do not exist are
-// ignored.
+// ignored, and so are the files of skills: see SkillSet.Remove.
 //
 // Spec: 2026-07-28 server/resources#list-changed-notification.
 func (s *Server) RemoveResources(uris ...string) {
+	uris = slices.DeleteFunc(slices.Clone(uris), func(uri string) bool {
+		r, ok := s.resources.get(uri)
+		return ok && r.ofSkill
+	})
 	if s.resources.remove(uris...) {
 		s.hub.Publish(mcp.Change{Kind: mcp.ResourcesChanged})
 	}
@@ -123,11 +131,14 @@ func (s *Server) readResource(ctx context.Context, x *mcp.Exchange) (any, error)
 	return s.completeRead(call, content.Encode(params.URI), result)
 }
 
-// read finds the handler: the resource itself, or the first template that
-// fits.
+// read finds the handler: the resource itself, the dynamic skill that it is a file of,
+// or the first template that fits.
 func (s *Server) read(ctx context.Context, call *Call, uri string) (*mcp.ReadResourceResult, error) {
-	if r, ok := s.resources.get(uri); ok && s.visible(ctx, call.x, mcp.ResourceFeature, uri) {
+	if r, ok := s.skills.file(&s.resources, uri); ok && s.visible(ctx, call.x, mcp.ResourceFeature, uri) {
 		return r.read(ctx, call, uri)
+	}
+	if p := s.skills.index().around(uri); p != nil && s.visible(ctx, call.x, mcp.ResourceFeature, uri) {
+		return p.readFile(ctx, call, uri)
 	}
 	for _, t := range s.templates.load().plans {
 		read := t.match(uri)

@@ -25,6 +25,7 @@ type Server struct {
 	prompts    registry[mcp.Prompt, *prompt]
 	completers registry[completing, *completer]
 	customs    registry[custom, *custom]
+	skills     skillState
 
 	extensions, experimental objects
 	apps                     appLinks
@@ -67,6 +68,9 @@ func New(info mcp.Implementation, opts *Options) *Server {
 	must(err)
 	s.rules = content.Rules{Extensions: s.extensions}
 	must(checkInfo(&s.info))
+	if _, declared := s.extensions[mcp.ExtensionSkills]; declared {
+		s.opts.Announce.Skills = true
+	}
 	s.experimental, err = encodeObjects("Options.Experimental", s.opts.Experimental, false)
 	must(err)
 	s.Use()
@@ -136,7 +140,7 @@ func (s *Server) describe(offers offers) *described {
 }
 
 // offers are the features that a server has, or once had.
-type offers struct{ tools, resources, prompts, completions, apps, tasks bool }
+type offers struct{ tools, resources, prompts, completions, apps, tasks, skills bool }
 
 // described is a description and what it depends on. listing is the one for peers
 // that can list their tasks.
@@ -147,9 +151,11 @@ type described struct {
 }
 
 func (s *Server) offers() offers {
+	skills := s.opts.Announce.Skills || s.skills.used.Load()
 	return offers{
 		tools:       s.opts.Announce.Tools || s.tools.used(),
-		resources:   s.opts.Announce.Resources || s.opts.Subscriptions || s.resources.used() || s.templates.used(),
+		skills:      skills,
+		resources:   skills || s.opts.Announce.Resources || s.opts.Subscriptions || s.resources.used() || s.templates.used(),
 		prompts:     s.opts.Announce.Prompts || s.prompts.used(),
 		completions: s.completers.used(),
 		apps:        s.apps.used.Load(),
@@ -161,6 +167,9 @@ func (s *Server) capabilities(o offers) mcp.ServerCapabilities {
 	caps := mcp.ServerCapabilities{Extensions: s.extensions, Experimental: s.experimental}
 	if o.apps {
 		caps.Extensions = s.withApps()
+	}
+	if o.skills {
+		caps.Extensions = withSkills(caps.Extensions)
 	}
 	if o.tools {
 		caps.Tools = &mcp.ListCapability{ListChanged: true}
@@ -191,6 +200,9 @@ var methods = map[string]func(*Server, context.Context, *mcp.Exchange) (any, err
 	mcp.MethodListResources: (*Server).listResources,
 	mcp.MethodListTemplates: (*Server).listTemplates,
 	mcp.MethodReadResource:  (*Server).readResource,
+	mcp.MethodListSkills:    (*Server).listSkills,
+	mcp.MethodGetSkill:      (*Server).getSkill,
+	mcp.MethodReadDirectory: (*Server).readDirectory,
 	mcp.MethodListPrompts:   (*Server).listPrompts,
 	mcp.MethodGetPrompt:     (*Server).getPrompt,
 	mcp.MethodComplete:      (*Server).complete,

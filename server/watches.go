@@ -72,6 +72,9 @@ func (t *resourceWatches) step(uri string, w *resourceWatch) {
 
 // startWatch runs user code, whose panics follow the server's policy.
 func (s *Server) startWatch(uri string) (stop func(), ok bool) {
+	if r, ok := s.skills.file(&s.resources, uri); ok && r.ofSkill && s.skills.index().around(uri) == nil {
+		return nil, true // SkillSet.Refresh tells of its changes
+	}
 	var end func()
 	err := errPanicked
 	s.shield("WatchResource", uri, func() { end, err = s.opts.WatchResource(uri) })

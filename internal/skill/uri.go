@@ -48,10 +48,14 @@ func URI(root, name string) string {
 	}
 	segments := strings.Split(name, "/")
 	for i, s := range segments {
-		segments[i] = url.PathEscape(s)
+		segments[i] = delimiters.Replace(url.PathEscape(s))
 	}
 	return root + "/" + strings.Join(segments, "/")
 }
+
+// delimiters are what PathEscape leaves alone, and has a meaning in an authority,
+// where the first segment stands.
+var delimiters = strings.NewReplacer(":", "%3A", "@", "%40")
 
 // Path returns the path of a file below the directory root of its skill: the
 // inverse of URI. The error says that the file is not in the directory, or that
