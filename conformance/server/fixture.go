@@ -33,6 +33,7 @@ func newFixture(logger *slog.Logger) *server.Server {
 	addQuestions(s)
 	addRounds(s)
 	addSwitches(s)
+	addTasks(s)
 	addResources(s)
 	addPrompts(s)
 	return s

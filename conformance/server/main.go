@@ -34,7 +34,8 @@ func main() {
 func serve(ctx context.Context, addr string, logger *slog.Logger) error {
 	opts := &streamable.Options{}
 	opts.Logger = logger
-	handler, err := streamable.New(newFixture(logger), opts)
+	fixture := newFixture(logger)
+	handler, err := streamable.New(fixture, opts)
 	if err != nil {
 		return err
 	}
@@ -63,5 +64,5 @@ func serve(ctx context.Context, addr string, logger *slog.Logger) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	return errors.Join(handler.Close(ctx), srv.Shutdown(ctx))
+	return errors.Join(handler.Close(ctx), srv.Shutdown(ctx), fixture.Close(ctx))
 }
