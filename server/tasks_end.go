@@ -34,7 +34,7 @@ func (e *tasks) outcome(ctx context.Context, result any) func(*task) {
 		e.s.log.ErrorContext(ctx, "the result of a task has no JSON form", "error", err)
 		return failedBy(taskError(err))
 	}
-	failed := wire.Is(wire.Find(raw, "isError"), "true")
+	failed := string(wire.Find(raw, "isError")) == "true"
 	return func(t *task) {
 		t.Result, t.ToolFailed, t.Error = raw, failed, nil
 		message := ""
