@@ -77,9 +77,9 @@ func (w *wire) ask(id, method, members string) message {
 }
 
 // begin calls a tool as a task, in a session.
-func (w *wire) begin(id, name, more string) taskOnWire {
+func (w *wire) begin(id, name string) taskOnWire {
 	w.t.Helper()
-	a := w.ask(id, mcp.MethodCallTool, fmt.Sprintf(`"name":%q,"arguments":{},"task":{}%s`, name, more))
+	a := w.ask(id, mcp.MethodCallTool, fmt.Sprintf(`"name":%q,"arguments":{},"task":{}`, name))
 	made := decodeInto[struct{ Task *taskOnWire }](w.t, a.Result).Task
 	if made == nil || strings.Contains(a.raw, `"content"`) {
 		w.t.Fatalf("the call of %s was answered by %s", name, a.raw)

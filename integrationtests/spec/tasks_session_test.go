@@ -179,7 +179,7 @@ func TestSessionTasksThatFail(t *testing.T) {
 		defer s.stop(t)
 		w := rawly(t, s, nil)
 		w.session("2025-11-25")
-		fails, breaks := w.begin("1", "fails", ""), w.begin("2", "breaks", "")
+		fails, breaks := w.begin("1", "fails"), w.begin("2", "breaks")
 		if fails.ID == breaks.ID {
 			t.Error("two tasks have the same ID")
 		}
@@ -208,7 +208,7 @@ func TestSessionTaskIsCancelled(t *testing.T) {
 		defer s.stop(t)
 		w := rawly(t, s, nil)
 		w.session("2025-11-25")
-		slow, quick := w.begin("1", "slow", ""), w.begin("2", "quick", "")
+		slow, quick := w.begin("1", "slow"), w.begin("2", "quick")
 		pass(time.Second)
 		a := w.ask("3", mcp.MethodCancelTask, `"taskId":"`+slow.ID+`"`)
 		if got := decodeInto[taskOnWire](t, a.Result); got.Status != "cancelled" || got.ID != slow.ID || strings.Contains(a.raw, "related-task") {
@@ -238,7 +238,7 @@ func TestSessionTaskAsks(t *testing.T) {
 		defer s.stop(t)
 		w := rawly(t, s, nil)
 		w.session("2025-11-25")
-		made := w.begin("1", "asks", "")
+		made := w.begin("1", "asks")
 		pass(time.Second)
 		if got := w.state(made.ID); got.Status != "input_required" {
 			t.Errorf("the state is %+v", got)
@@ -270,7 +270,7 @@ func TestSessionListsTasks(t *testing.T) {
 		w.session("2025-11-25")
 		var made []string
 		for i := range 120 {
-			made = append(made, w.begin(fmt.Sprint(i+1), "quick", "").ID)
+			made = append(made, w.begin(fmt.Sprint(i+1), "quick").ID)
 		}
 		var listed []string
 		for cursor, page := "", 0; page == 0 || cursor != ""; page++ {
