@@ -39,7 +39,7 @@ func TestTasksBelongToTheirPrincipal(t *testing.T) {
 				t.Fatal(task, err)
 			}
 			refused := map[string]bool{}
-			for _, id := range []string{task.ID(), "unknown"} {
+			for _, id := range []string{task.ID(), "nobody"} {
 				for _, ask := range []func() error{
 					func() error { _, err := bob.Task(id, "").Status(t.Context()); return err },
 					func() error { return bob.Task(id, "").Cancel(t.Context()) },
