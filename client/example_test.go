@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"testing/fstest"
 
 	"github.com/parley-mcp/parley/apps"
 	"github.com/parley-mcp/parley/client"
@@ -90,4 +91,58 @@ func ExampleClient_Tools() {
 		fmt.Println(tool.Name)
 	}
 	// Output: mirror
+}
+
+// A host knows a skill by its own name for the server together with the skill's URI, and
+// keeps what its user has approved.
+func ExampleClient_HoldSkill() {
+	ctx := context.Background()
+	s := server.New(mcp.Implementation{Name: "docs", Version: "1"}, nil)
+	s.AddSkills(fstest.MapFS{
+		"refunds/SKILL.md":      {Data: []byte("---\nname: refunds\ndescription: Pay money back.\n---\nSee [the rules](rules.md).\n")},
+		"refunds/rules.md":      {Data: []byte("Ask twice.")},
+		"git-workflow/SKILL.md": {Data: []byte("---\nname: git-workflow\ndescription: Commit.\n---\n")},
+	}, nil)
+	c, err := client.Connect(ctx, &mcptest.Transport{Handler: s}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+
+	approved := map[string]string{} // by server and URI, as the host keeps it
+	for entry, err := range c.Skills(ctx) {
+		if err != nil {
+			log.Print(err)
+			break
+		}
+		skill, err := c.HoldSkill("docs", entry, nil)
+		if err != nil {
+			log.Print(err) // what the server says of it cannot be right
+			continue
+		}
+		key := skill.Server() + " " + entry.URI
+		if !skill.Approved(approved[key]) { // here the user is asked
+			approved[key], err = skill.Approval()
+		}
+		fmt.Println(key, err)
+	}
+	entry, err := c.GetSkill(ctx, "skill://refunds/SKILL.md")
+	if err != nil {
+		log.Print(err)
+		return
+	}
+	skill, err := c.HoldSkill("docs", entry, nil)
+	if err != nil || !skill.Approved(approved["docs skill://refunds/SKILL.md"]) {
+		log.Print(err)
+		return
+	}
+	rules, err := skill.Read(ctx, "rules.md")
+	fmt.Printf("%s %v\n", rules, err)
+	_, err = skill.Read(ctx, "secrets.md")
+	fmt.Println(err)
+	// Output:
+	// docs skill://git-workflow/SKILL.md <nil>
+	// docs skill://refunds/SKILL.md <nil>
+	// Ask twice. <nil>
+	// skill "skill://refunds/SKILL.md" of "docs": "secrets.md": it is not among the files of the entry
 }

@@ -170,7 +170,7 @@ func (f *flags) formAnswers() (map[string]string, error) {
 func (f *flags) mcpRoots() ([]*mcp.Root, error) {
 	var roots []*mcp.Root
 	for _, dir := range f.roots {
-		path, err := folder(dir)
+		path, err := folder("--root", dir)
 		if err != nil {
 			return nil, err
 		}
@@ -179,11 +179,11 @@ func (f *flags) mcpRoots() ([]*mcp.Root, error) {
 	return roots, nil
 }
 
-// folder returns the absolute path of a folder that exists.
-func folder(dir string) (string, error) {
+// folder returns the absolute path of a folder that exists, which a flag names.
+func folder(flag, dir string) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
-		return "", usagef("--root %q is not a folder", dir)
+		return "", usagef("%s %q is not a folder", flag, dir)
 	}
 	return filepath.Abs(dir)
 }

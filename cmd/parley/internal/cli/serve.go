@@ -27,6 +27,9 @@ the loopback it accepts only requests to loopback names, unless --allow-host say
 otherwise; pages of other origins need --allow-origin. Logs go
 to standard error.
 
+With --skills, the skills in a folder are served besides the server's own: every folder
+in it with a SKILL.md, at skill://PATH/SKILL.md. Clients are told when they change.
+
 With --auth, clients have to log in. "dev" embeds an authorization server with the
 users of --user, for trying out the whole flow on one machine. A real one is named
 as issuer=URL,audience=NAME,scopes=A B: its tokens are verified with its published
@@ -37,6 +40,7 @@ and go on when it is started again. Servers of one machine can share the file.`
 
 const serveExamples = `  parley serve --stdio
   parley serve --stdio --root ~/notes --log-level debug
+  parley serve --stdio --skills ./skills
   parley serve --http :7331
   parley serve --http 127.0.0.1:7331 --allow-host mcp.example.com   # behind a proxy
   parley serve --http 127.0.0.1:7331 --auth dev --user ann:secret   # log in with a browser
@@ -50,6 +54,7 @@ type serveFlags struct {
 	http     httpFlags
 	tasks    taskFlags
 	root     string
+	skills   []string
 	logLevel string
 }
 
@@ -69,6 +74,7 @@ func (a *app) serve() *cobra.Command {
 	cmd.Flags().DurationVar(&f.http.auth.lifetime, "token-lifetime", 0, "lifetime of the access tokens of --auth dev, for example 10s; 5 minutes by default")
 	cmd.Flags().StringVar(&f.root, "root", "", "serve the files of the folder `DIR`")
 	f.tasks.register(cmd.Flags())
+	cmd.Flags().StringArrayVar(&f.skills, "skills", nil, "serve the skills in the folder `DIR` (repeatable)")
 	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return a.failed(a.runServe(cmd.Context(), f), target.Target{})
@@ -97,7 +103,12 @@ func (a *app) runServe(ctx context.Context, f serveFlags) error {
 	}
 	root := ""
 	if f.root != "" {
-		if root, err = folder(f.root); err != nil {
+		if root, err = folder("--root", f.root); err != nil {
+			return err
+		}
+	}
+	for i, dir := range f.skills {
+		if f.skills[i], err = folder("--skills", dir); err != nil {
 			return err
 		}
 	}
@@ -105,7 +116,7 @@ func (a *app) runServe(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	o := reference.Options{Root: root, Logger: logger, Version: buildVersion(), Tasks: tasks}
+	o := reference.Options{Root: root, Skills: f.skills, Logger: logger, Version: buildVersion(), Tasks: tasks}
 	return errors.Join(a.serveReference(ctx, f, o), closeTasks())
 }
 

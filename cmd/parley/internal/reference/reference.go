@@ -35,6 +35,8 @@ const (
 type Options struct {
 	// Root is a folder whose files are resources. Without it there are none.
 	Root string
+	// Skills are folders whose skills are served, besides the server's own.
+	Skills []string
 	// Logger logs failures and, at debug level, each request. nil means
 	// slog.Default().
 	Logger *slog.Logger
@@ -70,6 +72,7 @@ type reference struct {
 	db      *database
 	shop    *shop
 	files   *files // nil without a root
+	skills  []*skillFolder
 }
 
 // New returns the reference server and a function that releases what it holds:
@@ -125,6 +128,9 @@ func (r *reference) open() error {
 
 // begin starts what needs the server to exist.
 func (r *reference) begin() error {
+	if err := r.addSkills(); err != nil {
+		return fmt.Errorf("skills: %w", err)
+	}
 	if r.files == nil {
 		return nil
 	}
@@ -136,6 +142,9 @@ func (r *reference) begin() error {
 
 func (r *reference) close() error {
 	var errs []error
+	for _, f := range r.skills {
+		errs = append(errs, f.close())
+	}
 	if r.files != nil {
 		errs = append(errs, r.files.close())
 	}
@@ -187,6 +196,8 @@ func (r *reference) serverOptions() *server.Options {
 			mcp.MethodListPrompts:   public,
 			mcp.MethodListTemplates: public,
 			mcp.MethodListResources: private,
+			mcp.MethodListSkills:    private,
+			mcp.MethodGetSkill:      private,
 		},
 	}
 }
@@ -194,7 +205,8 @@ func (r *reference) serverOptions() *server.Options {
 func (r *reference) instructions() string {
 	text := `Reference server of Parley. Read the resource db://schema before query_database; the database is SQLite and holds sample data of a shop. ` +
 		`import_csv adds tables of your own to it. To buy something: create_basket, add_item (the SKUs are in the table products), view_basket, checkout; ` +
-		`checkout asks the user before it charges. Amounts are in cents. Recent failures are in log://recent.`
+		`checkout asks the user before it charges. Amounts are in cents. Recent failures are in log://recent. ` +
+		`How to work with the shop is in the skill ` + ownSkill + `.`
 	if r.files != nil {
 		text += ` Files are resources: file://` + r.files.slashBase() + ` and below; find_files finds them by name.`
 	}
