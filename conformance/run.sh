@@ -50,7 +50,7 @@ run() {
   local name="$1-$2-$3" role=$1
   shift 3
   # In the background, so that a signal does not have to wait for it.
-  timeout --kill-after=5 90 "${suite[@]}" "$role" "$@" -o "$tmp/results/$name" >"$tmp/logs/$name.log" 2>&1 &
+  timeout --kill-after=5 90 "${suite[@]}" "$role" "$@" -o "$tmp/results/$name" >>"$tmp/logs/$name.log" 2>&1 &
   running=$!
   wait "$running" || true
   running=
@@ -67,6 +67,14 @@ for role in server client; do
   done
   for revision in 2025-03-26 2025-06-18 2025-11-25 2026-07-28; do
     run "$role" all "$revision" "${target[@]}" --suite all --spec-version "$revision"
+  done
+  # No selection of the suite has the scenarios of skills for a revision.
+  scenarios=(sep-2640-skills-{enumeration,manifest,directory})
+  if [ "$role" = client ]; then
+    scenarios=(sep-2640-client-{no-prefetch,verify-digest,verify-size,verify-frontmatter})
+  fi
+  for scenario in "${scenarios[@]}"; do
+    run "$role" named 2026-07-28 "${target[@]}" --scenario "$scenario" --spec-version 2026-07-28 --force
   done
 done
 

@@ -18,6 +18,9 @@ type counts struct {
 	// selection by revision leaves them out; only the requirement sets have
 	// them.
 	Extensions []string `json:"extensions"`
+	// Named are the scenarios of extensions that no requirement set has. They run
+	// only when they are named, in a selection of their own.
+	Named []string `json:"named"`
 	// Each role says, by revision and scenario, how many checks must succeed at
 	// least. A scenario that is not listed must not run.
 	Server        map[string]map[string]int `json:"server"`
@@ -56,14 +59,15 @@ func readCounts(path string) (*counts, error) {
 // of returns how many checks must succeed in a run, by scenario.
 func (c *counts) of(r *suiteRun) map[string]int {
 	want := maps.Clone((*c.role(r.role))[r.revision])
-	if r.selection == "all" {
-		maps.DeleteFunc(want, func(name string, _ int) bool { return slices.Contains(c.Extensions, name) })
-	}
+	maps.DeleteFunc(want, func(name string, _ int) bool {
+		named := slices.Contains(c.Named, name)
+		return named != (r.selection == selectionNamed) || r.selection == "all" && slices.Contains(c.Extensions, name)
+	})
 	return want
 }
 
 func (c *counts) scored(scenario string) bool {
-	return !slices.Contains(c.Unscored, scenario) && !slices.Contains(c.Extensions, scenario)
+	return !slices.Contains(slices.Concat(c.Unscored, c.Extensions, c.Named), scenario)
 }
 
 // learn replaces the numbers with those of the runs. A scenario that failed

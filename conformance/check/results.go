@@ -33,6 +33,9 @@ func (r *suiteRun) String() string { return r.role + " " + r.selection + " " + r
 // server.
 var roles = []string{"server", "client", "authorization"}
 
+// selectionNamed is the selection of counts.Named.
+const selectionNamed = "named"
+
 // suiteRuns returns the runs of the suite. It has requirement sets for two
 // revisions only, and none for authorization servers.
 func suiteRuns() []*suiteRun {
@@ -45,6 +48,9 @@ func suiteRuns() []*suiteRun {
 		}
 		for _, revision := range []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
 			runs = append(runs, &suiteRun{role: role, selection: "all", revision: revision})
+		}
+		if role != "authorization" {
+			runs = append(runs, &suiteRun{role: role, selection: selectionNamed, revision: "2026-07-28"})
 		}
 	}
 	return runs

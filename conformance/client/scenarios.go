@@ -30,6 +30,10 @@ func scenarios() map[string]scenario {
 		"http-invalid-tool-headers":           callEach,
 		"json-schema-ref-no-deref":            listTools,
 		"json-schema-2020-12-preservation":    echoSchema,
+		"sep-2640-client-no-prefetch":         listSkills,
+		"sep-2640-client-verify-digest":       readSkill,
+		"sep-2640-client-verify-size":         readSkill,
+		"sep-2640-client-verify-frontmatter":  readSkill,
 	}
 }
 

@@ -34,6 +34,7 @@ func newFixture(logger *slog.Logger) *server.Server {
 	addRounds(s)
 	addSwitches(s)
 	addTasks(s)
+	addSkills(s)
 	addResources(s)
 	addPrompts(s)
 	return s

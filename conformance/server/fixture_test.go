@@ -224,7 +224,7 @@ func TestLists(t *testing.T) {
 			t.Errorf("%d prompts, %v", len(prompts), err)
 		}
 		resources, err := client.Collect(c.Resources(t.Context()))
-		if err != nil || len(resources) != 3 {
+		if err != nil || len(resources) != 5 { // two are files of a skill
 			t.Errorf("%d resources, %v", len(resources), err)
 		}
 	})
