@@ -93,8 +93,9 @@ type Exchange struct {
 	// Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 	Detach func(retry time.Duration) error
 	// Watch is set for an exchange that subscribes to changes, and nil for all
-	// others. Method is then MethodListen, MethodSubscribe, or NoteInitialized
-	// for the list changes that a session is notified of without asking. Serve
+	// others. Method is then MethodListen, MethodSubscribe, NoteInitialized for the
+	// list changes that a session is notified of without asking, or MethodGetTask
+	// for the status of a task that the client of a session was given. Serve
 	// must return a *Watching without delay: the connection may not be read in
 	// the meantime.
 	Watch *Watch
