@@ -147,7 +147,7 @@ func noAnswer(method string, err error) error {
 func CheckForm(p *mcp.ElicitParams, r *mcp.ElicitResult) (*mcp.ElicitResult, error) {
 	switch r.Action {
 	case mcp.ActionDecline, mcp.ActionCancel:
-		return &mcp.ElicitResult{Action: r.Action}, nil
+		return &mcp.ElicitResult{Meta: r.Meta, Action: r.Action}, nil
 	case mcp.ActionAccept:
 	default:
 		return nil, fmt.Errorf("%q is not an answer to an elicitation: it is accept, decline or cancel", r.Action)
@@ -166,7 +166,7 @@ func CheckForm(p *mcp.ElicitParams, r *mcp.ElicitResult) (*mcp.ElicitResult, err
 	if err := form.Validate(content); err != nil {
 		return nil, err
 	}
-	return &mcp.ElicitResult{Action: r.Action, Content: content}, nil
+	return &mcp.ElicitResult{Meta: r.Meta, Action: r.Action, Content: content}, nil
 }
 
 // Notify sends a notification. params must encode to a JSON object, or be nil;

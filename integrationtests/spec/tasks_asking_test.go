@@ -554,3 +554,42 @@ func TestServerAsRequestorOfTasks(t *testing.T) {
 		})
 	}
 }
+
+// Spec: 2025-11-25 basic/utilities/tasks#associating-task-related-messages (1).
+// The answer to a question that a task of the server depends on names that task, with
+// what the application says in its own _meta, and so does the acknowledgement of a
+// question that is answered apart. Where the question names no task, neither does.
+func TestAnswersNameTheTaskOfTheirQuestion(t *testing.T) {
+	const (
+		elicit = `{"jsonrpc":"2.0","id":%q,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}%s}}`
+		of     = `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}`
+	)
+	synctest.Test(t, func(t *testing.T) {
+		s, answered, _ := sessionScript()
+		_, stop := connectTo(t, s, &client.Options{
+			Revisions: []mcp.Revision{mcp.Revision20251125}, AnswerAsTasks: true,
+			Elicit: func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				return &mcp.ElicitResult{Action: mcp.ActionAccept, Meta: mcp.Meta{"own": json.RawMessage("1")}}, nil
+			},
+		})
+		defer stop()
+		for id, question := range map[string]struct {
+			rest  string
+			names bool
+		}{
+			"plain":     {``, false},
+			"of a task": {of, true},
+			"apart":     {of + `,"task":{}`, true},
+			"malformed": {`,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":7}}`, false},
+		} {
+			s.send(elicit, id, question.rest)
+			got := answered(t, `"`+id+`"`)
+			if strings.Contains(got.raw, `"io.modelcontextprotocol/related-task":{"taskId":"t1"}`) != question.names || got.Error != nil {
+				t.Errorf("the question %q is answered by %s", id, got.raw)
+			}
+			if id != "apart" && !strings.Contains(got.raw, `"own":1`) {
+				t.Errorf("the answer to %q has lost its own _meta: %s", id, got.raw)
+			}
+		}
+	})
+}

@@ -207,10 +207,13 @@ func (c *SessionClient) Answer(ctx context.Context, m *jsonrpc.Message) (any, *j
 	if !ok {
 		value, err = ask(ctx, c.Answers, &c.told, m.Method, m.Params, facts)
 	}
-	if err == nil {
-		return value, nil
+	if id := relatedTo(m, facts); id != "" && err == nil {
+		value, err = withRelated(value, id)
 	}
-	return nil, refusalOf(err, m.Method)
+	if err != nil {
+		return nil, refusalOf(err, m.Method)
+	}
+	return value, nil
 }
 
 // refusalOf returns the error that answers a request of the server.

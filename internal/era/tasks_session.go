@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/access"
+	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -61,6 +62,19 @@ func readTaskParam(params json.RawMessage) (*mcp.TaskOffer, error) {
 // Spec: 2025-11-25 basic/utilities/tasks#related-task-metadata.
 func relatedMeta(id string) json.RawMessage {
 	return append(wire.AppendText([]byte(`{"taskId":`), id), '}')
+}
+
+// relatedTo returns the ID of the server's task that a question belongs to, which its
+// answer then names as well; "" if there is none. Requests that are about a task name it
+// in their params.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#associating-task-related-messages (1).
+func relatedTo(m *jsonrpc.Message, facts *revision.Facts) string {
+	if d := mcp.MethodNamed(m.Method); d == nil || !facts.Tasks || isTaskMethod(d) {
+		return ""
+	}
+	id, _ := wire.Text(wire.Find(wire.Find(wire.Find(m.Params, "_meta"), mcp.MetaRelatedTask), "taskId"))
+	return id
 }
 
 // withRelated returns the params of a message, or a result, that belongs to a task:
