@@ -14,12 +14,13 @@ import (
 
 // WithTask asks for a task where the client may: in 2025-11-25, for a tool that can be
 // called either way. ttl is how long the server is to keep the task, from its
-// creation; 0 leaves that to the server, and it may choose another time in any case.
+// creation; 0 leaves that to the server, and it may choose another time in any case. A
+// negative one asks for no task, as CallTool does by itself and StartTask does not.
 // In 2026-07-28 the server decides, and this does nothing.
 //
 // Spec: 2025-11-25 basic/utilities/tasks#task-parameters.
 func WithTask(ttl time.Duration) CallOption {
-	return func(o *callOptions) { o.wantsTask, o.taskTTL = true, max(ttl, 0) }
+	return func(o *callOptions) { o.wantsTask, o.taskTTL = ttl >= 0, max(ttl, 0) }
 }
 
 // WithTaskLeft leaves the task of a call running when the call ends without its

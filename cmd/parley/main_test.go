@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,13 +30,14 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "http": serveHTTP, "bridge": bridgeHTTP},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "http": serveHTTP, "bridge": bridgeHTTP, "keep": keep, "until": until},
 		Setup: func(env *testscript.Env) error {
 			// With the race detector, every process would wait a second before
 			// it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			env.Setenv("PARLEY_CREDENTIALS", env.WorkDir+"/credentials")
 			env.Setenv("PARLEY_KEYRING", "off")
+			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/state")
 			return nil
 		},
 	})
@@ -57,6 +59,30 @@ func serveHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	})
 	ts.Setenv("URL", url)
 	ts.Setenv("OLD", strings.TrimSuffix(url, "/mcp")+"/sse")
+}
+
+// until is "until REGEXP PROGRAM ARGS...": it runs a program until it prints what is
+// waited for.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP PROGRAM ARGS...")
+	}
+	want := regexp.MustCompile(args[0])
+	for range 1000 {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+		if want.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("%s never printed %s", args[1], args[0])
+}
+
+// keep is "keep VARIABLE": it sets a variable to what the last command printed.
+func keep(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: keep VARIABLE")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
 // bridgeHTTP is "bridge ARGS...": it starts parley bridge --http for the rest of a

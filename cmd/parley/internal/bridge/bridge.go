@@ -87,7 +87,21 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 
 // describe remembers what the other server says of itself.
 func (b *Bridge) describe(c *client.Client) {
-	b.described.Store(&mcp.Description{Info: c.ServerInfo(), Capabilities: c.ServerCapabilities(), Instructions: c.Instructions()})
+	caps := c.ServerCapabilities()
+	if caps.Tasks != nil && caps.Tasks.List != nil && !b.opts.Single {
+		tasks := *caps.Tasks
+		tasks.List = nil
+		caps.Tasks = &tasks
+	}
+	b.described.Store(&mcp.Description{Info: c.ServerInfo(), Capabilities: caps, Instructions: c.Instructions()})
+}
+
+// hides reports whether a request is not passed on. To the other server all clients of
+// the bridge may be one and the same, and a list would show each the tasks of all.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#task-isolation-and-access-control.
+func (b *Bridge) hides(x *mcp.Exchange) bool {
+	return x.Method == mcp.MethodListTasks && !b.opts.Single
 }
 
 // Describe implements mcp.Handler: it says what the other server says of itself.
@@ -101,6 +115,9 @@ func (b *Bridge) Lost() <-chan error { return b.lost }
 func (b *Bridge) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if x.Watch != nil {
 		return b.watch(ctx, x)
+	}
+	if b.hides(x) {
+		return nil, &mcp.MethodNotFoundError{Method: x.Method}
 	}
 	l, err := b.pool.get(ctx, &x.Peer)
 	if err != nil {

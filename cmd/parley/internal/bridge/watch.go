@@ -44,6 +44,9 @@ func deliver(w *mcp.Watch) func(context.Context, client.Event) {
 		for _, uri := range filter.ResourceSubscriptions {
 			w.Deliver(mcp.Change{Kind: mcp.ResourceUpdated, URI: uri})
 		}
+		for _, id := range filter.TaskIDs {
+			w.Deliver(mcp.Change{Kind: mcp.TaskChanged, URI: id})
+		}
 	}
 }
 

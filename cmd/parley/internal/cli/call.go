@@ -21,16 +21,22 @@ server, not here.
 
 On a terminal, the server's questions are put to you, and progress is shown.
 Elsewhere forms are declined unless --answer flags fill them in, and the sampler
-runs only with --yes-sample.`
+runs only with --yes-sample.
+
+A call that the server turns into a task takes until the task has ended. Ctrl-C cancels
+it, or leaves it running with --on-interrupt leave. With --detach, the command prints
+the task's ID and ends at once; "parley task" comes back to it.`
 
 const callExamples = `  parley call calculate expression='2 + 3 * 4' -- parley serve --stdio
   parley call count_slowly steps=5 delay_ms=200 -- parley serve --stdio
   parley call query_database --input @query.json --output json -- parley serve --stdio
   parley call checkout --answer name=Ada --answer email=ada@example.com --answer confirm=yes -- parley serve --stdio
+  parley call https://mcp.example.com/mcp annual_report --detach
   parley call classify_log entry='disk full' --sampler 'my-model --json' -- parley serve --stdio`
 
 func (a *app) call() *cobra.Command {
 	var input, save string
+	var how tasking
 	cmd := &cobra.Command{
 		Use:     "call [URL|@NAME] TOOL [key=value | key:=JSON]... [-- COMMAND...]",
 		Short:   "Call a tool",
@@ -39,10 +45,14 @@ func (a *app) call() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&input, "input", "", "all arguments as one object: `JSON|@FILE|-`")
 	cmd.Flags().StringVar(&save, "save", "", "write images, sound and other binary content to files in `DIR`")
+	how.register(cmd.Flags())
 	honours(cmd, a.flags.reach, a.flags.format, a.flags.verbatim, a.flags.asked)
 	a.completes(cmd, completeCall)
 	cmd.RunE = a.onServer(1, -1, func(ctx context.Context, t target.Target, args []string) error {
 		pairs, err := parsePairs(args[1:])
+		if err == nil {
+			err = checkInterrupt(how.onInterrupt)
+		}
 		if err != nil {
 			return err
 		}
@@ -50,12 +60,12 @@ func (a *app) call() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.runCall(ctx, t, args[0], object, pairs, save)
+		return a.runCall(ctx, t, args[0], object, pairs, save, how)
 	})
 	return cmd
 }
 
-func (a *app) runCall(ctx context.Context, t target.Target, tool string, input json.RawMessage, pairs []pair, save string) error {
+func (a *app) runCall(ctx context.Context, t target.Target, tool string, input json.RawMessage, pairs []pair, save string, how tasking) error {
 	c, err := a.connect(ctx, t)
 	if err != nil {
 		return err
@@ -69,11 +79,18 @@ func (a *app) runCall(ctx context.Context, t target.Target, tool string, input j
 	if err != nil {
 		return err
 	}
-	progress, done := a.progress(tool)
-	raw, result, err := do[mcp.CallToolResult](ctx, c, mcp.MethodCallTool, mcp.CallToolParams{Name: tool, Arguments: args}, progress)
-	done()
-	if err != nil {
+	raw, err := a.callOrTask(ctx, t, c, tool, args, how)
+	if err != nil || raw == nil {
 		return err
+	}
+	return a.called(c, tool, raw, save)
+}
+
+// called shows the result of a tool.
+func (a *app) called(c *client.Client, tool string, raw json.RawMessage, save string) error {
+	result, err := decode[mcp.CallToolResult](raw)
+	if err != nil {
+		return malformed(mcp.MethodCallTool, err)
 	}
 	if err := c.CheckOutput(tool, result); err != nil {
 		a.note("parley: %s", oneLine(err.Error(), 1000))

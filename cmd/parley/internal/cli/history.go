@@ -18,8 +18,18 @@ type history struct {
 	lines []string
 }
 
-// historyFile returns where the user's programs keep state like this, or "".
+// historyFile returns where the lines are kept, or "".
 func (a *app) historyFile() string {
+	dir := a.stateFolder()
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "history")
+}
+
+// stateFolder returns where the user's programs keep what they should know in the next
+// run, or "".
+func (a *app) stateFolder() string {
 	dir, _ := a.io.LookupEnv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) {
 		home, err := os.UserHomeDir()
@@ -37,7 +47,7 @@ func (a *app) historyFile() string {
 			dir = filepath.Join(home, ".local", "state")
 		}
 	}
-	return filepath.Join(dir, "parley", "history")
+	return filepath.Join(dir, "parley")
 }
 
 // loadHistory reads what was kept. A file that cannot be read is an empty history.

@@ -40,6 +40,9 @@ const (
 	codeLogin        code = "needs_login"
 	codeScope        code = "needs_scope"
 	codeInterrupted  code = "interrupted"
+	// Those of tasks.
+	codeTaskCancelled code = "task_cancelled"
+	codeTaskGone      code = "task_gone"
 )
 
 // The exit codes.
@@ -91,6 +94,8 @@ func outcomes() []outcome {
 		{codeRefused, exitUnreachable, `the server answered with an error of the protocol; "rpc" has it`},
 		{codeNotDeclared, exitUnreachable, "the server does not have what was asked for"},
 		{codeUnverified, exitUnreachable, "a skill is not what the server says of it, or cannot be kept as files; nothing of it was used"},
+		{codeTaskCancelled, exitUnreachable, "the task was cancelled, so that there is no result"},
+		{codeTaskGone, exitUnreachable, "the server does not know the task, or no longer"},
 		{codeFailed, exitUnreachable, "anything else, such as a malformed answer or a file that cannot be written"},
 		{codeLogin, exitLogin, `the server demands a login; "run" has the command for it`},
 		{codeScope, exitLogin, `the login does not suffice; "scopes" has what is needed, "run" the command that asks for it`},

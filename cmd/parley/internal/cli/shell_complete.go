@@ -128,6 +128,15 @@ func (s *shell) candidates(ctx context.Context, words []word) []string {
 			return []string{ofPrompt, ofResource}
 		}
 		return s.ask(ctx, completeComplete, args, last)
+	case "task":
+		switch len(args) {
+		case 0:
+			return s.members("task") //nolint:contextcheck // no command is run
+		case 1:
+			server := serverOf(s.target)
+			return s.app.taskIDs(&server, last)
+		}
+		return nil
 	case "skills":
 		return s.skillCandidates(ctx, args, last)
 	case "subscribe":
@@ -146,17 +155,25 @@ func (s *shell) candidates(ctx context.Context, words []word) []string {
 func (s *shell) skillCandidates(ctx context.Context, args []string, last string) []string {
 	switch {
 	case len(args) == 0:
-		var names []string
-		for _, cmd := range s.shared().Commands() { //nolint:contextcheck // no command is run
-			for _, sub := range cmd.Commands() {
-				names = append(names, candidate(sub.Name(), sub.Short)...)
-			}
-		}
-		return names
+		return s.members("skills") //nolint:contextcheck // no command is run
 	case args[0] == "show" && len(args) == 1, args[0] == "pull" && len(args) > 1:
 		return s.ask(ctx, completeSkill, nil, last)
 	}
 	return nil
+}
+
+// members returns the commands of a family.
+func (s *shell) members(family string) []string {
+	var names []string
+	for _, cmd := range s.shared().Commands() {
+		if cmd.Name() != family {
+			continue
+		}
+		for _, member := range cmd.Commands() {
+			names = append(names, candidate(member.Name(), member.Short)...)
+		}
+	}
+	return names
 }
 
 // ask asks the server for candidates. Those that came before an error count.

@@ -20,12 +20,17 @@ import (
 // command's own arguments: at least least and at most most of them; a negative
 // most sets no limit.
 func (a *app) onServer(least, most int, f func(ctx context.Context, t target.Target, args []string) error) func(*cobra.Command, []string) error {
+	return a.onTarget(a.splitTarget, least, most, f)
+}
+
+// onTarget is onServer for a command that separates its arguments in a way of its own.
+func (a *app) onTarget(split func(*cobra.Command, []string) (target.Target, []string, error), least, most int, f func(ctx context.Context, t target.Target, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := a.flags.check(); err != nil {
 			return err
 		}
 		a.out.raw = a.flags.raw
-		t, args, err := a.splitTarget(cmd, args)
+		t, args, err := split(cmd, args)
 		if err != nil {
 			return err
 		}
