@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -150,13 +151,17 @@ func (p *page) wait(r *http.Request) time.Duration {
 // them at its well-known URI. The mux must serve the root of the origin in the cards' URLs;
 // with another layout, serve Card.Handler and Catalog.Handler at paths of your own. Call it
 // once, with all cards of the origin: it fails if the mux has something at one of these
-// paths already, and if a card must not be published, and then serves nothing.
+// paths already, and if a card must not be published, and then serves nothing. It takes GET,
+// HEAD and OPTIONS for itself, so that patterns such as "GET /" may be there, too.
 //
 // The card of a server that demands a login is public nevertheless: mount it on the mux
 // that stands around the auth.Guard, as that of the guard's metadata does.
 //
 // Spec: extensions/server-card docs/discovery#hosted-server-card-location.
 func Mount(mux *http.ServeMux, o *HandlerOptions, cards ...*Card) error {
+	if slices.Contains(cards, nil) {
+		return errors.New("card.Mount got a card that is nil; look at the error of card.New")
+	}
 	catalog, err := NewCatalog(cards...)
 	if err != nil {
 		return err
@@ -182,13 +187,21 @@ func Mount(mux *http.ServeMux, o *HandlerOptions, cards ...*Card) error {
 		if strings.ContainsAny(path, "{}") {
 			return fmt.Errorf("no mux can serve %s", path)
 		}
-		_, taken := mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}})
-		if taken != "" && strings.HasSuffix(taken, path) {
-			return errors.New("the mux serves " + path + " already; mount all cards of an origin in one call")
+		for _, method := range mounted {
+			_, taken := mux.Handler(&http.Request{Method: method, URL: &url.URL{Path: path}})
+			if taken != "" && strings.HasSuffix(taken, path) {
+				return errors.New("the mux serves " + path + " already; mount all cards of an origin in one call")
+			}
 		}
 	}
 	for path, h := range pages {
-		mux.Handle(path, h)
+		for _, method := range mounted {
+			mux.Handle(method+" "+path, h)
+		}
 	}
 	return nil
 }
+
+// mounted are the methods of the patterns of Mount. A pattern without a method would be in
+// conflict with others for a single one, which are common; GET stands for HEAD, too.
+var mounted = []string{http.MethodGet, http.MethodOptions}

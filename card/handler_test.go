@@ -103,7 +103,6 @@ func TestMountedCard(t *testing.T) {
 				if r.StatusCode != http.StatusMethodNotAllowed || r.Header.Get("Allow") != "GET, HEAD, OPTIONS" || r.Header.Get("ETag") != "" {
 					t.Errorf("%s: status %d, Allow %q", method, r.StatusCode, r.Header.Get("Allow"))
 				}
-				wantHeader(t, r, cors)
 			}
 		})
 	}
@@ -193,6 +192,20 @@ func TestMountOfSeveral(t *testing.T) {
 	}
 }
 
+// The card has its place beside patterns for everything else, with a method and without.
+func TestMountBesideOtherPatterns(t *testing.T) {
+	for _, other := range []string{"/", "GET /", "POST /", "/{any...}", "GET /{any}/server-card", "GET /.well-known/{file}", "example.com/"} {
+		mux := http.NewServeMux()
+		mux.HandleFunc(other, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+		if err := card.Mount(mux, nil, weatherCard(t)); err != nil {
+			t.Errorf("beside %q: %v", other, err)
+		}
+		if r := ask(mux, http.MethodGet, "/mcp/server-card"); r.StatusCode != http.StatusOK && other != "example.com/" {
+			t.Errorf("beside %q the card has the status %d", other, r.StatusCode)
+		}
+	}
+}
+
 // Mount serves all of it or nothing.
 func TestMountRefuses(t *testing.T) {
 	homeless := mustCard(t, server.New(weather, nil), &card.Options{Name: "com.example/w", Remotes: []card.Remote{{Type: card.SSE, URL: "https://example.com/sse"}}})
@@ -203,10 +216,12 @@ func TestMountRefuses(t *testing.T) {
 		taken string
 		says  string
 	}{
+		"no card":                 {[]*card.Card{nil}, "", "card.New"},
 		"no reserved place":       {[]*card.Card{homeless}, "", "Options.URL"},
 		"changed for the worse":   {[]*card.Card{bad}, "", "description"},
 		"the same twice":          {[]*card.Card{weatherCard(t), weatherCard(t)}, "", "twice"},
 		"a place that is taken":   {[]*card.Card{weatherCard(t)}, "/mcp/server-card", "/mcp/server-card already"},
+		"a preflight of its own":  {[]*card.Card{weatherCard(t)}, "OPTIONS /mcp/server-card", "/mcp/server-card already"},
 		"a catalogue that exists": {[]*card.Card{weatherCard(t)}, "GET " + card.CatalogPath, "one call"},
 	} {
 		mux := http.NewServeMux()
