@@ -115,6 +115,14 @@ func TestLintFindsWhatTheSchemaDoesNot(t *testing.T) {
 			"remotes[0].headers[1].name", "twice", true,
 		},
 		{
+			"header of the protocol", remote(`{"type":"sse","url":"https://example.com","headers":[{"name":"Mcp-Method","value":"x"}]}`),
+			"remotes[0].headers[0].name", "clients set", true,
+		},
+		{
+			"header of the connection", remote(`{"type":"sse","url":"https://example.com","headers":[{"name":"Host","value":"x"}]}`),
+			"remotes[0].headers[0].name", "clients set", true,
+		},
+		{
 			"default that cannot be chosen", remote(`{"type":"sse","url":"https://example.com","headers":[{"name":"A","choices":["b"],"default":"c"}]}`),
 			"remotes[0].headers[0].default", "none of the choices", true,
 		},

@@ -60,12 +60,17 @@ func (e *MissingError) Error() string {
 	return text
 }
 
-// ours are headers that a card has no say in: those of the connection, and of the protocol.
-var ours = []string{"host", "content-length", "connection", "transfer-encoding", "te", "trailer", "upgrade", "accept", "content-type"}
+// ofClients reports whether a card has no say in a header: it is one of the connection, or
+// of the protocol.
+func ofClients(header string) bool {
+	name := strings.ToLower(header)
+	return strings.HasPrefix(name, "mcp-") || slices.Contains([]string{
+		"host", "content-length", "connection", "transfer-encoding", "te", "trailer", "upgrade", "accept", "content-type",
+	}, name)
+}
 
 func (h *Header) resolve(values map[string]string) (string, error) {
-	name := strings.ToLower(h.Name)
-	if !headerName.MatchString(h.Name) || slices.Contains(ours, name) || strings.HasPrefix(name, "mcp-") {
+	if !headerName.MatchString(h.Name) || ofClients(h.Name) {
 		return "", fmt.Errorf("the card sets the header %.100q, which is not up to it", h.Name)
 	}
 	value, err := "", error(nil)

@@ -164,8 +164,11 @@ func (f *findings) placeholders(where, text, variables string, described map[str
 }
 
 func (f *findings) header(where string, h *Header) {
-	if !headerName.MatchString(h.Name) {
+	switch {
+	case !headerName.MatchString(h.Name):
 		f.add(where+".name", "%.100q is no name of a header", h.Name)
+	case ofClients(h.Name):
+		f.advise(where+".name", "clients set the header %.100q themselves, and do not connect where a card does; leave it out", h.Name)
 	}
 	if strings.ContainsAny(h.Value+h.Default, "\r\n\x00") {
 		f.add(where, "the value of a header has no line breaks")
