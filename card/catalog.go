@@ -146,14 +146,22 @@ func (f *findings) catalog(c *Catalog) {
 	}
 	f.extensions("extensions", c.Extensions)
 	seen := map[[2]string]bool{}
+	place := map[string]int{} // where each identifier was first
 	for i := range c.Entries {
 		e, at := &c.Entries[i], fmt.Sprintf("entries[%d]", i)
 		f.entry(at, e)
 		key := [2]string{e.Identifier, e.Version}
-		if e.Identifier != "" && seen[key] {
+		before, again := place[e.Identifier]
+		switch {
+		case e.Identifier == "": // which was said
+		case seen[key]:
 			f.add(at+".identifier", "%.200q is there twice; several versions of a thing have a version each", e.Identifier)
+		case again && (e.Version == "" || c.Entries[before].Version == ""):
+			f.add(at+".version", "this and entries[%d] are both %.200q, and one has no version; several versions of a thing have a version each", before, e.Identifier)
 		}
-		seen[key] = true
+		if seen[key] = true; !again {
+			place[e.Identifier] = i
+		}
 	}
 }
 

@@ -84,12 +84,9 @@ func (c *Card) safe() *Card {
 //
 // Spec: extensions/server-card docs/discovery#well-known-uri.
 func (c *Client) Catalog(ctx context.Context, at string) (*Catalog, error) {
-	u, err := httpcall.ParseURL(at)
+	at, err := catalogURL(at)
 	if err != nil {
 		return nil, err
-	}
-	if u.Path == "" || u.Path == "/" {
-		at = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: CatalogPath}).String()
 	}
 	d, err := c.fetch(ctx, at, CatalogMediaType)
 	if err != nil {
@@ -100,6 +97,15 @@ func (c *Client) Catalog(ctx context.Context, at string) (*Catalog, error) {
 		return nil, d.fault(at, err)
 	}
 	return catalog, nil
+}
+
+// catalogURL returns where the catalogue is that a URL stands for.
+func catalogURL(at string) (string, error) {
+	u, err := httpcall.ParseURL(at)
+	if err == nil && (u.Path == "" || u.Path == "/") {
+		at = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: CatalogPath}).String()
+	}
+	return at, err
 }
 
 // Close closes the connections that the client keeps. It can still be used.

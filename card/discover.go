@@ -36,6 +36,11 @@ type Found struct {
 // Spec: extensions/server-card docs/discovery#client-discovery-flow.
 func (c *Client) Discover(ctx context.Context, at string) iter.Seq2[*Found, error] {
 	return func(yield func(*Found, error) bool) {
+		at, err := catalogURL(at)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		catalog, err := c.Catalog(ctx, at)
 		if err != nil {
 			yield(nil, err)
@@ -116,8 +121,8 @@ func (w *walk) nested(e *Entry, depth int) bool {
 
 // enter counts a document, and returns its absolute URL, or "" if it is part of the entry.
 func (w *walk) enter(e *Entry) (string, error) {
-	switch {
-	case len(e.Data) > 0 && e.URL != "", len(e.Data) == 0 && e.URL == "":
+	switch inline := len(e.Data) > 0 && string(e.Data) != "null"; {
+	case inline == (e.URL != ""):
 		return "", errors.New("the entry must have either url or data")
 	case w.left <= 0:
 		return "", fmt.Errorf("the catalogue leads to more than %d documents", maxVisited)

@@ -38,6 +38,7 @@ func TestDiscover(t *testing.T) {
 			`{"identifier":"a",`+cardType+`,"url":"/a"}`,
 			`{"identifier":"b",`+cardType+`,"data":`+named("b")+`}`,
 			`{"identifier":"dataset","type":"text/csv","url":"/csv"}`,
+			`{"identifier":"e",`+cardType+`,"url":"beside","data":null}`,
 			`{"identifier":"gone",`+cardType+`,"url":"/gone"}`,
 			`{"identifier":"neither",`+cardType+`}`,
 			`{"identifier":"both",`+cardType+`,"url":"/a","data":{}}`,
@@ -47,9 +48,10 @@ func TestDiscover(t *testing.T) {
 			`{"identifier":"inline",`+catalogType+`,"data":`+entries(`{"identifier":"d",`+cardType+`,"data":`+named("d")+`}`)+`}`,
 			`{"identifier":"file",`+cardType+`,"url":"file:///etc/passwd"}`,
 		),
-		"/a":            named("a"),
-		"/more/c":       named("c"),
-		"/more/catalog": entries(`{"identifier":"c",`+cardType+`,"url":"c"}`, `{"identifier":"back",`+catalogType+`,"url":"/more/catalog"}`),
+		"/a":                  named("a"),
+		"/.well-known/beside": named("e"),
+		"/more/c":             named("c"),
+		"/more/catalog":       entries(`{"identifier":"c",`+cardType+`,"url":"c"}`, `{"identifier":"back",`+catalogType+`,"url":"/more/catalog"}`),
 	})
 	on(t, site, func(t *testing.T, c *card.Client, url string) {
 		var got []string
@@ -64,7 +66,7 @@ func TestDiscover(t *testing.T) {
 				got = append(got, f.Card.Name)
 			}
 		}
-		want := "com.example/a com.example/b !gone !neither !both !broken com.example/c com.example/d !file"
+		want := "com.example/a com.example/b com.example/e !gone !neither !both !broken com.example/c com.example/d !file"
 		if strings.Join(got, " ") != want {
 			t.Errorf("found %s, want %s", got, want)
 		}
@@ -135,6 +137,8 @@ func TestLintCatalog(t *testing.T) {
 		"nameless host":  {`{"specVersion":"1.0","entries":[],"host":{}}`, "host.displayName", "missing"},
 		"key":            {`{"specVersion":"1.0","entries":[],"extensions":{"tier":1}}`, "extensions", "reverse DNS"},
 		"twice":          {entries(good, good), "entries[1].identifier", "twice"},
+		"version once":   {entries(good, strings.Replace(good, "{", `{"version":"1.0.0",`, 1)), "entries[1].version", "entries[0]"},
+		"version later":  {entries(strings.Replace(good, "{", `{"version":"1.0.0",`, 1), good), "entries[1].version", "version"},
 		"no identifier":  {entries(`{` + cardType + `,"url":"https://example.com/a"}`), "entries[0].identifier", "missing"},
 		"no type":        {entries(`{"identifier":"a","url":"https://example.com/a"}`), "entries[0].type", "missing"},
 		"neither":        {entries(`{"identifier":"a",` + cardType + `}`), "entries[0]", "neither url nor data"},
