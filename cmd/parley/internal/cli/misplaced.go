@@ -30,33 +30,37 @@ func everyCommand(of *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// hoisted puts the name of the command before the flags that were typed before
-// it, because flags belong to commands.
+// hoisted puts the name of the command, of two words below a command that only holds
+// others, before the flags that were typed before them, because flags belong to commands.
 func hoisted(root *cobra.Command, args []string) []string {
-	valued := make(map[string]bool) // flags that take a value
+	valued := make(map[string]bool) // flags that take a value, which they do in all commands
 	for _, cmd := range everyCommand(root) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { valued[f.Name] = f.NoOptDefVal == "" })
 	}
-	for i := 0; i < len(args); i++ {
-		name, isFlag := strings.CutPrefix(args[i], "--")
-		switch {
-		case isFlag && valued[name]:
-			i++ // its value
-		case strings.HasPrefix(args[i], "-"):
-			if args[i] == "--" {
-				return args
-			}
-		case i == 0:
-			return args
-		default:
-			name := args[i : i+1]
-			if cmd, rest, err := root.Find(name); err == nil && len(rest) == 0 && cmd.HasSubCommands() && i+1 < len(args) {
-				name = args[i : i+2]
-			}
-			return slices.Concat(name, args[:i], args[i+len(name):])
+	var name, flags []string
+	in := root
+	for in != nil && in.HasSubCommands() && len(args) > 0 && args[0] != "--" {
+		if !strings.HasPrefix(args[0], "-") {
+			name, in, args = append(name, args[0]), below(in, args[0]), args[1:]
+			continue
+		}
+		n := 1
+		if long, ok := strings.CutPrefix(args[0], "--"); ok && valued[long] {
+			n = min(2, len(args)) // with its value
+		}
+		flags, args = append(flags, args[:n]...), args[n:]
+	}
+	return slices.Concat(name, flags, args)
+}
+
+// below returns a command by its name, or nil.
+func below(cmd *cobra.Command, name string) *cobra.Command {
+	for _, sub := range cmd.Commands() {
+		if sub.Name() == name || sub.HasAlias(name) {
+			return sub
 		}
 	}
-	return args
+	return nil
 }
 
 // misplaced explains an error of parsing flags: a flag that only other commands
