@@ -41,7 +41,7 @@ func (a *app) cardShow() *cobra.Command {
 		Long:    cardLong,
 		Example: "  parley card show https://mcp.example.com/mcp\n  parley card show https://example.com --output json",
 	}
-	honours(cmd, a.flags.named, a.flags.format, a.flags.verbatim)
+	honours(cmd, a.flags.named, a.flags.bounded, a.flags.format, a.flags.verbatim)
 	a.completes(cmd, nil)
 	cmd.RunE = a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
 		f, err := newFinder(t)

@@ -135,18 +135,29 @@ func (f *finder) document(ctx context.Context) (*webPage, error) {
 	var tried []string
 	for _, p := range places {
 		page, err := f.get(ctx, p.url, p.accept)
-		if err != nil {
+		switch {
+		case errors.Is(err, safehttp.ErrRefused), errors.Is(err, safehttp.ErrTooLarge):
+			tried = append(tried, fmt.Sprintf("%s (%v)", target.MaskURL(p.url), reason(err)))
+		case err != nil:
 			return nil, err
-		}
-		if p.fits(page) {
+		case p.fits(page):
 			return page, nil
+		default:
+			tried = append(tried, fmt.Sprintf("%s (%d)", target.MaskURL(p.url), page.status))
 		}
-		tried = append(tried, fmt.Sprintf("%s (%d)", target.MaskURL(p.url), page.status))
 	}
 	return nil, &failure{
 		code: codeNotDeclared, err: fmt.Errorf("there is no server card at %s", strings.Join(tried, ", nor at ")),
 		hint: "a card may be anywhere: name its own URL",
 	}
+}
+
+// reason returns an error without the URL that was asked for.
+func reason(err error) error {
+	if at, ok := errors.AsType[*url.Error](err); ok {
+		return at.Err
+	}
+	return err
 }
 
 // cards returns the card that the URL leads to, or all that the catalogue does.

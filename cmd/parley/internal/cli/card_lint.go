@@ -29,7 +29,7 @@ func (a *app) cardLint() *cobra.Command {
 		Long:    cardLintLong,
 		Example: "  parley card lint server-card.json\n  parley card lint https://mcp.example.com/mcp\n  parley card lint https://example.com   # the catalogue, and the cards that it lists",
 	}
-	honours(cmd, a.flags.named, a.flags.format)
+	honours(cmd, a.flags.named, a.flags.bounded, a.flags.format)
 	onServer := a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
 		f, err := newFinder(t)
 		if err != nil {
@@ -85,9 +85,10 @@ func (f *finder) lint(ctx context.Context) ([]lintedDoc, error) {
 		return []lintedDoc{first}, err
 	}
 	linted := []lintedDoc{first}
+	wrong := slices.ContainsFunc(first.Problems, func(p card.Problem) bool { return !p.Advice && strings.HasPrefix(p.Where, "entries") })
 	for _, p := range f.listed(ctx, page.url) {
 		switch {
-		case p.err != nil && !linted[0].failed(): // else it was said
+		case p.err != nil && (p.url != "" || !wrong): // else it was said
 			linted[0].Problems = append(linted[0].Problems, card.Problem{Where: "entries", Text: p.err.Error()})
 		case p.err == nil && p.url != "":
 			page, err := f.get(ctx, p.url, card.MediaType)
@@ -135,11 +136,12 @@ func (f *finder) lintPage(ctx context.Context, page *webPage) (lintedDoc, error)
 type served []card.Problem
 
 func (s *served) advise(field, format string, args ...any) {
-	*s = append(*s, card.Problem{Where: "HTTP " + field, Text: fmt.Sprintf(format, args...), Advice: true})
+	s.add(field, format, args...)
+	(*s)[len(*s)-1].Advice = true
 }
 
 func (s *served) add(field, format string, args ...any) {
-	*s = append(*s, card.Problem{Where: "HTTP " + field, Text: fmt.Sprintf(format, args...)})
+	*s = append(*s, card.Problem{Where: strings.TrimSpace("HTTP " + field), Text: fmt.Sprintf(format, args...)})
 }
 
 // servedAs checks the headers of a document and of the answer to a preflight.
@@ -149,22 +151,26 @@ func (s *served) add(field, format string, args ...any) {
 // Spec: extensions/server-card docs/discovery#transport-security.
 func servedAs(page, preflight *webPage, mediaType string) served {
 	var s served
+	must := s.add
+	if mediaType != card.MediaType { // the rules are those of cards
+		must = s.advise
+	}
 	either := func(field, value string) bool {
 		return lists(page.header, field, value) || lists(preflight.header, field, value)
 	}
 	if !lists(page.header, "Access-Control-Allow-Origin", "*") {
-		s.add("Access-Control-Allow-Origin", "it is %q, so that pages of other origins cannot read the document; it is *", page.header.Get("Access-Control-Allow-Origin"))
+		must("Access-Control-Allow-Origin", "it is %q, so that pages of other origins cannot read the document; it is *", page.header.Get("Access-Control-Allow-Origin"))
 	}
 	if !either("Access-Control-Allow-Methods", http.MethodGet) {
-		s.add("Access-Control-Allow-Methods", "it does not list GET")
+		must("Access-Control-Allow-Methods", "it does not list GET")
 	}
 	for _, name := range []string{"Content-Type", "If-None-Match"} {
 		if !either("Access-Control-Allow-Headers", name) {
-			s.add("Access-Control-Allow-Headers", "it does not list %s", name)
+			must("Access-Control-Allow-Headers", "it does not list %s", name)
 		}
 	}
 	if !lists(page.header, "Access-Control-Expose-Headers", "ETag") {
-		s.add("Access-Control-Expose-Headers", "it does not list ETag, so that pages cannot ask whether the document has changed")
+		must("Access-Control-Expose-Headers", "it does not list ETag, so that pages cannot ask whether the document has changed")
 	}
 	if kind := page.header.Get("Content-Type"); !strings.HasPrefix(kind, mediaType) {
 		s.advise("Content-Type", "it is %q; that of this document is %q", kind, mediaType)
@@ -176,7 +182,7 @@ func servedAs(page, preflight *webPage, mediaType string) served {
 		s.advise("ETag", "it is missing; with it, a document that has not changed is not transferred again")
 	}
 	if u, err := url.Parse(page.url); err == nil && u.Scheme != "https" && !safehttp.IsLoopback(u) {
-		s.add("", "the document must be served over https, except for development")
+		must("", "the document must be served over https, except for development")
 	}
 	return s
 }

@@ -234,3 +234,63 @@ func TestNoCardWithoutAnAddress(t *testing.T) {
 		}
 	}
 }
+
+// A place that leads elsewhere, or to a large page, is no card; the next one may be.
+func TestCardsAreFoundBehindOtherPages(t *testing.T) {
+	s := newCardSite(t)
+	s.publish(t, func(*card.Card) {})
+	s.mux.Handle("/login/server-card", http.RedirectHandler("https://login.example.com/", http.StatusFound))
+	s.mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("<p>", maxCard)) })
+	for _, path := range []string{"/login", "/"} {
+		if c := runCard(t, exitOK, "show", s.URL+path); !strings.HasPrefix(c.out.String(), "Weather (com.example/weather) 1.0.0\n") {
+			t.Errorf("%s: the output is\n%s", path, &c.out)
+		}
+	}
+	c := runCard(t, exitUnreachable, "show", s.URL+"/login/server-card")
+	if want := "/login/server-card (refused a redirect to another origin"; !strings.Contains(c.err.String(), want) {
+		t.Errorf("the error is %s, want one that says %q", &c.err, want)
+	}
+}
+
+// Lint of a catalogue says which cards cannot be had, whatever else is wrong. How a
+// catalogue itself is served is up to its host.
+func TestLintOfACatalogue(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != card.CatalogPath {
+			http.NotFound(w, r)
+			return
+		}
+		entry := func(id, url string) string {
+			return `{"identifier":"` + id + `","type":"` + card.MediaType + `","url":"` + url + `"}`
+		}
+		fmt.Fprint(w, `{"specVersion":"1.0","entries":[`+entry("first", "http://"+r.Host+"/a")+","+entry("second", "http://"+r.Host+"/b")+","+entry("", "")+`]}`)
+	}))
+	defer web.Close()
+	out := runCard(t, exitTool, "lint", web.URL).out.String()
+	for _, want := range []string{"error  entries: first: ", "error  entries: second: ", "advice HTTP Access-Control-Allow-Origin"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output does not say %q:\n%s", want, out)
+		}
+	}
+	if n := strings.Count(out, "error  entries: "); n != 2 {
+		t.Errorf("%d entries cannot be had, want 2; the third was said to be wrong\n%s", n, out)
+	}
+}
+
+// All that show and lint fetch has the time of --timeout.
+func TestCardsInTime(t *testing.T) {
+	stop := make(chan struct{})
+	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-stop:
+		}
+	}))
+	defer web.Close()
+	defer close(stop)
+	for _, name := range []string{"show", "lint"} {
+		if c := runCard(t, exitUnreachable, name, web.URL, "--timeout", "50ms"); !strings.Contains(c.err.String(), "50ms") {
+			t.Errorf("card %s: the error is %s", name, &c.err)
+		}
+	}
+}

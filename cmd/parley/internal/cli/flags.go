@@ -58,9 +58,14 @@ func (f *flags) dial(set *pflag.FlagSet) {
 // it is reached, what it is offered, and what is shown.
 func (f *flags) reach(set *pflag.FlagSet) {
 	f.dial(set)
-	set.DurationVar(&f.timeout, "timeout", 0, "end the command after this `TIME`, for example 30s; without it, only a server that gives no sign of life for a minute is given up")
+	f.bounded(set)
 	set.StringArrayVar(&f.roots, "root", nil, "offer a folder `DIR` to the server as a root (repeatable)")
 	set.StringVar(&f.logLevel, "log-level", "", "ask the server for log messages from this `LEVEL` on: "+levelNames())
+}
+
+// bounded registers the flag about how long a command may take.
+func (f *flags) bounded(set *pflag.FlagSet) {
+	set.DurationVar(&f.timeout, "timeout", 0, "end the command after this `TIME`, for example 30s; without it, only a server that gives no sign of life for a minute is given up")
 }
 
 // named registers the flags for servers that a configuration file names.
