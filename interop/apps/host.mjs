@@ -13,23 +13,11 @@ let frame;
 
 const seen = { sizes: [], contexts: [] };
 
-/**
- * mirroring is fetch with the header that the server wants for the argument "region": in
- * a browser, the official client mirrors no arguments.
- */
-function mirroring(url, init = {}) {
-  const { method, params } = typeof init.body === "string" ? JSON.parse(init.body) : {};
-  if (method !== "tools/call" || params.arguments?.region === undefined) return fetch(url, init);
-  const headers = new Headers(init.headers);
-  headers.set("Mcp-Param-Region", params.arguments.region);
-  return fetch(url, { ...init, headers });
-}
-
 /** connect returns what the client learns of the server. */
 async function connect(url, mode) {
   const capabilities = { extensions: { [extension]: { mimeTypes: [RESOURCE_MIME_TYPE] } } };
   client = new Client(identity, { capabilities, versionNegotiation: { mode } });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch: mirroring }));
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   const { tools } = await client.listTools();
   return {
     revision: client.getNegotiatedProtocolVersion?.(),

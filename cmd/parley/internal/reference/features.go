@@ -9,8 +9,10 @@ import (
 	"github.com/parley-mcp/parley/server"
 )
 
+// The name is mirrored into a header. With it, a gateway could tell who may switch which tool
+// without reading the body.
 type featureArgs struct {
-	Name    string `json:"name" description:"The tool to add or remove" enum:"roll_dice,make_id"`
+	Name    string `json:"name" description:"The tool to add or remove" enum:"roll_dice,make_id" header:"Feature"`
 	Enabled bool   `json:"enabled" description:"Whether the tool should be there"`
 }
 

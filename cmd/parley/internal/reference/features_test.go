@@ -164,6 +164,14 @@ func TestSetFeature(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		tools, err := client.Collect(c.Tools(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(tools, func(tool *mcp.Tool) bool { return tool.Name == "set_feature" })
+		if c.Revision() == mcp.Revision20260728 && !strings.Contains(string(tools[i].InputSchema), `"x-mcp-header":"Feature"`) {
+			t.Errorf("schema = %s, without a header", tools[i].InputSchema)
+		}
 		set := func(name string, enabled bool) {
 			t.Helper()
 			r, err := c.CallTool(t.Context(), "set_feature", map[string]any{"name": name, "enabled": enabled})

@@ -11,10 +11,12 @@ import (
 
 func regions() []string { return []string{"amer", "apac", "emea"} }
 
-// The region is mirrored into a header. With it, a gateway could choose the
-// server that has the region's data without reading the body.
+// No argument is mirrored into a header: hosts that are web pages call this tool for its
+// app, and some of them mirror nothing, which a server must not accept.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#server-behavior-for-custom-headers.
 type reportArgs struct {
-	Region string `json:"region" description:"Sales region" enum:"amer,apac,emea" header:"Region"`
+	Region string `json:"region" description:"Sales region" enum:"amer,apac,emea"`
 	Top    int    `json:"top" description:"How many best-selling products to list" default:"3" minimum:"0" maximum:"20"`
 }
 
