@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"mime"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,17 +37,15 @@ func (a *App) Check() error {
 		return errors.New("it has no HTML")
 	case !utf8.ValidString(a.HTML):
 		return errors.New("its HTML is not UTF-8")
-	case !isHTML5(a.HTML):
+	case !html5.MatchString(a.HTML):
 		return fmt.Errorf("its HTML begins with %.40q, not with %q", a.HTML, "<!doctype html>")
 	}
 	return a.UI.Check()
 }
 
-func isHTML5(doc string) bool {
-	const doctype = "<!doctype html>"
-	doc = strings.TrimLeft(strings.TrimPrefix(doc, "\ufeff"), " \t\r\n\f")
-	return len(doc) >= len(doctype) && strings.EqualFold(doc[:len(doctype)], doctype)
-}
+// html5 finds the beginning of a document that says it is HTML5: comments may stand before the
+// doctype, and the string for old tools in it.
+var html5 = regexp.MustCompile(`(?is)^\x{feff}?(?:\s|<!--.*?-->)*<!doctype\s+html(?:\s+system\s+(?:"about:legacy-compat"|'about:legacy-compat'))?\s*>`)
 
 // checkURI returns why a URI cannot be that of an app, or nil.
 func checkURI(uri string) error {

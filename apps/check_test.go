@@ -28,6 +28,10 @@ func TestCheckApp(t *testing.T) {
 	}{
 		"an app":          {apps.App{URI: "ui://a/b.html", Name: "a", HTML: page}, ""},
 		"after a space":   {apps.App{URI: "ui://a", Name: "a", HTML: "\ufeff \n<!DOCTYPE HTML>"}, ""},
+		"after comments":  {apps.App{URI: "ui://a", Name: "a", HTML: "<!-- made by\n a bundler --> <!----><!DOCTYPE\thtml >"}, ""},
+		"a legacy string": {apps.App{URI: "ui://a", Name: "a", HTML: `<!DOCTYPE html SYSTEM "about:legacy-compat"><p>`}, ""},
+		"HTML 4":          {apps.App{URI: "ui://a", Name: "a", HTML: `<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN">`}, "not with"},
+		"a long comment":  {apps.App{URI: "ui://a", Name: "a", HTML: "<!--" + strings.Repeat("-", 1<<20)}, "not with"},
 		"no URI":          {apps.App{Name: "a", HTML: page}, `uri "" does not begin with "ui://"`},
 		"another scheme":  {apps.App{URI: "https://a", Name: "a", HTML: page}, `does not begin with "ui://"`},
 		"only a scheme":   {apps.App{URI: "ui://", Name: "a", HTML: page}, "and a name"},
