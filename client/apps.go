@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/parley-mcp/parley/apps"
@@ -12,10 +13,10 @@ import (
 )
 
 // ReadApp reads an app of the server: the one that a tool names, according to
-// apps.OfTool. It refuses contents that are not an app and those that are longer than
-// Options.MaxAppBytes. Only the URI, the HTML and the UI of the result are set. If the
-// contents do not say what the app needs, the server's list of resources may; if that
-// does not either, the app gets nothing.
+// apps.OfTool. It refuses URIs and contents that are not those of an app, and contents
+// that are longer than Options.MaxAppBytes. Only the URI, the HTML and the UI of the
+// result are set. If the contents do not say what the app needs, the server's list of
+// resources may; if that does not either, the app gets nothing.
 //
 // The HTML is somebody else's program. Whoever shows it does so in a sandboxed frame
 // of another origin, under the policy that apps.ResourceUI.Policy returns, and calls
@@ -24,6 +25,9 @@ import (
 //
 // Spec: extensions/apps 2026-01-26 specification#host-behavior.
 func (c *Client) ReadApp(ctx context.Context, uri string, opts ...CallOption) (*apps.App, error) {
+	if !strings.HasPrefix(uri, apps.Scheme) {
+		return nil, fmt.Errorf("%.100q is no app: the URI of one begins with %q", uri, apps.Scheme)
+	}
 	result, err := c.ReadResource(ctx, uri, opts...)
 	if err != nil {
 		return nil, err

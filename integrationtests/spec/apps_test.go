@@ -175,6 +175,20 @@ func TestReadingApps(t *testing.T) {
 	}
 }
 
+// Only what begins with ui:// is an app, whatever the server says it is.
+//
+// Spec: extensions/apps 2026-01-26 specification#content-requirements.
+func TestOnlyAppsAreReadAsApps(t *testing.T) {
+	serve := func() mcp.Handler {
+		return someApp(`{"uri":"https://a","mimeType":"text/html;profile=mcp-app","text":"<p>"}`, "")
+	}
+	mcptest.Run(t, serve, nil, func(t *testing.T, c *client.Client) {
+		if app, err := c.ReadApp(t.Context(), "https://a"); err == nil || !strings.Contains(err.Error(), `begins with "ui://"`) {
+			t.Errorf("got %+v, %v; want an error that says how URIs of apps begin", app, err)
+		}
+	})
+}
+
 // someApp answers with these contents, valid or not, and lists the app with this _meta.
 // Without one, it has no list.
 func someApp(contents, listed string) mcp.Handler {
