@@ -146,3 +146,40 @@ func ExampleClient_HoldSkill() {
 	// Ask twice. <nil>
 	// skill "skill://refunds/SKILL.md" of "docs": "secrets.md": it is not among the files of the entry
 }
+
+// A call that takes long is left to its server. Whoever knows the task's ID can get the
+// result, also in another process.
+func ExampleClient_StartTask() {
+	ctx := context.Background()
+	s := server.New(mcp.Implementation{Name: "reports", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
+	long := mcp.Tool{Name: "report", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskOptional}}
+	server.AddTool(s, long, func(context.Context, *server.Call, struct{}) (string, error) { return "all is well", nil })
+	transport := &mcptest.Transport{Handler: s}
+
+	c, err := client.Connect(ctx, transport, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	task, err := c.StartTask(ctx, "report", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	id := task.ID() // keep it
+	_ = c.Close()
+
+	later, err := client.Connect(ctx, transport, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = later.Close() }()
+	result, err := later.Task(id, "report").Wait(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, block := range result.Content {
+		if text, ok := block.(*mcp.TextContent); ok {
+			fmt.Println(text.Text)
+		}
+	}
+	// Output: all is well
+}

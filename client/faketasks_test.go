@@ -29,9 +29,10 @@ type fakeTasks struct {
 	result func(ctx context.Context, f *fakeTasks, x *mcp.Exchange) (any, error)
 	update func(f *fakeTasks, answers map[string]json.RawMessage) error
 	cancel func(ctx context.Context) error
-	listen bool   // subscriptions are honoured
-	lie    string // the notification to be sent by com.example/lie, many times
-	noList bool   // tools are not listed
+	listen bool            // subscriptions are honoured
+	lie    string          // the notification to be sent by com.example/lie, many times
+	noList bool            // tools are not listed
+	list   json.RawMessage // the answer to tasks/list; nil is one task
 
 	mu       sync.Mutex
 	born     time.Time
@@ -79,6 +80,9 @@ func (f *fakeTasks) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	case mcp.MethodCallTool:
 		return f.call(x)
 	case mcp.MethodListTasks:
+		if f.list != nil {
+			return f.list, nil
+		}
 		return &mcp.ListTasksResult{Tasks: []*mcp.Task{{ID: taskID, Status: mcp.TaskWorking}}}, nil
 	}
 	if mcp.MethodNamed(x.Method).SubjectOf(x.Params) != taskID {

@@ -27,6 +27,8 @@ func checkLists(result any) error {
 		}
 	case *mcp.ReadDirectoryResult:
 		return noNull("resources", r.Resources)
+	case *mcp.ListTasksResult:
+		return noNull("tasks", r.Tasks)
 	case *mcp.ReadResourceResult:
 		return noNull("contents", r.Contents)
 	case *mcp.GetPromptResult:

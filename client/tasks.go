@@ -124,7 +124,12 @@ func (c *Client) Tasks(ctx context.Context, opts ...CallOption) iter.Seq2[*mcp.T
 		}
 	}
 	l := listing[mcp.ListTasksResult, *mcp.Task]{c: c, method: mcp.MethodListTasks, opts: opts}
-	l.items = func(r *mcp.ListTasksResult) ([]*mcp.Task, *string) { return r.Tasks, r.NextCursor }
+	l.items = func(r *mcp.ListTasksResult) ([]*mcp.Task, *string) {
+		if r.NextCursor != nil && *r.NextCursor == "" { // so servers of sessions end a list
+			return r.Tasks, nil
+		}
+		return r.Tasks, r.NextCursor
+	}
 	l.name = func(v *mcp.Task) string { return v.ID }
 	return l.all(ctx)
 }

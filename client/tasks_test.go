@@ -373,6 +373,16 @@ func TestListOfTasks(t *testing.T) {
 	})
 }
 
+// A list that ends with an empty cursor has ended.
+func TestListOfTasksThatEndsWithAnEmptyCursor(t *testing.T) {
+	f := new(fakeTasks)
+	c := mcptest.Connect(t, f, mcptest.Mode{Revision: mcp.Revision20251125}, nil)
+	f.list = raw(`{"tasks":[{"taskId":"a","status":"working"}],"nextCursor":""}`)
+	if tasks, err := client.Collect(c.Tasks(t.Context())); err != nil || len(tasks) != 1 || f.count(mcp.MethodListTasks) != 1 {
+		t.Errorf("%+v, %v after %d requests", tasks, err, f.count(mcp.MethodListTasks))
+	}
+}
+
 // Spec: ext-tasks/draft tasks#protocol-errors.
 // A task that the server does not know is not found, however it is asked for.
 func TestUnknownTask(t *testing.T) {

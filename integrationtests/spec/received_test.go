@@ -238,3 +238,18 @@ func TestSpec2026UnsupportedDialects(t *testing.T) {
 		check(t, dialect, err)
 	}
 }
+
+// A list of tasks with null in it is malformed, not a crash.
+func TestSessionListOfTasksWithNull(t *testing.T) {
+	f := &sessFake{}
+	f.on = sessOpens("2025-11-25", `{"tasks":{"list":{}}}`, func(m *jsonrpc.Message, say func(string)) {
+		if m.Method == mcp.MethodListTasks {
+			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"tasks":[null]}}`, m.ID))
+		}
+	})
+	sessClient(t, f, nil, func(t *testing.T, c *client.Client) {
+		if _, err := client.Collect(c.Tasks(t.Context())); err == nil || !strings.Contains(err.Error(), "null") {
+			t.Errorf("error = %v", err)
+		}
+	})
+}
