@@ -112,7 +112,7 @@ install() {
   case $1 in
   typescript | servers) install_npm "$1" ;;
   bridge) install_npm typescript ;;
-  python) install_python ;;
+  python | skills) install_python ;;
   go) mkdir -p ../.tmp && (cd go && GOWORK=off go build -o ../../.tmp/interop-go .) ;;
   java) install_java ;;
   rust) (cd rust && cargo build --quiet --target-dir ../../.tmp/interop-rust) ;;
@@ -132,7 +132,7 @@ install() {
 passed=0
 failed=0
 not_run=""
-for suite in typescript bridge servers python go java rust nginx auth apps; do
+for suite in typescript bridge servers python go java rust nginx auth apps skills; do
   program=$(missing "$suite")
   if [ -n "$program" ]; then
     not_run+="not run: $suite, because there is no $program"$'\n'
