@@ -231,7 +231,7 @@ func (f *follower) actStateless() (over bool, err error) {
 		f.result = s.Result
 		return true, nil
 	case s.Status == mcp.TaskFailed && s.Error == nil:
-		return true, fmt.Errorf("the server says that the task has failed, but not with which error: %.1000q", s.StatusMessage)
+		return true, f.unexplained()
 	case s.Status == mcp.TaskFailed:
 		f.failure = f.callFailed(s.Error)
 		return true, nil
@@ -241,6 +241,12 @@ func (f *follower) actStateless() (over bool, err error) {
 		return false, f.ask()
 	}
 	return false, nil
+}
+
+// unexplained is the error of a task that has failed, where the server does not send
+// that error.
+func (f *follower) unexplained() error {
+	return fmt.Errorf("the server says that the task has failed, but not with which error: %.1000q", f.state.StatusMessage)
 }
 
 // callFailed returns the error of a task as that of the call.

@@ -303,6 +303,29 @@ func TestHowTasksEnd(t *testing.T) {
 	}
 }
 
+// Spec: 2025-11-25 basic/utilities/tasks#result-retrieval (4).
+// A server that owes the error of a failed task must not make its caller believe that
+// the tool has returned nothing.
+func TestFailureWithoutItsError(t *testing.T) {
+	fake := func() *fakeTasks {
+		return &fakeTasks{
+			get: func(*fakeTasks, int, time.Duration) (any, error) {
+				s := stateOf(mcp.TaskFailed)
+				s.StatusMessage = "out of paper"
+				return s, nil
+			},
+			result: func(context.Context, *fakeTasks, *mcp.Exchange) (any, error) { return &mcp.CallToolResult{}, nil },
+		}
+	}
+	withTasks(t, fake, client.Options{}, func(t *testing.T, c *client.Client, f *fakeTasks, m mcptest.Mode) {
+		result, err := c.CallTool(t.Context(), "work", nil)
+		var given *client.TaskError
+		if !errors.As(err, &given) || given.Left || given.Task.Status != mcp.TaskFailed || !strings.Contains(err.Error(), "out of paper") {
+			t.Errorf("result = %+v, error = %T %v", result, err, err)
+		}
+	})
+}
+
 // When the caller gives up, the task is cancelled, or left if that is wanted; the
 // error names it in both cases.
 func TestGivingUp(t *testing.T) {

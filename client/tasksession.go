@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -65,6 +66,8 @@ func (f *follower) fetched(got fetched) error {
 	switch {
 	case got.err == nil && (len(got.raw) == 0 || got.raw[0] != '{'):
 		return fmt.Errorf("%s: the server sent a malformed result: it must be an object", mcp.MethodTaskResult)
+	case got.err == nil && saysNothing(got.raw) && f.hasFailed():
+		return f.unexplained()
 	case got.err == nil:
 		f.result = got.raw
 		return nil
@@ -85,4 +88,16 @@ func (f *follower) fetched(got fetched) error {
 	}
 	f.looked, f.failures = time.Now(), f.fetch.failures
 	return nil
+}
+
+// saysNothing reports whether a result is that of a call that has returned nothing.
+func saysNothing(result json.RawMessage) bool {
+	content := wire.Find(result, "content")
+	return (content == nil || string(content) == "[]") && wire.Find(result, "structuredContent") == nil && string(wire.Find(result, "isError")) != "true"
+}
+
+// hasFailed reports whether the server says that the task has failed, now that there is
+// a result.
+func (f *follower) hasFailed() bool {
+	return (f.state.Status.Final() || f.look() == nil) && f.state.Status == mcp.TaskFailed
 }
