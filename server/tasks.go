@@ -45,7 +45,7 @@ type listener struct {
 }
 
 func newTasks(s *Server) *tasks {
-	o := s.opts.Tasks.withDefaults()
+	o := s.opts.Tasks
 	return &tasks{
 		s: s, opts: o, rate: rates.New[sender](o.Rate, defaultToolRate),
 		runs: map[string]*taskRun{}, lost: map[string]*task{}, waiting: map[string][]*listener{}, asked: map[string]bool{},

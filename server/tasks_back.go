@@ -18,12 +18,11 @@ import (
 // Input implements mcp.Backchannel. In a task it returns what the client has
 // answered; questions that it has not make the handler end, and the task wait.
 func (r *taskRun) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json.RawMessage, error) {
-	answers, err, passed := r.inputBefore(ctx, questions)
-	if passed {
+	if answers, passed, err := r.inputBefore(ctx, questions); passed {
 		return answers, err
 	}
 	t := r.known()
-	answers = make([]json.RawMessage, len(questions))
+	answers := make([]json.RawMessage, len(questions))
 	open := new(mcp.InputRequired)
 	for i, q := range questions {
 		if err := question.Missing(q, &r.x.Peer.Capabilities); err != nil {
@@ -47,11 +46,11 @@ func (r *taskRun) Input(ctx context.Context, questions ...mcp.InputRequest) ([]j
 
 // inputBefore asks in the way of the exchange, if the call is not a task, and
 // remembers the answers in case it becomes one.
-func (r *taskRun) inputBefore(ctx context.Context, questions []mcp.InputRequest) (answers []json.RawMessage, err error, passed bool) { //nolint:revive,staticcheck // passed says whether there is an err
+func (r *taskRun) inputBefore(ctx context.Context, questions []mcp.InputRequest) (answers []json.RawMessage, passed bool, err error) {
 	r.way.RLock()
 	defer r.way.RUnlock()
 	if r.live {
-		return nil, nil, false
+		return nil, false, nil
 	}
 	answers, err = r.back.Input(ctx, questions...)
 	r.mu.Lock()
@@ -67,7 +66,7 @@ func (r *taskRun) inputBefore(ctx context.Context, questions []mcp.InputRequest)
 		known[questions[i].Key] = inputAnswer{Result: answers[i]}
 		r.draft.Answers = known
 	}
-	return answers, err, true
+	return answers, true, err
 }
 
 // park stores the questions that the handler ended with: the task waits for the
@@ -109,7 +108,7 @@ func (r *taskRun) park(ask *mcp.InputRequired) error {
 	if isStop(err) {
 		return err
 	}
-	return r.conclude(failedBy(taskError(err)))
+	return r.conclude(r.unstorable("what the task asks", err))
 }
 
 // ask makes questions the open ones. Each has a key that the client has not seen

@@ -43,14 +43,14 @@ func (s *Server) callAsTask(ctx context.Context, x *mcp.Exchange, t *tool, args 
 	}
 	r := s.tasks.newRun(ctx, x)
 	if after != 0 {
-		go r.serve(s.callTool) // ends with the handler
-		return r.follow(after)
+		go r.serve(s.callTool) //nolint:contextcheck // ends with the handler; the run has a context of its own
+		return r.follow(after) //nolint:contextcheck // likewise
 	}
-	if err := r.become(); err != nil {
+	if err := r.become(); err != nil { //nolint:contextcheck // likewise
 		r.stop(err)
 		return nil, cmp.Or(ctx.Err(), err)
 	}
-	go r.serve(s.callTool) // ends with the handler
+	go r.serve(s.callTool) //nolint:contextcheck // likewise
 	return r.created(), nil
 }
 
@@ -136,7 +136,7 @@ func (c *Call) StartTask(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return r.become()
+	return r.become() //nolint:contextcheck // the run has a context of its own
 }
 
 // errStays says that a call is about to end, so that it does not become a task.

@@ -100,17 +100,14 @@ func (w *world) doomed(t *testing.T, store taskstore.Store, n int, limps bool) (
 	return taskUser{t, s, "ann"}, dead
 }
 
-// tries runs f on a goroutine of its own, with which a process may die, and reports
-// whether it came to an end.
-func tries(f func()) (ended bool) {
+// tries runs f on a goroutine of its own, with which a process may die.
+func tries(f func()) {
 	over := make(chan struct{})
 	go func() { // ends with f, or earlier
 		defer close(over)
 		f()
-		ended = true
 	}()
 	<-over
-	return ended
 }
 
 // goOn does what a client does until the task ends or the process is dead.
@@ -143,7 +140,7 @@ func (u taskUser) goOn(dead func() bool) (last *mcp.TaskState) {
 		if last != nil && last.Status.Final() && !dead() {
 			return last
 		}
-		time.Sleep(time.Second)
+		wait(time.Second)
 	}
 	u.t.Fatalf("the task does not end: %s", toJSON(u.t, last))
 	return nil

@@ -17,12 +17,12 @@ import (
 //
 // Spec: 2025-11-25 basic/utilities/tasks#result-retrieval (4).
 func (t *task) outcome() (any, error) {
-	switch t.Status {
-	case mcp.TaskCompleted:
+	if t.Status == mcp.TaskFailed {
+		return nil, t.Error
+	}
+	if t.Status == mcp.TaskCompleted {
 		result := new(mcp.CallToolResult)
 		return result, wire.Unmarshal(t.Result, result)
-	case mcp.TaskFailed:
-		return nil, t.Error
 	}
 	return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", errTaskCancelled)
 }

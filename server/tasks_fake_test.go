@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/wire"
-	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server/taskstore"
 )
@@ -243,38 +243,33 @@ func (f *frail) Sweep(ctx context.Context, now time.Time) error {
 	return f.Store.Sweep(ctx, now)
 }
 
-// mortal returns the store as a process sees it that dies right after its n-th
-// write. If it limps, its goroutines go on, and find the store gone; otherwise the
-// one that wrote ends there.
-func mortal(shared taskstore.Store, n int, limps bool) (f *frail, dead func() bool) {
-	var mu sync.Mutex
-	died := false
-	dead = func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return died
-	}
+// killable returns the store as a process sees it until it is killed.
+func killable(shared taskstore.Store) (f *frail, kill func()) {
+	var dead atomic.Bool
 	gone := func() error {
-		if dead() {
+		if dead.Load() {
 			return errDead
 		}
 		return nil
 	}
-	f = &frail{Store: shared, reading: gone, before: func(int) error { return gone() }}
+	return &frail{Store: shared, reading: gone, before: func(int) error { return gone() }}, func() { dead.Store(true) }
+}
+
+// mortal returns the store as a process sees it that dies right after its n-th
+// write. If it limps, its goroutines go on, and find the store gone; otherwise the
+// one that wrote ends there.
+func mortal(shared taskstore.Store, n int, limps bool) (f *frail, dead func() bool) {
+	f, kill := killable(shared)
 	f.after = func(written int) error {
 		if written == n {
-			mu.Lock()
-			died = true
-			mu.Unlock()
+			kill()
 			if !limps {
 				runtime.Goexit()
 			}
 		}
-		return gone()
+		return nil
 	}
-	return f, dead
+	return f, func() bool { return f.reading() != nil }
 }
-
-var internal = jsonrpc.CodeInternalError
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -91,15 +91,16 @@ func setDefault[T comparable](field *T, value T) {
 }
 
 func (o *TaskOptions) check() error {
-	for name, d := range map[string]time.Duration{"TTL": o.TTL, "MaxTTL": o.MaxTTL, "PollInterval": o.PollInterval, "Lease": o.Lease} {
-		if d < 0 {
-			return fmt.Errorf("Options.Tasks.%s is %s", name, d)
-		}
-	}
 	switch {
-	case o.MaxTTL > 0 && o.TTL > o.MaxTTL:
+	case o.MaxTTL < 0: // first, because it bounds the others
+		return fmt.Errorf("Options.Tasks.MaxTTL is %s", o.MaxTTL)
+	case o.TTL < 0:
+		return fmt.Errorf("Options.Tasks.TTL is %s", o.TTL)
+	case o.PollInterval < 0:
+		return fmt.Errorf("Options.Tasks.PollInterval is %s", o.PollInterval)
+	case o.TTL > o.MaxTTL:
 		return fmt.Errorf("Options.Tasks.TTL is %s, and MaxTTL %s", o.TTL, o.MaxTTL)
-	case o.Lease > 0 && o.Lease < minLease:
+	case o.Lease < minLease:
 		return fmt.Errorf("Options.Tasks.Lease is %s, and the minimum is %s", o.Lease, minLease)
 	case math.IsNaN(o.Rate.PerSecond):
 		return errors.New("Options.Tasks.Rate.PerSecond is not a number; a negative one means no bound")

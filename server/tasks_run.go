@@ -323,12 +323,7 @@ func (r *taskRun) finish(result any, err error) {
 func (r *taskRun) conclude(f func(*task)) error {
 	err := r.save(r.ctx, f)
 	if err != nil && !isStop(err) && r.broken == nil {
-		r.e.s.log.ErrorContext(r.ctx, "the result of a task cannot be stored", r.draft.name(), "error", err)
-		what := "the result of the task cannot be stored"
-		if errors.Is(err, taskstore.ErrTooLarge) {
-			what = "the result of the task is too large to be stored"
-		}
-		f = failedBy(jsonrpc.Errorf(jsonrpc.CodeInternalError, "%s", what))
+		f = r.unstorable("the result of the task", err)
 		err = r.save(r.ctx, f)
 	}
 	if err != nil && !isStop(err) {
@@ -342,6 +337,16 @@ func (r *taskRun) conclude(f func(*task)) error {
 		r.e.publish(r.id)
 	}
 	return err
+}
+
+// unstorable returns what makes the task fail because something cannot be stored.
+func (r *taskRun) unstorable(what string, err error) func(*task) {
+	r.e.s.log.ErrorContext(r.ctx, what+" cannot be stored", r.draft.name(), "error", err)
+	why := "cannot be stored"
+	if errors.Is(err, taskstore.ErrTooLarge) {
+		why = "is too large to be stored"
+	}
+	return failedBy(jsonrpc.Errorf(jsonrpc.CodeInternalError, "%s %s", what, why))
 }
 
 // known returns the task as this run knows it.

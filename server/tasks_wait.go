@@ -82,7 +82,7 @@ func (e *tasks) ask(ctx context.Context, x *mcp.Exchange, t *task) error {
 	}
 	asking, withdraw := context.WithCancel(ctx)
 	defer withdraw()
-	defer e.whileAsked(t, withdraw)()
+	defer e.whileAsked(t, withdraw)() //nolint:contextcheck // it looks after the questions, whoever asked for the result
 	requests := make([]mcp.InputRequest, len(t.Asked))
 	for i := range t.Asked {
 		requests[i] = t.Asked[i].request(t.ID)
