@@ -83,6 +83,7 @@ func (r *rules) named(kind mcp.FeatureKind, name string) []string {
 		return r.prompts[name]
 	case mcp.ResourceFeature, mcp.TemplateFeature:
 		return r.resource(name)
+	case mcp.TaskFeature: // whoever may call the tool may ask about what comes of it
 	}
 	return nil
 }
@@ -96,6 +97,7 @@ var usedBy = func() map[mcp.FeatureKind]string {
 		}
 	}
 	uses[mcp.TemplateFeature] = uses[mcp.ResourceFeature]
+	delete(uses, mcp.TaskFeature) // no one of its methods is what tasks are for
 	return uses
 }()
 

@@ -38,7 +38,7 @@ func TestRules(t *testing.T) {
 	g, _ := newIssuer(t).guard(t, func(o *auth.Options) {
 		o.Scopes = nil
 		o.Rules = auth.Rules{
-			Methods: map[string][]string{"tools/list": {"list"}, "tools/call": {"call"}, "x/y": {"own"}},
+			Methods: map[string][]string{"tools/list": {"list"}, "tools/call": {"call"}, "x/y": {"own"}, "tasks/get": {"look"}, "tasks/update": {"answer"}},
 			Tools:   map[string][]string{"t": {"tool", "call"}},
 			Prompts: map[string][]string{"p": {"prompt"}},
 			Resources: map[string][]string{
@@ -54,6 +54,8 @@ func TestRules(t *testing.T) {
 		{"tools/call", `{"name":"T"}`, "call"},
 		{"x/y", `{"name":"t"}`, "own"},
 		{"x/z", ``, ""},
+		{"tasks/get", `{"taskId":"t"}`, "look"},
+		{"tasks/cancel", `{"taskId":"t"}`, ""},
 		{"prompts/get", `{"name":"p"}`, "prompt"},
 		{"prompts/list", `{}`, ""},
 		{"completion/complete", `{"ref":{"type":"ref/prompt","name":"p"}}`, "prompt"},
