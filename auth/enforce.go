@@ -129,6 +129,9 @@ func (g *Guard) narrow(x *mcp.Exchange) {
 			f.Drop(m.Change)
 		}
 	}
+	if g.Require(x, g.rules.methods[mcp.MethodGetTask]...) != nil {
+		f.Drop(mcp.TaskChanged)
+	}
 	f.ResourceSubscriptions = slices.DeleteFunc(slices.Clone(f.ResourceSubscriptions), func(uri string) bool {
 		return g.Require(x, g.rules.feature(mcp.ResourceFeature, uri)...) != nil
 	})

@@ -38,7 +38,7 @@ func TestRules(t *testing.T) {
 	g, _ := newIssuer(t).guard(t, func(o *auth.Options) {
 		o.Scopes = nil
 		o.Rules = auth.Rules{
-			Methods: map[string][]string{"tools/list": {"list"}, "tools/call": {"call"}, "x/y": {"own"}, "tasks/get": {"look"}, "tasks/update": {"answer"}},
+			Methods: map[string][]string{"tools/list": {"list"}, "tools/call": {"call"}, "x/y": {"own"}, "tasks/get": {"look"}, "tasks/result": {"result"}},
 			Tools:   map[string][]string{"t": {"tool", "call"}},
 			Prompts: map[string][]string{"p": {"prompt"}},
 			Resources: map[string][]string{
@@ -150,17 +150,17 @@ func TestRulesNarrowSubscriptions(t *testing.T) {
 	g, _ := newIssuer(t).guard(t, func(o *auth.Options) {
 		o.Scopes = nil
 		o.Rules = auth.Rules{
-			Methods:   map[string][]string{"tools/list": {"list"}, "resources/read": {"read"}},
+			Methods:   map[string][]string{"tools/list": {"list"}, "resources/read": {"read"}, "tasks/get": {"list"}},
 			Resources: map[string][]string{"x:secret": {"secret"}},
 		}
 	})
-	all := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourceSubscriptions: []string{"x:a", "x:secret"}}
+	all := mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourceSubscriptions: []string{"x:a", "x:secret"}, TaskIDs: []string{"t"}}
 	for _, tt := range []struct {
 		scopes []string
 		want   mcp.SubscriptionFilter
 	}{
 		{nil, mcp.SubscriptionFilter{PromptsListChanged: true, ResourceSubscriptions: []string{}}},
-		{[]string{"list", "read"}, mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourceSubscriptions: []string{"x:a"}}},
+		{[]string{"list", "read"}, mcp.SubscriptionFilter{ToolsListChanged: true, PromptsListChanged: true, ResourceSubscriptions: []string{"x:a"}, TaskIDs: []string{"t"}}},
 		{[]string{"list", "read", "secret"}, all},
 	} {
 		for _, method := range []string{mcp.MethodListen, mcp.NoteInitialized} {
