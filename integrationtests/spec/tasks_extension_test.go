@@ -254,8 +254,8 @@ func TestExtensionListensToTasks(t *testing.T) {
 }
 
 // Spec: ext-tasks/draft tasks#streamable-http-routing-headers.
-// Over HTTP the header Mcp-Name has the ID, and must not contradict it; what a client
-// lacks is a bad request.
+// Over HTTP the header Mcp-Name has the ID, and must not contradict it; without it, the
+// ID counts. What a client lacks is a bad request.
 func TestExtensionTasksOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTasker(server.TaskOptions{})
@@ -302,10 +302,10 @@ func TestExtensionTasksOverHTTP(t *testing.T) {
 				status     int
 				code       int64
 			}{
-				{"", takesTasks, http.StatusBadRequest, -32020},
 				{"other", takesTasks, http.StatusBadRequest, -32020},
 				{id, plain, http.StatusBadRequest, -32021},
 				{id, takesTasks, http.StatusOK, 0},
+				{"", takesTasks, http.StatusOK, 0},
 			} {
 				status, answer := post(method, tt.name, members, tt.meta)
 				if status != tt.status || answer.code() != tt.code {
