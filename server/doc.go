@@ -60,6 +60,16 @@
 // again, from its start, when the answers are there. What must not happen
 // twice goes into Once.
 //
+// # Tasks
+//
+// A tool whose mcp.Tool.Execution says TaskOptional or TaskRequired can run apart from
+// the request that calls it, for as long as Options.Tasks allows. Its handler is the
+// same: a question makes the task wait, without a goroutine, and the handler runs
+// again when it is answered; Call.Progress says how far the task has come; Once and
+// Step keep what it did in the store of tasks. With Resumable and a Store that
+// outlives the process, it also goes on after the process has died. Who calls a tool
+// plainly notices nothing of all that, and pays nothing for it.
+//
 // # Errors
 //
 // An error of a tool's handler becomes a result that the model can read, with the
@@ -68,7 +78,8 @@
 // Options.ToolError can replace it. These
 // become errors of the protocol instead, also when they are wrapped:
 // *jsonrpc.Error, *mcp.InvalidParamsError, *mcp.MethodNotFoundError,
-// *mcp.MissingCapabilityError, *mcp.HeaderMismatchError and *mcp.ForbiddenError.
+// *mcp.MissingCapabilityError, *mcp.HeaderMismatchError, *mcp.ForbiddenError and, in
+// tasks, *OnceInterruptedError.
 // From all other handlers an error of any other type is logged and answered with
 // "internal error", without its text; mcp.ErrResourceNotFound and a
 // *DeclinedError, which have answers of their own, are not logged.
@@ -81,6 +92,8 @@
 //
 // # Concurrency
 //
-// All methods of Server and Call may be called concurrently. The package
-// starts no goroutines: handlers run on the goroutine that calls Server.Serve.
+// All methods of Server and Call may be called concurrently. Handlers run on the
+// goroutine that calls Server.Serve; only a tool that runs as a task, or that may
+// become one, has a goroutine of its own, until its handler ends. Server.Close stops
+// those of tasks and waits for them.
 package server

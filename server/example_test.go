@@ -258,3 +258,81 @@ func ExampleVisit_Require() {
 	// client: Connect your account to list its files.
 	// report.pdf <nil>
 }
+
+// A report takes long, asks in the middle, and charges somebody once. It goes on after
+// a crash, if the store of tasks outlives the process.
+func ExampleResumable() {
+	type approval struct {
+		Approved bool `json:"approved"`
+	}
+	srv := newServer()
+	tool := mcp.Tool{Name: "report", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskOptional}}
+	server.AddTool(srv, tool, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		rows, err := server.Step(ctx, call, "count", func(context.Context) (int, error) { return 1234, nil })
+		if err != nil {
+			return "", err
+		}
+		call.Progress(ctx, 1, 2, "counted")
+		answer, err := server.Elicit[approval](ctx, call, "approve", fmt.Sprintf("Charge for %d rows?", rows))
+		if err != nil || !answer.Approved {
+			return "not approved", err
+		}
+		receipt, err := server.Once(ctx, call, "charge", func(context.Context) (string, error) { return "R-1", nil })
+		return fmt.Sprintf("%d rows, receipt %s", rows, receipt), err
+	}, server.Resumable())
+
+	ctx := context.Background()
+	c, err := client.Connect(ctx, frames.InProcess(srv, nil), &client.Options{
+		Elicit: func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			fmt.Println(p.Message)
+			return &mcp.ElicitResult{Action: mcp.ActionAccept, Content: json.RawMessage(`{"approved":true}`)}, nil
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, err := client.Call[string](ctx, c, "report", nil)
+	fmt.Println(text, err)
+	_ = c.Close()
+	_ = srv.Close(ctx)
+	// Output:
+	// Charge for 1234 rows?
+	// 1234 rows, receipt R-1 <nil>
+}
+
+// A call that turns out to take long becomes a task then, if its client can take one.
+func ExampleCall_StartTask() {
+	srv := newServer()
+	tool := mcp.Tool{Name: "search", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskOptional}}
+	server.AddTool(srv, tool, func(ctx context.Context, call *server.Call, in struct {
+		Everywhere bool `json:"everywhere" default:"false"`
+	},
+	) (string, error) {
+		if in.Everywhere {
+			if err := call.StartTask(ctx); err != nil {
+				return "", err
+			}
+		}
+		return "nothing found", nil
+	}, server.TaskAfter(-1))
+	ctx := context.Background()
+	c, err := client.Connect(ctx, frames.InProcess(srv, nil), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, everywhere := range []bool{false, true} {
+		task, err := c.StartTask(ctx, "search", map[string]any{"everywhere": everywhere})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("everywhere:", everywhere, "task:", task.ID() != "")
+	}
+	_ = c.Close()
+	_ = srv.Close(ctx)
+	// Output:
+	// everywhere: false task: false
+	// everywhere: true task: true
+}

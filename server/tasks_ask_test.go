@@ -148,6 +148,39 @@ func TestTaskAsksAClientThatCannotAnswer(t *testing.T) {
 	})
 }
 
+// A question that the handler keeps to itself fails the task, as it fails a call.
+func TestTaskDropsItsQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, log := taskServer(t, TaskOptions{})
+		AddTool(s, canTask("t"), func(ctx context.Context, call *Call, _ struct{}) (string, error) {
+			_, _ = Elicit[yes](ctx, call, "q", "?")
+			return "who needs answers", nil
+		})
+		u := taskUser{t, s, "ann"}
+		id := u.call("t", "{}")
+		settle()
+		if state := u.status(id, mcp.TaskFailed); state.Error.Message != "internal error" || !strings.Contains(log.String(), "dropped the *mcp.InputRequired") {
+			t.Errorf("the state is %s", toJSON(t, state))
+		}
+	})
+}
+
+// Without a way back there is no exchange to wait in.
+func TestTaskWithoutAWayBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := taskServer(t, TaskOptions{After: time.Hour})
+		hosts(s)
+		x := asks("ann", mcp.MethodCallTool, `{"name":"hosts"}`)
+		x.Back = nil
+		result, err := s.Serve(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		taskUser{t, s, "ann"}.status(result.(*mcp.CreateTaskResult).ID, mcp.TaskInputRequired)
+	})
+}
+
 // sessionBack is the way back of an exchange in a session: questions wait there.
 type sessionBack struct {
 	fakeBack

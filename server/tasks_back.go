@@ -39,6 +39,9 @@ func (r *taskRun) Input(ctx context.Context, questions ...mcp.InputRequest) ([]j
 		answers[i] = a.Result
 	}
 	if len(open.Requests) > 0 {
+		r.mu.Lock()
+		r.unasked = open
+		r.mu.Unlock()
 		return nil, open
 	}
 	return answers, nil

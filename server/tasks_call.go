@@ -36,9 +36,10 @@ func (s *Server) callAsTask(ctx context.Context, x *mcp.Exchange, t *tool, args 
 	if t.after != nil {
 		after = *t.after
 	}
-	if x.Task.Demanded {
+	if x.Task.Demanded || x.Back == nil { // without a way back nothing can be asked before
 		after = 0
-	} else if _, problem := t.check(args); problem != nil {
+	}
+	if _, problem := t.check(args); problem != nil && !x.Task.Demanded {
 		return mcp.ToolError("invalid arguments for tool %q: %v", t.tool.Name, problem), nil
 	}
 	r := s.tasks.newRun(ctx, x)
@@ -179,7 +180,9 @@ func (r *taskRun) enrol(t *task) error {
 			r.e.forget(r)
 		}
 	}()
-	if err := r.e.create(r.ctx, t); err != nil {
+	ctx, done := r.e.always(r.ctx)
+	defer done()
+	if err := r.e.create(ctx, t); err != nil {
 		return err
 	}
 	stored = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -12,6 +13,95 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server/taskstore"
 )
+
+// breakOff fails the task because the store cannot be written.
+func (r *taskRun) breakOff(err error) error {
+	r.e.s.log.ErrorContext(r.ctx, "the store of tasks cannot be written: a task fails", r.draft.name(), "error", err)
+	r.mu.Lock()
+	r.broken = err
+	r.mu.Unlock()
+	r.stop(errTaskStore)
+	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", errTaskStore)
+}
+
+// finish stores how the handler ended. What comes after the end of the task is
+// dropped.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#task-cancellation (3).
+func (r *taskRun) finish(result any, err error) {
+	unasked, broken := r.trouble()
+	cause := context.Cause(r.ctx)
+	ask, asks := errors.AsType[*mcp.InputRequired](err)
+	switch {
+	case broken != nil:
+		err = r.conclude(failedBy(jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", errTaskStore)))
+	case isStop(cause):
+		err = cause
+	case asks:
+		err = r.park(ask)
+	case errors.Is(cause, errTasksClosed) && isEnd(r.ctx, err):
+		r.release(false)
+		return
+	case err != nil:
+		err = r.conclude(failedBy(taskError(err)))
+	case unasked != nil:
+		r.e.s.log.ErrorContext(r.ctx, "a handler dropped the *mcp.InputRequired error that it has to return", r.draft.name(), "questions", unasked.Error())
+		err = r.conclude(failedBy(taskError(errInternal())))
+	default:
+		err = r.conclude(r.e.outcome(r.ctx, result))
+	}
+	if err != nil {
+		r.unfinished(err)
+	}
+}
+
+// conclude makes the task final.
+func (r *taskRun) conclude(f func(*task)) error {
+	err := r.save(r.ctx, f)
+	if _, broken := r.trouble(); err != nil && !isStop(err) && broken == nil {
+		f = r.unstorable("the result of the task", err)
+		err = r.save(r.ctx, f)
+	}
+	if isStop(err) {
+		return err
+	}
+	t := *r.known()
+	if err != nil {
+		f(&t)
+		r.e.lose(t, r.name)
+	}
+	r.e.log(r.ctx, slog.LevelInfo, "task ended", &t)
+	r.e.publish(r.id)
+	return nil
+}
+
+// trouble returns what the handler has to end with, and why the store cannot be
+// written.
+func (r *taskRun) trouble() (unasked *mcp.InputRequired, broken error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.unasked, r.broken
+}
+
+// unstorable returns what makes the task fail because something cannot be stored.
+func (r *taskRun) unstorable(what string, err error) func(*task) {
+	r.e.s.log.ErrorContext(r.ctx, what+" cannot be stored", r.draft.name(), "error", err)
+	why := "cannot be stored"
+	if errors.Is(err, taskstore.ErrTooLarge) {
+		why = "is too large to be stored"
+	}
+	return failedBy(jsonrpc.Errorf(jsonrpc.CodeInternalError, "%s %s", what, why))
+}
+
+// unfinished reports that what the handler made is not wanted any more.
+func (r *taskRun) unfinished(err error) {
+	r.e.s.log.DebugContext(r.ctx, "the end of a handler is dropped", r.draft.name(), "reason", err)
+	if errors.Is(err, errTaskExpired) {
+		ctx, done := r.e.always(r.ctx)
+		defer done()
+		_ = r.e.opts.Store.Delete(ctx, r.id) // or the next round does
+	}
+}
 
 // outcome returns what the call would have been answered with.
 //
@@ -104,11 +194,11 @@ func lacking(e *mcp.MissingCapabilityError) *jsonrpc.Error {
 }
 
 // lose remembers a task that has ended here, which the store could not be told.
-func (e *tasks) lose(t *task, run string) {
+func (e *tasks) lose(t task, run string) {
 	t.Run = run
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.lost[t.ID] = t
+	e.lost[t.ID] = &t
 }
 
 // lostTask returns the task if it has ended here without the store being told, or

@@ -361,3 +361,45 @@ func (s *small) Append(ctx context.Context, id, key string, value []byte) error 
 	}
 	return s.Store.Append(ctx, id, key, value)
 }
+
+// A cancellation that comes while a run is about to begin stops it, too.
+func TestCancelWhileARunBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stopped := make(chan error, 1)
+		add := func(s *Server) {
+			AddTool(s, canTask("t"), func(ctx context.Context, call *Call, _ struct{}) (string, error) {
+				if _, err := Elicit[yes](ctx, call, "q", "?"); err != nil {
+					return "", err
+				}
+				<-ctx.Done()
+				stopped <- context.Cause(ctx)
+				return "", ctx.Err()
+			})
+		}
+		store := &frail{Store: taskstore.NewMemory()}
+		here, _ := taskServer(t, TaskOptions{Store: store})
+		there, _ := taskServer(t, TaskOptions{Store: store.Store})
+		add(here)
+		add(there)
+		u, other := taskUser{t, here, "ann"}, taskUser{t, there, "ann"}
+		id := u.call("t", "{}")
+		settle()
+		store.after = func(int) error {
+			store.after = nil
+			_, err := other.about(mcp.MethodCancelTask, id)
+			return err
+		}
+		if err := u.update(id, map[string]string{"q": `{"yes":true}`}); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		select {
+		case cause := <-stopped:
+			if !errors.Is(cause, errTaskCancelled) {
+				t.Errorf("the handler was told %v", cause)
+			}
+		default:
+			t.Error("the handler still runs")
+		}
+	})
+}

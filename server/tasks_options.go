@@ -29,7 +29,8 @@ type TaskOptions struct {
 	// TTL is how long a task and its result are kept, from its creation, where the
 	// client asks for no particular time. 0 means 1 hour.
 	TTL time.Duration
-	// MaxTTL bounds the time that a client can ask for. 0 means 24 hours.
+	// MaxTTL bounds the time that a client can ask for. 0 means 24 hours. The least
+	// that a client gets is PollInterval: it has to ask once.
 	MaxTTL time.Duration
 	// PollInterval is how often clients are told to ask for the state of a task,
 	// and how often the messages of Call.Progress are stored. 0 means 1 second.
@@ -118,7 +119,7 @@ func (o *TaskOptions) ttl(asked *int64) time.Duration {
 	if *asked > o.MaxTTL.Milliseconds() {
 		return o.MaxTTL
 	}
-	return time.Duration(*asked) * time.Millisecond
+	return max(time.Duration(*asked)*time.Millisecond, min(o.PollInterval, o.MaxTTL))
 }
 
 // declareTasks declares that tools can run as tasks, in the words of all revisions.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
-	"github.com/parley-mcp/parley/server/taskstore"
 )
 
 // taskRun is one run of the handler of a task, and the handler's way back to the
@@ -50,11 +48,12 @@ type taskRun struct {
 	unwatch func()      // ends the subscription to what others do to the task
 	looking atomic.Bool // a look at what they did is due
 
-	mu      sync.Mutex // guards the fields below
-	latest  string     // the newest message that is not saved
-	saved   time.Time  // when a message was saved
-	broken  error      // why the store cannot be written
-	leaving bool       // a question is on its way out of the handler
+	mu      sync.Mutex         // guards the fields below
+	latest  string             // the newest message that is not saved
+	saved   time.Time          // when a message was saved
+	broken  error              // why the store cannot be written
+	leaving bool               // a question is on its way out of the handler
+	unasked *mcp.InputRequired // what the handler has to end with
 
 	notes notebook
 }
@@ -160,222 +159,12 @@ func (e *tasks) again(t *task) {
 		r.release(true)
 		return
 	}
+	r.glance()            // nobody could tell it anything before
 	go r.serve(e.s.Serve) // ends with the handler
-}
-
-// register notes a run, which from then on has to be forgotten. It fails when the
-// server is closed.
-func (e *tasks) register(r *taskRun, expires time.Time) error {
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		return errNoMoreTasks
-	}
-	e.runs[r.id] = r
-	e.going.Add(1)
-	e.mu.Unlock()
-	r.expiry = time.AfterFunc(time.Until(expires), func() { r.stop(errTaskExpired) })
-	r.unwatch = e.s.hub.Subscribe(mcp.SubscriptionFilter{TaskIDs: []string{r.id}}, func(mcp.Change) { r.glance() })
-	return nil
-}
-
-func (e *tasks) forget(r *taskRun) {
-	r.unwatch()
-	r.expiry.Stop()
-	e.mu.Lock()
-	if e.runs[r.id] == r {
-		delete(e.runs, r.id)
-	}
-	e.mu.Unlock()
-	e.going.Done()
-}
-
-// runsHere reports whether this process runs a task.
-func (e *tasks) runsHere(id string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.runs[id] != nil
-}
-
-// glance looks, soon, at what somebody else did to the task.
-func (r *taskRun) glance() {
-	if r.looking.Swap(true) || !r.e.enter() {
-		return
-	}
-	time.AfterFunc(0, func() { // ends once the task is loaded
-		defer r.e.going.Done()
-		r.looking.Store(false)
-		r.saving.Lock()
-		defer r.saving.Unlock()
-		if r.task == nil { // not yet
-			return
-		}
-		ctx, done := r.e.always(r.ctx)
-		defer done()
-		_ = r.reload(ctx) // if the store fails, the next renewal of the lease finds out
-	})
-}
-
-// enter begins something that Close waits for, unless the server is closed.
-func (e *tasks) enter() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return false
-	}
-	e.going.Add(1)
-	return true
-}
-
-// save saves what f makes of the task, and extends the lease. It fails if the lease
-// is lost; the run is then stopped.
-func (r *taskRun) save(ctx context.Context, f func(*task)) error {
-	r.saving.Lock()
-	defer r.saving.Unlock()
-	ctx, done := r.e.always(ctx)
-	defer done()
-	for {
-		t := *r.task
-		t.Lease = time.Now().Add(r.e.opts.Lease).Truncate(time.Millisecond)
-		f(&t)
-		err := r.e.save(ctx, &t)
-		if err == nil {
-			r.task = &t
-			return nil
-		}
-		if !errors.Is(err, taskstore.ErrConflict) && !errors.Is(err, taskstore.ErrNotFound) {
-			return err
-		}
-		if err := r.reload(ctx); err != nil {
-			return err
-		}
-	}
-}
-
-// reload loads the task, which somebody else has changed. The error is why the run
-// has no lease any more.
-func (r *taskRun) reload(ctx context.Context) error {
-	t, err := r.e.load(ctx, r.id)
-	switch {
-	case errors.Is(err, taskstore.ErrNotFound):
-		err = errTaskExpired
-	case err != nil:
-		return err
-	case t.Status == mcp.TaskCancelled:
-		err = errTaskCancelled
-	case t.Run != r.name:
-		err = errTaskTaken
-	default:
-		r.task = t
-		return nil
-	}
-	r.stop(err)
-	return err
 }
 
 // isStop reports whether err says that the run has no lease any more.
 func isStop(err error) bool {
 	reason, ok := errors.AsType[stopReason](err)
 	return ok && reason != errTasksClosed
-}
-
-// breakOff fails the task because the store cannot be written.
-func (r *taskRun) breakOff(err error) error {
-	r.e.s.log.ErrorContext(r.ctx, "the store of tasks cannot be written: a task fails", r.draft.name(), "error", err)
-	r.mu.Lock()
-	r.broken = err
-	r.mu.Unlock()
-	r.stop(errTaskStore)
-	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", errTaskStore)
-}
-
-// finish stores how the handler ended. What comes after the end of the task is
-// dropped.
-//
-// Spec: 2025-11-25 basic/utilities/tasks#task-cancellation (3).
-func (r *taskRun) finish(result any, err error) {
-	r.mu.Lock()
-	broken := r.broken
-	r.mu.Unlock()
-	cause := context.Cause(r.ctx)
-	ask, asks := errors.AsType[*mcp.InputRequired](err)
-	switch {
-	case broken != nil:
-		err = r.conclude(failedBy(jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", errTaskStore)))
-	case isStop(cause):
-		err = cause
-	case asks:
-		err = r.park(ask)
-	case errors.Is(cause, errTasksClosed) && isEnd(r.ctx, err):
-		r.release(false)
-		return
-	case err != nil:
-		err = r.conclude(failedBy(taskError(err)))
-	default:
-		err = r.conclude(r.e.outcome(r.ctx, result))
-	}
-	if err != nil {
-		r.unfinished(err)
-	}
-}
-
-// conclude makes the task final.
-func (r *taskRun) conclude(f func(*task)) error {
-	err := r.save(r.ctx, f)
-	if err != nil && !isStop(err) && r.broken == nil {
-		f = r.unstorable("the result of the task", err)
-		err = r.save(r.ctx, f)
-	}
-	if err != nil && !isStop(err) {
-		t := *r.known()
-		f(&t)
-		r.e.lose(&t, r.name)
-		err = nil
-	}
-	if err == nil {
-		r.e.log(r.ctx, slog.LevelInfo, "task ended", r.known())
-		r.e.publish(r.id)
-	}
-	return err
-}
-
-// unstorable returns what makes the task fail because something cannot be stored.
-func (r *taskRun) unstorable(what string, err error) func(*task) {
-	r.e.s.log.ErrorContext(r.ctx, what+" cannot be stored", r.draft.name(), "error", err)
-	why := "cannot be stored"
-	if errors.Is(err, taskstore.ErrTooLarge) {
-		why = "is too large to be stored"
-	}
-	return failedBy(jsonrpc.Errorf(jsonrpc.CodeInternalError, "%s %s", what, why))
-}
-
-// known returns the task as this run knows it.
-func (r *taskRun) known() *task {
-	r.saving.Lock()
-	defer r.saving.Unlock()
-	return r.task
-}
-
-// unfinished reports that what the handler made is not wanted any more.
-func (r *taskRun) unfinished(err error) {
-	r.e.s.log.DebugContext(r.ctx, "the end of a handler is dropped", r.draft.name(), "reason", err)
-	if errors.Is(err, errTaskExpired) {
-		ctx, done := r.e.always(r.ctx)
-		defer done()
-		_ = r.e.opts.Store.Delete(ctx, r.id) // or the next round does
-	}
-}
-
-// release gives the task back, for another process to go on with. ready says that
-// the handler has not begun.
-func (r *taskRun) release(ready bool) {
-	err := r.save(r.ctx, func(t *task) { t.free(ready) })
-	if err != nil {
-		r.e.s.log.DebugContext(r.ctx, "the lease of a task was not given back: it will run out", r.draft.name(), "error", err)
-	}
-}
-
-// free makes the task one that nobody works on, but somebody has to.
-func (t *task) free(ready bool) {
-	t.Run, t.Ready, t.Lease = "", ready, time.Now().Add(-time.Millisecond).Truncate(time.Millisecond)
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -304,7 +306,7 @@ func TestTasksExpire(t *testing.T) {
 func TestTTLThatClientsAskFor(t *testing.T) {
 	s, _ := taskServer(t, TaskOptions{TTL: time.Minute, MaxTTL: 2 * time.Minute})
 	outcomes(s)
-	for asked, want := range map[int64]int64{-1: 60_000, 0: 60_000, 1: 1, 90_000: 90_000, 120_001: 120_000, 1 << 62: 120_000} {
+	for asked, want := range map[int64]int64{-1: 60_000, 0: 60_000, 1: 1000, 90_000: 90_000, 120_001: 120_000, 1 << 62: 120_000} {
 		x := asks("ann", mcp.MethodCallTool, `{"name":"fine"}`)
 		x.Task = &mcp.TaskOffer{Demanded: true, TTLMs: &asked}
 		result, err := s.Serve(t.Context(), x)
@@ -491,6 +493,25 @@ func TestProgressOfTasks(t *testing.T) {
 			t.Errorf("the store was written %d times", n)
 		}
 	})
+}
+
+// A server that is not used any more is not kept in memory by its tasks, even if nobody
+// closed it.
+func TestServersWithTasksAreForgotten(t *testing.T) {
+	made := func() weak.Pointer[Server] {
+		s := New(mcp.Implementation{Name: "x", Version: "1"}, &Options{Logger: quiet()})
+		hosts(s)
+		taskUser{t, s, "ann"}.call("hosts", "{}")
+		s.tasks.going.Wait()
+		return weak.Make(s)
+	}()
+	for range 100 {
+		runtime.GC()
+		if made.Value() == nil {
+			return
+		}
+	}
+	t.Error("the server is still there")
 }
 
 // crashingTask is set in a process that should end with a panic.
