@@ -105,6 +105,7 @@ func (f *follower) hear() {
 			return
 		}
 		if slices.Contains(s.Honoured().TaskIDs, f.t.id) {
+			f.rouse() // it may have changed before the server listened to it
 			<-f.ctx.Done()
 		}
 		_ = s.Close() // always nil
