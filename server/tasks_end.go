@@ -103,7 +103,8 @@ func (r *taskRun) unfinished(err error) {
 	}
 }
 
-// outcome returns what the call would have been answered with.
+// outcome returns what the call would have been answered with. Its result stays JSON,
+// so that what this process does not know of it is not lost.
 //
 // Spec: 2025-11-25 basic/utilities/tasks#result-retrieval (4).
 func (t *task) outcome() (any, error) {
@@ -111,8 +112,7 @@ func (t *task) outcome() (any, error) {
 		return nil, t.Error
 	}
 	if t.Status == mcp.TaskCompleted {
-		result := new(mcp.CallToolResult)
-		return result, wire.Unmarshal(t.Result, result)
+		return t.Result, nil
 	}
 	return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", errTaskCancelled)
 }

@@ -437,3 +437,35 @@ func dataOf(body string) string {
 	}
 	return body
 }
+
+// Spec: 2025-11-25 basic/utilities/tasks#result-retrieval (4).
+// tasks/result returns what the request would have: members that nobody here knows,
+// such as those that a gateway passes on, come with it, and digits stay as they are.
+func TestSessionTaskResultIsWhole(t *testing.T) {
+	const unknown = `"x-rows":12345678901234567890.10`
+	synctest.Test(t, func(t *testing.T) {
+		s := newTasker(server.TaskOptions{})
+		defer s.stop(t)
+		s.Use(func(next mcp.ServeFunc) mcp.ServeFunc {
+			return func(ctx context.Context, x *mcp.Exchange) (any, error) {
+				result, err := next(ctx, x)
+				if _, done := result.(*mcp.CallToolResult); x.Method == mcp.MethodCallTool && done {
+					return json.RawMessage(`{"content":[{"type":"text","text":"Bern"}],` + unknown + `}`), err
+				}
+				return result, err
+			}
+		})
+		w := rawly(t, s, nil)
+		w.session("2025-11-25")
+		made := w.begin("1", "asks")
+		w.send(`{"jsonrpc":"2.0","id":2,"method":"tasks/result","params":{"taskId":"` + made.ID + `"}}`)
+		asked := w.next()
+		for asked.Method == mcp.NoteTaskStatus {
+			asked = w.next()
+		}
+		a, _ := w.exchange("2", `{"jsonrpc":"2.0","id":`+string(asked.ID)+`,"result":{"action":"accept","content":{"city":"Bern"}}}`)
+		if !strings.Contains(a.raw, unknown) || !strings.Contains(a.raw, `"io.modelcontextprotocol/related-task":{"taskId":"`+made.ID+`"}`) {
+			t.Errorf("the result is %s", a.raw)
+		}
+	})
+}
