@@ -53,7 +53,8 @@
 //	posts, ends, stalls            see sse.txt
 //
 // In values, «meta» is the _meta that the era requires (and «able» that of a
-// client that can be asked), «id» the ID of the call, «session» the session's ID,
+// client that can be asked, «tasked» of one that takes tasks as well), «task» the ID of a
+// task that waits for an answer, «id» the ID of the call, «session» the session's ID,
 // «state» the state with which the answer to the last message before the case asks,
 // «host» and «path» the address, «"text" × 3» a text three times, «"text"» a text
 // with Go's escapes, «gzip 1000» that many spaces, compressed, and «each 3 "a%d"»

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
@@ -31,12 +34,19 @@ var target = newTarget()
 
 // newTarget returns a server with one of everything.
 func newTarget() *server.Server {
-	s := server.New(mcp.Implementation{Name: "target", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Subscriptions: true, Logging: true})
+	s := server.New(mcp.Implementation{Name: "target", Version: "1"}, &server.Options{
+		Logger: mcptest.Quiet(), Subscriptions: true, Logging: true, Tasks: server.TaskOptions{Rate: mcp.Rate{PerSecond: -1}},
+	})
 	server.AddTool(s, mcp.Tool{Name: "echo"}, func(_ context.Context, _ *server.Call, in textIn) (string, error) { return in.Text, nil })
 	server.AddTool(s, mcp.Tool{Name: "ask"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
 		in, err := server.Elicit[textIn](ctx, call, "text", "What?")
 		return in.Text, err
 	})
+	server.AddTool(s, mcp.Tool{Name: "work", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskOptional}}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		in, err := server.Elicit[textIn](ctx, call, "text", "What?")
+		return in.Text, err
+	})
+	s.AddSkills(fstest.MapFS{"notes/SKILL.md": {Data: []byte("---\nname: notes\ndescription: Takes notes.\n---\nTake notes.\n")}}, nil)
 	addChecked(s, "deploy", `"region":{"type":"string","x-mcp-header":"Region"}`)
 	addChecked(s, "pattern", `"p":{"type":"string","pattern":"^(a+)+$"},"n":{"type":"integer","multipleOf":3},"u":{"type":"array","uniqueItems":true}`)
 	s.AddRawPrompt(mcp.Prompt{Name: "greet", Arguments: []*mcp.PromptArgument{{Name: "who"}}}, func(_ context.Context, _ *server.Call, args map[string]string) (*mcp.GetPromptResult, error) {
@@ -60,6 +70,31 @@ func addChecked(s *server.Server, name, properties string) {
 		return &mcp.CallToolResult{Content: mcp.Contents{mcp.Text("ok")}}, nil
 	})
 }
+
+// parked is the ID of a task of target that waits for an answer, which is everybody's.
+var parked = sync.OnceValue(func() string {
+	ctx := context.Background()
+	capable := mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &mcp.Empty{}}}
+	x := &mcp.Exchange{
+		ID: jsonrpc.StringID("1"), Method: mcp.MethodCallTool, Params: json.RawMessage(`{"name":"work"}`), Task: &mcp.TaskOffer{},
+		Peer: mcp.Peer{Revision: mcp.Revision20260728, Capabilities: capable},
+	}
+	result, err := target.Serve(ctx, x)
+	made, ok := result.(*mcp.CreateTaskResult)
+	if err != nil || !ok {
+		panic(fmt.Sprintf("the task was not made: %v, %v", result, err))
+	}
+	for {
+		state, err := target.Serve(ctx, &mcp.Exchange{ID: x.ID, Method: mcp.MethodGetTask, Params: json.RawMessage(`{"taskId":"` + made.ID + `"}`), Peer: x.Peer})
+		if err != nil {
+			panic(err)
+		}
+		if state.(*mcp.TaskState).Status != mcp.TaskWorking {
+			return made.ID
+		}
+		runtime.Gosched()
+	}
+})
 
 // cost fails a test if f makes the process allocate too much, or does not end in
 // foreseeable time. A few kilobytes of input must not cause much work.
@@ -100,8 +135,10 @@ func initialize(revision string) string {
 const initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 
 // moment returns the values of the placeholders that are the same for all cases
-// of a route. A client that is «able» can be asked.
+// of a route. A client that is «able» can be asked, one that is «tasked» can also
+// take tasks, and «task» is the ID of a task that waits for an answer.
 func moment(r route) map[string]string {
 	able := strings.Replace(metaOf(r.era), `Capabilities":{}`, `Capabilities":{"elicitation":{"form":{}}}`, 1)
-	return map[string]string{"meta": metaOf(r.era), "able": able, "": ""}
+	tasked := strings.Replace(able, `"elicitation"`, `"extensions":{"io.modelcontextprotocol/tasks":{}},"elicitation"`, 1)
+	return map[string]string{"meta": metaOf(r.era), "able": able, "tasked": tasked, "task": parked(), "": ""}
 }

@@ -120,12 +120,13 @@ func (p *httpPeer) headersOf(body string) (header [][2]string) {
 		Params struct {
 			Name json.RawMessage `json:"name"`
 			URI  json.RawMessage `json:"uri"`
+			Task json.RawMessage `json:"taskId"`
 		} `json:"params"`
 	}
 	m.Method = "tools/list"
 	_ = json.Unmarshal([]byte(body), &m) // as far as it can be read
 	header = append(header, [2]string{"Mcp-Method", m.Method})
-	for _, raw := range []json.RawMessage{m.Params.Name, m.Params.URI} {
+	for _, raw := range []json.RawMessage{m.Params.Name, m.Params.URI, m.Params.Task} {
 		var name string
 		if json.Unmarshal(raw, &name) == nil && name != "" {
 			return append(header, [2]string{"Mcp-Name", name})
