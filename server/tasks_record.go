@@ -142,11 +142,46 @@ func (t *task) encode() (taskstore.Record, error) {
 
 func decodeTask(r taskstore.Record) (*task, error) {
 	t := &task{Record: r}
-	if err := wire.Unmarshal(r.Data, &t.taskData); err != nil {
+	err := wire.Unmarshal(r.Data, &t.taskData)
+	if err == nil {
+		err = t.check()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the store holds a task that cannot be read: %w", err)
 	}
 	t.Data = nil
 	return t, nil
+}
+
+// check reports whether a record lacks what belongs to its status. A store may be
+// damaged, and nothing of that may end the process.
+func (t *task) check() error {
+	missing := ""
+	switch t.Status {
+	case mcp.TaskWorking, mcp.TaskInputRequired:
+		if d := mcp.MethodNamed(t.Method); d == nil || !d.AsTask || t.tool() == "" {
+			missing = "the call"
+		} else if t.Peer == nil {
+			missing = "the caller"
+		} else if t.Status == mcp.TaskInputRequired && len(t.Asked) == 0 {
+			missing = "the questions"
+		}
+	case mcp.TaskCompleted:
+		if !isObject(t.Result) {
+			missing = "the result"
+		}
+	case mcp.TaskFailed:
+		if t.Error == nil {
+			missing = "the error"
+		}
+	case mcp.TaskCancelled:
+	default:
+		return fmt.Errorf("its status is %q", shorten(string(t.Status)))
+	}
+	if missing != "" {
+		return fmt.Errorf("it is %s, and %s is missing", t.Status, missing)
+	}
+	return nil
 }
 
 // tool returns the name of the tool.

@@ -133,6 +133,17 @@ func (r *taskRun) guarded(call mcp.ServeFunc) (result any, err error) {
 
 // again begins a later run of a task, whose lease it has.
 func (e *tasks) again(t *task) {
+	r := e.laterRun(t)
+	if err := e.register(r, t.Expires); err != nil {
+		r.release(true)
+		return
+	}
+	r.glance()            // nobody could tell it anything before
+	go r.serve(e.s.Serve) // ends with the handler
+}
+
+// laterRun makes a run from all that is known of a task.
+func (e *tasks) laterRun(t *task) *taskRun {
 	r := &taskRun{e: e, id: t.ID, name: t.Run, draft: t, task: t, live: true, notes: notebook{stored: true}}
 	revision, _ := mcp.ParseRevision(t.Peer.Revision)
 	r.x = &mcp.Exchange{
@@ -155,12 +166,7 @@ func (e *tasks) again(t *task) {
 		ctx = mcp.WithAuthorization(ctx, a)
 	}
 	r.begin(ctx)
-	if err := e.register(r, t.Expires); err != nil {
-		r.release(true)
-		return
-	}
-	r.glance()            // nobody could tell it anything before
-	go r.serve(e.s.Serve) // ends with the handler
+	return r
 }
 
 // isStop reports whether err says that the run has no lease any more.

@@ -73,8 +73,9 @@ func (s *Server) listTasks(ctx context.Context, x *mcp.Exchange) (any, error) {
 	result := &mcp.ListTasksResult{Tasks: make([]*mcp.Task, 0, len(records))}
 	for _, r := range records {
 		t, err := decodeTask(r)
-		if err != nil {
-			return nil, err
+		if err != nil { // the others can be listed all the same
+			e.s.log.WarnContext(ctx, "a task is not listed", "error", err)
+			continue
 		}
 		if lost := e.lostTask(ctx, t.ID, t, nil); lost != nil {
 			t = lost
