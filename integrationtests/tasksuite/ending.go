@@ -19,7 +19,7 @@ func (w *world) isCancelled(task *client.Task) {
 	if err := task.Cancel(w.Context()); err != nil {
 		w.Errorf("cancelled twice: %v", err)
 	}
-	w.pass(time.Minute)
+	w.pass(10 * time.Second)
 	w.await(task, mcp.TaskCancelled)
 }
 
@@ -74,7 +74,7 @@ func (w *world) givenUp() {
 			w.counted("hang ended", 1)
 			continue
 		}
-		w.pass(time.Minute)
+		w.pass(10 * time.Second)
 		w.await(task, mcp.TaskWorking)
 		w.counted("hang ended", 1)
 		if err := task.Cancel(w.Context()); err != nil {

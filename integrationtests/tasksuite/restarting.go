@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -46,7 +47,7 @@ func (w *world) goesOn(end func(*process)) {
 		w.Errorf("the task that cannot be resumed says %q", s.StatusMessage)
 	}
 
-	w.pass(20 * time.Second) // without anybody asking for it
+	w.pass(45 * time.Second) // without anybody asking for it
 	w.counted("build", 3)
 	w.await(c.Task(running.ID(), ""), mcp.TaskWorking)
 	close(second.gate)
@@ -77,4 +78,28 @@ func (w *world) interrupted() {
 		w.Errorf("%+v, %v", r, err)
 	}
 	w.counted("pay", 1)
+}
+
+// Servers that share nothing but the store share the tasks: what a client does by one
+// of them reaches the handler that runs in the other.
+func (w *world) shared() {
+	first, second, u := w.process(taskOptions), w.process(taskOptions), new(user)
+	c, other := w.client(first, "ann", u), w.client(second, "ann", u)
+	hanging, waiting, working := w.start(c, "hang"), w.start(c, "interview"), w.start(c, "work")
+	if err := other.Task(hanging.ID(), "").Cancel(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	w.pass(taskOptions.Lease / 2) // its process looks after a third of it
+	w.counted("hang ended", 1)
+	w.isCancelled(hanging)
+	if got := w.text(other.Task(working.ID(), "")); got != "done" {
+		w.Errorf("the task that works: %q", got)
+	}
+	for _, task := range []*client.Task{other.Task(waiting.ID(), ""), waiting} {
+		if got := w.text(task); got != interviewed {
+			w.Errorf("the task that waits: %q", got)
+		}
+	}
+	w.asksOnce(u)
+	w.counted("number", 1)
 }

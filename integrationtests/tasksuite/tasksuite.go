@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) taskstore.Store) {
 		"too many tasks":                     (*world).quotas,
 		"the server is closed":               (*world).closed,
 		"the server dies":                    (*world).died,
+		"servers share tasks":                (*world).shared,
 		"nobody knows what became of a Once": (*world).interrupted,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,4 +158,4 @@ func (w *world) counted(what string, n int) {
 }
 
 // taskOptions are those that most tests need.
-var taskOptions = server.TaskOptions{PollInterval: time.Second, TTL: time.Hour, Lease: 9 * time.Second}
+var taskOptions = server.TaskOptions{PollInterval: time.Second, TTL: time.Hour, Lease: 30 * time.Second}
