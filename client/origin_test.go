@@ -157,12 +157,15 @@ func TestListsAskNothing(t *testing.T) {
 // The context of a question ends with its call, and for the same reason.
 func TestQuestionsEndWithTheirCall(t *testing.T) {
 	overHops(t, func(t *testing.T, h hop) {
-		asked, ended := make(chan struct{}), make(chan error, 1)
+		asked, over, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		c := connect(t, asker(), h, &client.Options{
 			Elicit: func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				close(asked)
 				<-ctx.Done()
 				ended <- context.Cause(ctx)
+				if !h.stateless() { // the server could answer the call before the call has noticed its end
+					<-over
+				}
 				return nil, context.Cause(ctx)
 			},
 		})
@@ -170,6 +173,7 @@ func TestQuestionsEndWithTheirCall(t *testing.T) {
 		failed := make(chan error, 1)
 		go func() { // ends with the call
 			_, err := c.CallTool(ctx, "whoami", nil)
+			close(over)
 			failed <- err
 		}()
 		within(t, "the question", asked)
