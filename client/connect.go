@@ -283,7 +283,8 @@ func (c *Client) again(ctx context.Context, broken *live) (*live, error) {
 	return c.attach(ctx)
 }
 
-// probe asks a server of unknown era which revisions it speaks.
+// probe asks a server of unknown era which revisions it speaks. Where there is no
+// handshake to fall back to, the question is like any other request.
 //
 // Spec: 2026-07-28 basic/transports/stdio#backward-compatibility.
 func (c *Client) probe(ctx context.Context, l *live) era.Decision {
@@ -292,12 +293,16 @@ func (c *Client) probe(ctx context.Context, l *live) era.Decision {
 		return era.Propose(c.opts.Revisions)
 	}
 	l.probed = true
-	ctx, watchdog := c.bound(ctx, &callOptions{timeout: c.opts.ProbeTimeout})
+	timeout, alternative := c.opts.ProbeTimeout, era.Propose(c.opts.Revisions)
+	if alternative.Err != nil {
+		timeout = c.opts.Timeout
+	}
+	ctx, watchdog := c.bound(ctx, &callOptions{timeout: timeout})
 	defer watchdog.stop()
 	result, err := c.statelessFront(l, in).Raw(ctx, &era.Outgoing{Method: mcp.MethodDiscover})
 	// Neither says anything about the era.
 	// Spec: 2026-07-28 basic/versioning#compatibility-matrix.
-	if errors.Is(err, mcp.ErrUnauthorized) || errors.Is(err, mcp.ErrUnavailable) {
+	if errors.Is(err, mcp.ErrUnauthorized) || errors.Is(err, mcp.ErrUnavailable) || alternative.Err != nil && errors.Is(err, ErrTimeout) {
 		return era.Decision{Err: fmt.Errorf("%s: %w", mcp.MethodDiscover, err)}
 	}
 	var rpc *jsonrpc.Error

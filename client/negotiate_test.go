@@ -10,10 +10,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
@@ -167,5 +170,32 @@ func TestFormsAreDeclaredByAnEmptyObject(t *testing.T) {
 		if got != want {
 			t.Errorf("declared %s, want %s", got, want)
 		}
+	}
+}
+
+// unhurried is a server that takes a while to say what it is.
+type unhurried struct{ mcp.Handler }
+
+func (u unhurried) Describe(ctx context.Context, peer *mcp.Peer) *mcp.Description {
+	sleep(ctx, 20*time.Second)
+	return u.Handler.Describe(ctx, peer)
+}
+
+// Spec: 2026-07-28 basic/versioning#compatibility-matrix.
+// A client that has no revision with a handshake waits for a slow server as long as for
+// any answer, since there is nothing else to try, and says what it has waited for.
+func TestSlowServerWithoutAnAlternative(t *testing.T) {
+	for limit, want := range map[time.Duration]string{time.Minute: "", 10 * time.Second: "server/discover: the server did not answer in time"} {
+		synctest.Test(t, func(t *testing.T) {
+			tr := &mcptest.Transport{Handler: unhurried{server.New(mcp.Implementation{Name: "s", Version: "1"}, nil)}, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
+			c, err := client.Connect(t.Context(), tr, &client.Options{Revisions: []mcp.Revision{mcp.Revision20260728}, Timeout: limit, Logger: mcptest.Quiet()})
+			if err == nil {
+				_ = c.Close()
+			}
+			tr.Wait()
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("with a limit of %v: %v", limit, err)
+			}
+		})
 	}
 }

@@ -57,8 +57,8 @@ type Options struct {
 	MaxListPages int
 	MaxListBytes int64
 	// ProbeTimeout is how long a server of unknown era may take to answer
-	// server/discover before it is taken for one that needs initialize.
-	// 0 means 5 seconds.
+	// server/discover before it is taken for one that needs initialize, if Revisions
+	// has one with initialize; otherwise it has Timeout. 0 means 5 seconds.
 	ProbeTimeout time.Duration
 	// MaxRounds bounds how often one call may ask for input. 0 means 16.
 	MaxRounds int

@@ -63,7 +63,7 @@ func (c *Client) callTool(ctx context.Context, name string, args any, opts []Cal
 	}
 	began := time.Now()
 	raw, err := (*c.call.Load())(ctx, req)
-	if err != nil && !asTask && c.turnsOut(ctx, name, err) {
+	if !asTask && c.turnsOut(ctx, name, raw, err) {
 		if err = req.demandTask(); err == nil {
 			raw, err = (*c.call.Load())(ctx, req)
 		}
@@ -134,15 +134,19 @@ func (c *Client) runsTasks() bool {
 }
 
 // turnsOut reports whether a tool of which nothing was known can only be called as a
-// task, after the server has refused to call it otherwise.
+// task, after the server has refused to call it otherwise: by an error or, as servers of
+// the official SDKs in TypeScript and Python do, by a failed result.
 //
 // Spec: 2025-11-25 basic/utilities/tasks#tool-level-negotiation.
-func (c *Client) turnsOut(ctx context.Context, name string, refusal error) bool {
-	var rpc *jsonrpc.Error
-	if !errors.As(refusal, &rpc) || rpc.Code != jsonrpc.CodeMethodNotFound && rpc.Code != jsonrpc.CodeInvalidRequest {
+func (c *Client) turnsOut(ctx context.Context, name string, result json.RawMessage, refusal error) bool {
+	if c.opts.NoTasks || !c.runsTasks() || c.tools.of(name).support != "" {
 		return false
 	}
-	if c.opts.NoTasks || !c.runsTasks() || c.tools.of(name).support != "" {
+	var rpc *jsonrpc.Error
+	switch {
+	case refusal == nil && string(wire.Find(result, "isError")) == "true":
+	case errors.As(refusal, &rpc) && (rpc.Code == jsonrpc.CodeMethodNotFound || rpc.Code == jsonrpc.CodeInvalidRequest):
+	default:
 		return false
 	}
 	support, err := c.supportOf(ctx, name)

@@ -55,6 +55,29 @@ func TestUnlistedToolIsCalledAsATask(t *testing.T) {
 	}
 }
 
+// Spec: 2025-11-25 basic/utilities/tasks#tool-level-negotiation.
+// Servers of the official SDKs in TypeScript and Python refuse such a call by a failed
+// result. One of a tool that can be called plainly is what it seems to be.
+func TestUnlistedToolFailsToBeATask(t *testing.T) {
+	for _, m := range taskModes() {
+		if !sessionMode(m) {
+			continue
+		}
+		for support, calls := range map[mcp.TaskSupport]int{mcp.TaskRequired: 2, mcp.TaskOptional: 1} {
+			t.Run(m.String()+" "+string(support), func(t *testing.T) {
+				f := quick(&fakeTasks{support: support, plain: func(*mcp.Exchange) (any, error) {
+					return &mcp.CallToolResult{IsError: true, Content: mcp.Contents{mcp.Text("MCP error -32601")}}, nil
+				}})
+				c := mcptest.Connect(t, f, m, nil)
+				result, err := c.CallTool(t.Context(), "work", nil)
+				if err != nil || result.IsError != (support == mcp.TaskOptional) || f.count(mcp.MethodCallTool) != calls {
+					t.Errorf("after %d calls: %+v, %v", f.count(mcp.MethodCallTool), result, err)
+				}
+			})
+		}
+	}
+}
+
 // quick makes the tasks end at once.
 func quick(f *fakeTasks) *fakeTasks {
 	f.create = func(*mcp.Exchange) (any, error) {
