@@ -25,7 +25,7 @@ type options struct {
 	peers  []string
 	rounds int
 	time   time.Duration
-	// scale is how many sessions and streams are held open.
+	// scale is how many sessions and streams are held open, and how many tasks wait.
 	scale   int
 	out     string
 	list    bool
@@ -53,10 +53,10 @@ func parse() (options, error) {
 	var o options
 	only := flag.String("only", "", "measure only the workloads that this pattern matches; see -list")
 	peers := flag.String("peers", "", "measure only these, separated by commas; the floor is always there")
-	flag.BoolVar(&o.quick, "quick", false, "one short round, at most 1,000 tools, and a tenth of the sessions and streams: to see that everything works")
+	flag.BoolVar(&o.quick, "quick", false, "one short round, at most 1,000 tools, and a tenth of the sessions, streams and tasks: to see that everything works")
 	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each workload")
 	flag.DurationVar(&o.time, "time", 250*time.Millisecond, "how long one server runs in one round")
-	flag.IntVar(&o.scale, "scale", 10_000, "number of idle sessions, and of open streams")
+	flag.IntVar(&o.scale, "scale", 10_000, "number of idle sessions, of open streams, and of waiting tasks")
 	flag.StringVar(&o.out, "out", "", "file to put the results of a complete run into, between its markers; all others go to standard output")
 	flag.StringVar(&o.profile, "profile", "", "folder to write profiles of our server into, instead of measuring")
 	flag.BoolVar(&o.list, "list", false, "list the workloads and the peers")
@@ -101,7 +101,7 @@ func run(o options) error {
 }
 
 // families measure one kind of workload each.
-var families = []func(*results) error{measureCalls, measureMemory, measureClients, measureSessions, measureListeners, measureFootprint}
+var families = []func(*results) error{measureCalls, measureMemory, measureClients, measureSessions, measureListeners, measureTasks, measureFootprint}
 
 func list() error {
 	for _, w := range workloads() {

@@ -24,6 +24,7 @@ func (r *results) markdown() string {
 	r.section(&b, "Processor time of the client", "All clients call Parley's server, one call after the other. The floor's column is in µs, the others are ratios to it. The floor is bare net/http with encoding/json.", r.clients, ratio)
 	r.section(&b, "Processor time of Parley's client with each server", "In µs for one call: the median, and the least and the greatest.", r.against, micro)
 	r.heldSection(&b)
+	r.tasksSection(&b)
 	r.footprintSection(&b)
 	r.verdict(&b)
 	return b.String()

@@ -22,6 +22,7 @@ type results struct {
 	memory, clients, against []*row
 	// sessions and listeners have an entry for each subject.
 	sessions, listeners []*held
+	tasks               *held // of our server
 	startups            []*startup
 }
 
@@ -29,7 +30,7 @@ var otherWorkloads = []string{
 	"small call, client and server in memory, 2026-07-28", "small call, client and server in memory, 2025-11-25",
 	"small call of the client, Parley's server, HTTP 2026-07-28", "small call of the client, Parley's server, HTTP 2025-11-25",
 	"small call of Parley's client, each server, HTTP 2026-07-28", "small call of Parley's client, each server, HTTP 2025-11-25",
-	sessionsName, listenersName, startupName,
+	sessionsName, listenersName, tasksName, startupName,
 }
 
 // write writes the results to the file or to standard output.

@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -72,6 +73,14 @@ func meta(era Era, progress bool) map[string]any {
 // Call returns a tools/call.
 func Call(era Era, tool string, args any) *Request {
 	return NewRequest(era, "tools/call", tool, map[string]any{"name": tool, "arguments": args}, tool == "progress")
+}
+
+// CallAsTask returns a tools/call of the stateless era whose client can take a task.
+func CallAsTask(tool string, args any) *Request {
+	r := Call(Stateless, tool, args)
+	const capabilities = `"io.modelcontextprotocol/clientCapabilities":{`
+	r.Body = bytes.Replace(r.Body, []byte(capabilities), []byte(capabilities+`"extensions":{"io.modelcontextprotocol/tasks":{}},`), 1)
+	return r
 }
 
 // Clone returns a copy that can be changed independently.

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"log"
 	"log/slog"
 
@@ -21,9 +22,13 @@ import (
 const moreThanEnough = 1 << 20
 
 func main() {
+	tasks := flag.Bool("tasks", false, "add a tool that runs as a task and asks its user")
 	c := config.Parse()
 	serve := mcp.ServeOptions{Logger: slog.New(slog.DiscardHandler), MaxInFlight: moreThanEnough}
 	srv := newServer(c)
+	if *tasks {
+		server.AddTool(srv, mcp.Tool{Name: "wait", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskOptional}}, ask)
+	}
 	if c.HTTP == "" {
 		if err := stdio.Serve(context.Background(), srv, &serve); err != nil {
 			log.Fatal(err)
@@ -39,7 +44,7 @@ func main() {
 
 // newServer returns the server with its tools and its resource.
 func newServer(c config.Config) *server.Server {
-	s := server.New(mcp.Implementation{Name: "bench", Version: "1.0.0"}, &server.Options{ProgressInterval: -1, ToolRate: mcp.Rate{PerSecond: 1e9}}) // a rate that is kept and never reached
+	s := server.New(mcp.Implementation{Name: "bench", Version: "1.0.0"}, &server.Options{ProgressInterval: -1, ToolRate: mcp.Rate{PerSecond: 1e9}, Tasks: server.TaskOptions{Total: -1}}) // a rate that is kept and never reached
 	server.AddTool(s, mcp.Tool{Name: "echo", Description: payload.PaddingText}, echo)
 	server.AddTool(s, mcp.Tool{Name: "progress", Description: payload.PaddingText}, progress)
 	server.AddTool(s, mcp.Tool{Name: "ask", Description: payload.PaddingText}, ask)
