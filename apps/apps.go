@@ -13,6 +13,7 @@ package apps
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -170,12 +171,7 @@ func Supported() Settings { return Settings{MIMETypes: []string{MIMEType}} }
 
 // Shows reports whether a client with these settings can show apps of MIMEType.
 func (s Settings) Shows() bool {
-	for _, t := range s.MIMETypes {
-		if IsMIMEType(t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.MIMETypes, IsMIMEType)
 }
 
 // meta returns a _meta for v, which always has a JSON form.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -120,9 +121,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		for name, values := range p.header {
-			h[name] = values
-		}
+		maps.Copy(h, p.header)
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.text))
 	case http.MethodOptions:
 		h.Set("Access-Control-Max-Age", "7200")

@@ -27,6 +27,7 @@ type tasks struct {
 	opts  TaskOptions
 	rate  *rates.Keyed[sender]
 	known atomic.Bool // some tool can run as a task
+	due   func()      // round; linters would follow a method from every use of AddTool to the context that rounds have
 
 	mu      sync.Mutex
 	runs    map[string]*taskRun    // that run here, by ID of the task
@@ -46,10 +47,12 @@ type listener struct {
 
 func newTasks(s *Server) *tasks {
 	o := s.opts.Tasks
-	return &tasks{
+	e := &tasks{
 		s: s, opts: o, rate: rates.New[sender](o.Rate, defaultToolRate),
 		runs: map[string]*taskRun{}, lost: map[string]*task{}, waiting: map[string][]*listener{}, asked: map[string]bool{},
 	}
+	e.due = e.round
+	return e
 }
 
 var (

@@ -43,7 +43,7 @@ func (e *tasks) plan(in time.Duration) {
 	self := weak.Make(e)
 	e.timer = time.AfterFunc(in, func() { // ends with the round
 		if e := self.Value(); e != nil {
-			e.round()
+			e.due()
 		}
 	})
 }

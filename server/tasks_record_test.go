@@ -30,7 +30,7 @@ func TestRecordsThatMakeNoSense(t *testing.T) {
 					t.Fatal(err)
 				}
 				good := u.call("t", "{}")
-				time.Sleep(time.Minute) // in which rounds find it
+				wait(time.Minute) // in which rounds find it
 				for _, method := range []string{mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodCancelTask, mcp.MethodUpdateTask} {
 					if _, err := u.about(method, "bad"); err == nil {
 						t.Errorf("%s says nothing is wrong", method)

@@ -34,7 +34,7 @@ func main() {
 func serve(ctx context.Context, addr string, logger *slog.Logger) error {
 	opts := &streamable.Options{}
 	opts.Logger = logger
-	fixture := newFixture(logger) //nolint:contextcheck // its tasks run until it is closed
+	fixture := newFixture(logger)
 	handler, err := streamable.New(fixture, opts)
 	if err != nil {
 		return err

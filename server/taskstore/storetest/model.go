@@ -115,7 +115,7 @@ func (m *model) create() {
 	q := taskstore.Quota{PerOwner: m.pick(7), Total: m.pick(12)}
 	r := taskstore.Record{
 		ID: fmt.Sprintf("t%d", m.created), Owner: m.anyOwner(), Created: start.Add(time.Duration(m.pick(4)) * time.Millisecond),
-		Expires: m.expires(), Lease: m.lease(), Data: []byte(fmt.Sprint(m.created)),
+		Expires: m.expires(), Lease: m.lease(), Data: fmt.Append(nil, m.created),
 	}
 	var want error
 	own, all := 0, 0
@@ -153,7 +153,7 @@ func (m *model) load(id string) {
 
 func (m *model) save() {
 	id := m.anyID()
-	r := taskstore.Record{ID: id, Version: 7, Expires: m.expires(), Lease: m.lease(), Data: []byte(fmt.Sprint(m.pick(256)))}
+	r := taskstore.Record{ID: id, Version: 7, Expires: m.expires(), Lease: m.lease(), Data: fmt.Append(nil, m.pick(256))}
 	e, want := m.live(id), taskstore.ErrNotFound
 	if e != nil {
 		r.Version, want = e.Version, nil
@@ -176,7 +176,7 @@ func (m *model) remove() {
 }
 
 func (m *model) append() {
-	id, key, value := m.anyID(), names[m.pick(3)], []byte(fmt.Sprint(m.pick(256)))
+	id, key, value := m.anyID(), names[m.pick(3)], fmt.Append(nil, m.pick(256))
 	e, want := m.live(id), taskstore.ErrNotFound
 	if e != nil {
 		want = nil

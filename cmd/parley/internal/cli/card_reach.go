@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/parley-mcp/parley/card"
@@ -22,9 +23,7 @@ func (r *reality) connect(ctx context.Context, kind, endpoint string, header htt
 	if t.Header == nil {
 		t.Header = http.Header{}
 	}
-	for name, values := range header {
-		t.Header[name] = values
-	}
+	maps.Copy(t.Header, header)
 	transport, err := r.transport(ctx, t, header)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func (r *reference) addFeatureSwitch() {
 			r.srv.RemoveTools(in.Name)
 			return fmt.Sprintf("The tool %q is off.", in.Name), nil
 		}
-		r.enable(in.Name) //nolint:contextcheck // what the feature does later is not part of this call
+		r.enable(in.Name)
 		return fmt.Sprintf("The tool %q is on.", in.Name), nil
 	})
 }
