@@ -297,12 +297,13 @@ func (c *Client) probe(ctx context.Context, l *live) era.Decision {
 	if alternative.Err != nil {
 		timeout = c.opts.Timeout
 	}
-	ctx, watchdog := c.bound(ctx, &callOptions{timeout: timeout})
+	bound, watchdog := c.bound(ctx, &callOptions{timeout: timeout})
 	defer watchdog.stop()
-	result, err := c.statelessFront(l, in).Raw(ctx, &era.Outgoing{Method: mcp.MethodDiscover})
-	// Neither says anything about the era.
+	result, err := c.statelessFront(l, in).Raw(bound, &era.Outgoing{Method: mcp.MethodDiscover})
+	late := alternative.Err != nil && (errors.Is(err, ErrTimeout) || ctx.Err() != nil)
+	// None of these says anything about the era.
 	// Spec: 2026-07-28 basic/versioning#compatibility-matrix.
-	if errors.Is(err, mcp.ErrUnauthorized) || errors.Is(err, mcp.ErrUnavailable) || alternative.Err != nil && errors.Is(err, ErrTimeout) {
+	if late || errors.Is(err, mcp.ErrUnauthorized) || errors.Is(err, mcp.ErrUnavailable) {
 		return era.Decision{Err: fmt.Errorf("%s: %w", mcp.MethodDiscover, err)}
 	}
 	var rpc *jsonrpc.Error

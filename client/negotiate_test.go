@@ -185,16 +185,25 @@ func (u unhurried) Describe(ctx context.Context, peer *mcp.Peer) *mcp.Descriptio
 // A client that has no revision with a handshake waits for a slow server as long as for
 // any answer, since there is nothing else to try, and says what it has waited for.
 func TestSlowServerWithoutAnAlternative(t *testing.T) {
-	for limit, want := range map[time.Duration]string{time.Minute: "", 10 * time.Second: "server/discover: the server did not answer in time"} {
+	for _, tt := range []struct {
+		limit, patience time.Duration
+		want            string // in the error; none if empty
+	}{
+		{time.Minute, time.Hour, ""},
+		{10 * time.Second, time.Hour, "server/discover: the server did not answer in time"},
+		{time.Minute, 10 * time.Second, "server/discover: context deadline exceeded"},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			tr := &mcptest.Transport{Handler: unhurried{server.New(mcp.Implementation{Name: "s", Version: "1"}, nil)}, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
-			c, err := client.Connect(t.Context(), tr, &client.Options{Revisions: []mcp.Revision{mcp.Revision20260728}, Timeout: limit, Logger: mcptest.Quiet()})
+			ctx, cancel := context.WithTimeout(t.Context(), tt.patience)
+			defer cancel()
+			c, err := client.Connect(ctx, tr, &client.Options{Revisions: []mcp.Revision{mcp.Revision20260728}, Timeout: tt.limit, Logger: mcptest.Quiet()})
 			if err == nil {
 				_ = c.Close()
 			}
 			tr.Wait()
-			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-				t.Errorf("with a limit of %v: %v", limit, err)
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("with a limit of %v, and for %v: %v", tt.limit, tt.patience, err)
 			}
 		})
 	}
