@@ -111,6 +111,11 @@ missing() {
 install() {
   case $1 in
   typescript | servers) install_npm "$1" ;;
+  tasks)
+    install_npm tasks
+    install_python
+    mkdir -p ../.tmp && (cd .. && go build -o .tmp/interop-tasks ./interop/tasks/ours)
+    ;;
   bridge) install_npm typescript ;;
   python | skills) install_python ;;
   go) mkdir -p ../.tmp && (cd go && GOWORK=off go build -o ../../.tmp/interop-go .) ;;
@@ -132,7 +137,7 @@ install() {
 passed=0
 failed=0
 not_run=""
-for suite in typescript bridge servers python go java rust nginx auth apps skills; do
+for suite in typescript bridge servers python go java rust tasks nginx auth apps skills; do
   program=$(missing "$suite")
   if [ -n "$program" ]; then
     not_run+="not run: $suite, because there is no $program"$'\n'

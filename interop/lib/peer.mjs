@@ -2,15 +2,14 @@
 // server with a few known tools, and as a client that checks `parley serve` itself
 // and prints a line of JSON for each check.
 
-import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
+import { outcomes, start } from "./process.mjs";
 import { server } from "./reference.mjs";
 import { Report, assert, brief, equal, skip, within } from "./report.mjs";
 import { serveHTTP } from "./serve.mjs";
@@ -19,11 +18,6 @@ const here = dirname(fileURLToPath(import.meta.url));
 const parley = process.env.PARLEY ? resolve(process.env.PARLEY) : resolve(here, "../../.tmp/parley");
 const limit = 30_000;
 const columns = ["connect", "list", "call", "structured", "wrong args", "roots", "elicit", "sample", "progress", "cancel", "subscribe", "ping", "end"];
-
-const started = new Set();
-process.once("exit", () => {
-  for (const child of started) child.kill("SIGKILL");
-});
 
 const { values: flags } = parseArgs({
   options: {
@@ -81,18 +75,8 @@ class Run {
   }
 
   start(command, args) {
-    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
-    const run = { child, line: [command, ...args].join(" "), stdout: "", stderr: "" };
+    const run = start(command, args);
     this.last = run;
-    started.add(child);
-    child.once("exit", () => started.delete(child));
-    child.stdin.on("error", () => {}); // a process that is gone is noticed by its exit
-    child.stdout.setEncoding("utf8").on("data", (chunk) => (run.stdout += chunk));
-    child.stderr.setEncoding("utf8").on("data", (chunk) => (run.stderr += chunk));
-    run.ended = new Promise((done) => {
-      child.on("error", (error) => done({ code: error.code }));
-      child.on("close", (code, signal) => done({ code, signal }));
-    });
     if (flags.trace) run.ended.then(() => console.error(`$ ${run.line}\n${run.stdout}${run.stderr}`));
     return run;
   }
@@ -111,15 +95,9 @@ class Run {
     const run = this.start(command, [...words, "client", this.peer.way, expected]);
     run.line = [...this.peer.command, "client", this.peer.way].join(" ");
     await within(4 * limit, run.ended, "end of the client").catch(() => run.child.kill("SIGKILL"));
-    const outcomes = Object.fromEntries(
-      run.stdout
-        .split("\n")
-        .filter((line) => line.startsWith("{"))
-        .map((line) => JSON.parse(line))
-        .map((outcome) => [outcome.column, outcome]),
-    );
+    const said = outcomes(run.stdout);
     for (const column of columns) {
-      const outcome = outcomes[column];
+      const outcome = said[column];
       const passed = await this.check(column, () => {
         assert(outcome, "the client did not get this far");
         assert(outcome.passed, outcome.text);
@@ -140,8 +118,7 @@ class Run {
     let background;
     if (peer.way === "http") {
       background = this.start(line[0], line.slice(1));
-      const lines = createInterface({ input: background.child.stdout });
-      const url = await within(limit, new Promise((told) => lines.once("line", told)), "the server's URL");
+      const url = await background.told(limit);
       this.target = [];
       this.url = [url];
     }

@@ -72,4 +72,16 @@ export const server = {
     prompt: "Failed to connect after 3 retries",
     answer: "ERROR",
   },
+
+  // Can be a task, says what it has done, and asks in the middle what the arguments do
+  // not say. With `slow` it takes long enough to be looked at and cancelled.
+  annual: {
+    name: "annual_report",
+    complete: { format: "csv", threshold_cents: 100_000 },
+    slow: { pace_ms: 2000, format: "csv", threshold_cents: 100_000 },
+    message: "is done",
+    answer: { format: "csv", threshold_cents: 100_000 },
+    text: "products reach the threshold",
+    declined: "there is no report",
+  },
 };

@@ -19,7 +19,7 @@ use tokio::{process::Command, time::timeout};
 
 use crate::Failure;
 
-const LIMIT: Duration = Duration::from_secs(15);
+const LIMIT: Duration = Duration::from_secs(60);
 
 pub async fn run(way: &str, expected: Value) -> Result<(), Failure> {
     let handler = Handler { expected, heard: Arc::default() };
@@ -46,7 +46,7 @@ pub async fn run(way: &str, expected: Value) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn check(column: &str, run: impl Future<Output = Result<(), Failure>>) {
+pub async fn check(column: &str, run: impl Future<Output = Result<(), Failure>>) {
     let line = match timeout(LIMIT, run).await {
         Ok(Ok(())) => json!({"column": column, "passed": true}),
         Ok(Err(error)) => json!({"column": column, "passed": false, "text": format!("{error} {error:?}")}),
@@ -297,23 +297,23 @@ async fn until(condition: impl Fn() -> bool) {
     }
 }
 
-fn said(result: &CallToolResult) -> String {
+pub fn said(result: &CallToolResult) -> String {
     let texts = result.content.iter().filter_map(|block| block.as_text());
     texts.map(|block| block.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-fn text(value: &Value, pointer: &str) -> String {
+pub fn text(value: &Value, pointer: &str) -> String {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-fn must(condition: bool, message: &str) -> Result<(), Failure> {
+pub fn must(condition: bool, message: &str) -> Result<(), Failure> {
     if condition { Ok(()) } else { Err(message.into()) }
 }
 
-fn equal(actual: &Value, expected: &Value) -> Result<(), Failure> {
+pub fn equal(actual: &Value, expected: &Value) -> Result<(), Failure> {
     must(actual == expected, &format!("expected {expected}, got {actual}"))
 }
 
-fn includes(whole: &str, part: &str) -> Result<(), Failure> {
+pub fn includes(whole: &str, part: &str) -> Result<(), Failure> {
     must(whole.contains(part), &format!("{part} is missing in {whole:.500}"))
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! peer server stdio|http NOTES    a server; over HTTP it prints its URL
 //! peer client stdio|http EXPECTED a client of `parley serve`; prints a line of JSON for each check
+//! peer tasks ...                  the same, about tasks
 //! ```
 
 // Revision 2026-07-28 deprecates roots and sampling, and replaces resources/subscribe.
@@ -10,6 +11,8 @@
 
 mod client;
 mod server;
+mod tasks_client;
+mod tasks_server;
 
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -19,6 +22,8 @@ async fn main() -> Result<(), Failure> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["server", way, notes] => server::run(way, notes).await,
         ["client", way, expected] => client::run(way, serde_json::from_str(expected)?).await,
-        _ => Err("usage: peer server WAY NOTES | peer client WAY EXPECTED".into()),
+        ["tasks", "server", way, _] => tasks_server::run(way).await,
+        ["tasks", "client", way, expected] => tasks_client::run(way, serde_json::from_str(expected)?).await,
+        _ => Err("usage: peer [tasks] server WAY NOTES | peer [tasks] client WAY EXPECTED".into()),
     }
 }

@@ -225,7 +225,7 @@ impl ServerHandler for Server {
     }
 }
 
-fn said(text: String) -> CallToolResult {
+pub fn said(text: String) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
 }
 
@@ -234,6 +234,6 @@ fn number(arguments: &JsonObject, name: &str) -> Result<f64, ErrorData> {
     value.ok_or_else(|| ErrorData::invalid_params(format!("the number {name} is required"), None))
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+pub fn parsed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
