@@ -1,5 +1,5 @@
-// Has fastmcp read the skills of `parley serve`, and `parley` those of fastmcp. See
-// ../README.md.
+// Has fastmcp and rmcp read the skills of `parley serve`, and `parley` those of their
+// servers. See ../README.md.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
+import { start } from "../lib/process.mjs";
 import { Report, assert, brief, equal, skip } from "../lib/report.mjs";
 import { serveHTTP } from "../lib/serve.mjs";
 
@@ -17,6 +18,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const parley = process.env.PARLEY ? resolve(process.env.PARLEY) : resolve(here, "../../.tmp/parley");
 const version = "4.1.2";
 const python = join(here, "../python/.venv", `fastmcp-${version}`, "bin/python");
+const rust = resolve(here, "../../.tmp/interop-rust/debug/peer");
 const limit = 60_000; // Python is slow to start
 
 const { values: flags } = parseArgs({
@@ -69,12 +71,22 @@ const refunds = {
   "allowed-tools": "Bash(git:*) Read",
 };
 
-const columns = ["connect", "list", "get", "read", "unknown", "pull", "changed"];
+const columns = ["connect", "list", "get", "read", "folder", "unknown", "pull", "changed"];
 const report = new Report("Skills", columns);
-for (const role of ["client", "server"]) {
-  for (const way of ["stdio", "http"]) {
-    const name = `fastmcp ${version} ${role} ${way}`;
-    if (!flags.only || name.includes(flags.only)) await (role === "client" ? asHost : asServer)(way, report.row(name));
+const peers = [
+  { name: `fastmcp ${version}`, client: [python, join(here, "client.py")], server: fastmcp },
+  { name: "rmcp 3.11.0", client: [rust, "skills", "client"], server: rmcp, folders: true },
+];
+for (const peer of peers) {
+  if (!existsSync(peer.client[0])) {
+    report.note(`not run: ${peer.name}, because it is not built`);
+    continue;
+  }
+  for (const role of ["client", "server"]) {
+    for (const way of ["stdio", "http"]) {
+      const name = `${peer.name.padEnd(13)} ${role} ${way}`;
+      if (!flags.only || name.includes(flags.only)) await (role === "client" ? asHost : asServer)(peer, way, report.row(name));
+    }
   }
 }
 report.print();
@@ -100,13 +112,13 @@ function sameFile(data, path) {
   assert(data.equals(files[path]), `${path}: got ${brief(data.toString())}`);
 }
 
-/** asHost has fastmcp read the skills of `parley serve`. */
-async function asHost(way, row) {
+/** asHost has a peer read the skills of `parley serve`. */
+async function asHost(peer, way, row) {
   const served = way === "http" ? await serveHTTP(parley, ["--skills", folder]) : undefined;
   const target = served ? [`${served.origin}/mcp`] : [parley, "serve", "--stdio", "--skills", folder];
   let found;
   await report.check(row, "connect", limit, async () => {
-    const ended = await run(python, [join(here, "client.py"), ...target]);
+    const ended = await run(peer.client[0], [...peer.client.slice(1), ...target]);
     equal(ended.code, 0, `exit code of the client: ${ended.stderr.slice(-2000)}`);
     found = JSON.parse(ended.stdout);
     equal(found.revision, "2026-07-28", "revision");
@@ -127,6 +139,11 @@ async function asHost(way, row) {
       equal(Object.keys(got).length, filesOf(skill).length, `files of ${skill}`);
       for (const path of filesOf(skill)) sameFile(Buffer.from(got[uriOf(path)] ?? "", "base64"), path);
     }
+  });
+  await report.check(row, "folder", limit, () => {
+    if (!peer.folders) skip("it does not read folders");
+    const children = { "refunds/SKILL.md": "text/markdown", "refunds/logo ä.png": "image/png", "refunds/scripts": "inode/directory" };
+    equal(JSON.stringify(found.folder.sort()), JSON.stringify(Object.entries(children).map(([path, type]) => [uriOf(path), type])), "children");
   });
   await report.check(row, "unknown", limit, () => assert(found.none?.includes("no skill is served"), `the error is ${brief(found.none)}`));
   for (const column of ["pull", "changed"]) await report.check(row, column, limit, () => skip("it is the host's"));
@@ -151,10 +168,30 @@ async function listening(port) {
   throw new Error(`nobody listens on port ${port}`);
 }
 
-/** asServer has `parley` read the skills of fastmcp. */
-async function asServer(way, row) {
-  let url = [];
-  const command = way === "stdio" ? ["--", python, join(here, "server.py"), folder] : [];
+/**
+ * fastmcp and rmcp return the command of a server on standard input and output; over
+ * HTTP, they start one, and return its process and its URL.
+ */
+async function fastmcp(way) {
+  const command = [python, join(here, "server.py"), folder];
+  if (way === "stdio") return { command };
+  const port = await freePort();
+  const child = spawn(python, [join(here, "server.py"), folder, String(port)], { stdio: "ignore" });
+  started.add(child);
+  await listening(port);
+  return { child, url: `http://127.0.0.1:${port}/mcp` };
+}
+
+async function rmcp(way) {
+  const command = [rust, "skills", "server", way, folder];
+  if (way === "stdio") return { command };
+  const { child, told } = start(command[0], command.slice(1));
+  return { child, url: await told(limit) };
+}
+
+/** asServer has `parley` read the skills of a peer. */
+async function asServer(peer, way, row) {
+  let url = [], command = [];
   let child;
   // A URL stands before the arguments, and a command after them.
   const json = async (verb, ...args) => {
@@ -162,13 +199,10 @@ async function asServer(way, row) {
     return { ...ended, result: ended.stdout ? JSON.parse(ended.stdout) : undefined };
   };
   const ok = await report.check(row, "connect", limit, async () => {
-    if (way === "http") {
-      const port = await freePort();
-      child = spawn(python, [join(here, "server.py"), folder, String(port)], { stdio: "ignore" });
-      started.add(child);
-      await listening(port);
-      url = [`http://127.0.0.1:${port}/mcp`];
-    }
+    const served = await peer.server(way);
+    child = served.child;
+    if (served.url) url = [served.url];
+    else command = ["--", ...served.command];
     const { result, stderr } = await json("info");
     equal(result?.revision, "2026-07-28", `revision (${stderr})`);
   });
@@ -194,6 +228,7 @@ async function readServer(row, json) {
     assert(result, stderr);
     sameFile(Buffer.from(result.contents[0].text), "refunds/scripts/run.sh");
   });
+  await report.check(row, "folder", limit, () => skip("`parley` takes the manifest"));
   await report.check(row, "unknown", limit, async () => {
     const { stderr } = await json("skills show", "skill://none/SKILL.md");
     equal(JSON.parse(stderr).error?.rpc?.code, -32602, `code of the error in ${stderr}`);

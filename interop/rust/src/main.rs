@@ -4,6 +4,8 @@
 //! peer server stdio|http NOTES    a server; over HTTP it prints its URL
 //! peer client stdio|http EXPECTED a client of `parley serve`; prints a line of JSON for each check
 //! peer tasks ...                  the same, about tasks
+//! peer skills server stdio|http FOLDER    a server of skills
+//! peer skills client URL|COMMAND...       a host that prints the skills of a server
 //! ```
 
 // Revision 2026-07-28 deprecates roots and sampling, and replaces resources/subscribe.
@@ -11,6 +13,7 @@
 
 mod client;
 mod server;
+mod skills;
 mod tasks_client;
 mod tasks_server;
 
@@ -24,6 +27,8 @@ async fn main() -> Result<(), Failure> {
         ["client", way, expected] => client::run(way, serde_json::from_str(expected)?).await,
         ["tasks", "server", way, _] => tasks_server::run(way).await,
         ["tasks", "client", way, expected] => tasks_client::run(way, serde_json::from_str(expected)?).await,
+        ["skills", "server", way, folder] => skills::serve(way, folder).await,
+        ["skills", "client", ref target @ ..] if !target.is_empty() => skills::visit(target).await,
         _ => Err("usage: peer [tasks] server WAY NOTES | peer [tasks] client WAY EXPECTED".into()),
     }
 }
