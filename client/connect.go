@@ -300,7 +300,7 @@ func (c *Client) probe(ctx context.Context, l *live) era.Decision {
 	bound, watchdog := c.bound(ctx, &callOptions{timeout: timeout})
 	defer watchdog.stop()
 	result, err := c.statelessFront(l, in).Raw(bound, &era.Outgoing{Method: mcp.MethodDiscover})
-	late := alternative.Err != nil && (errors.Is(err, ErrTimeout) || ctx.Err() != nil)
+	late := err != nil && (ctx.Err() != nil || alternative.Err != nil && errors.Is(err, ErrTimeout))
 	// None of these says anything about the era.
 	// Spec: 2026-07-28 basic/versioning#compatibility-matrix.
 	if late || errors.Is(err, mcp.ErrUnauthorized) || errors.Is(err, mcp.ErrUnavailable) {
