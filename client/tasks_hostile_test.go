@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -435,4 +436,39 @@ func TestProgressOfATask(t *testing.T) {
 			t.Errorf("progress: %s, %v", got, err)
 		}
 	})
+}
+
+// Spec: ext-tasks/draft tasks#tasks.
+// Times that a server writes with a decimal point are taken for what they mean.
+func TestTimesWithADecimalPoint(t *testing.T) {
+	fake := func() *fakeTasks { return &fakeTasks{get: punctual} }
+	withTasks(t, fake, client.Options{}, func(t *testing.T, c *client.Client, f *fakeTasks, m mcptest.Mode) {
+		c.Use(func(next client.CallFunc) client.CallFunc {
+			return func(ctx context.Context, r *client.Request) (json.RawMessage, error) {
+				result, err := next(ctx, r)
+				result = bytes.ReplaceAll(result, []byte(`:2000`), []byte(`:1999.5`))
+				return bytes.ReplaceAll(result, []byte(`:60000`), []byte(`:6e4`)), err
+			}
+		})
+		if _, err := c.CallTool(t.Context(), "work", nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(f.gets) != 2 || f.gets[1]-f.gets[0] != 2*time.Second {
+			t.Errorf("the state was asked for after %v, want two times 2s apart", f.gets)
+		}
+		state, err := c.Task(taskID, "work").Status(t.Context())
+		if err != nil || *state.TTLMs != 60_000 {
+			t.Errorf("state = %+v, %v", state, err)
+		}
+	})
+}
+
+// punctual is a task that ends with the second look at it, and says how long it is kept.
+func punctual(_ *fakeTasks, n int, _ time.Duration) (any, error) {
+	s := stateOf(mcp.TaskWorking)
+	if n > 1 {
+		s = completed(`{"sum":3}`)
+	}
+	s.TTLMs, s.PollIntervalMs = new(int64(60_000)), new(int64(2000))
+	return s, nil
 }

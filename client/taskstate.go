@@ -23,6 +23,7 @@ func readTaskState(id string, raw json.RawMessage) (*taskState, error) {
 	s := new(taskState)
 	err := errors.New("it must be an object")
 	if len(raw) > 0 && raw[0] == '{' {
+		raw = era.WholeTimes(raw)
 		err = wire.Unmarshal(raw, &s.TaskState)
 	}
 	if questions := wire.Find(raw, "inputRequests"); err == nil && questions != nil {

@@ -19,26 +19,29 @@ var raisedNames = func() map[string]string {
 }()
 
 // raiseTask returns what a server of a session says of a task in the form that
-// everything above the eras knows. Numbers with a fraction are rounded: some servers
-// write whole milliseconds with a decimal point.
-func raiseTask(task json.RawMessage) json.RawMessage {
-	for name := range raisedNames {
-		value := wire.Find(task, name)
-		if value == nil || string(value) == "null" {
+// everything above the eras knows.
+func raiseTask(task json.RawMessage) json.RawMessage { return WholeTimes(renamed(task, raisedNames)) }
+
+// WholeTimes returns a task, in the form that everything above the eras knows, with its
+// times in whole milliseconds: some servers write them with a decimal point. A time that
+// is no number, or too large, stays as it is, so that whoever decodes the task says so.
+//
+// Spec: ext-tasks/draft tasks#tasks.
+func WholeTimes(task json.RawMessage) json.RawMessage {
+	for name := range sessionNames {
+		value := string(wire.Find(task, name))
+		if _, err := strconv.ParseInt(value, 10, 64); err == nil {
 			continue
 		}
-		if _, err := strconv.ParseInt(string(value), 10, 64); err == nil {
-			continue
-		}
-		ms, err := strconv.ParseFloat(string(value), 64)
+		ms, err := strconv.ParseFloat(value, 64)
 		if err != nil || math.Abs(ms) > math.MaxInt32*1000 {
-			continue // whoever decodes it says so
+			continue
 		}
 		if set, err := wire.Set(task, name, strconv.AppendInt(nil, int64(math.Ceil(ms)), 10)); err == nil {
 			task = set
 		}
 	}
-	return renamed(task, raisedNames)
+	return task
 }
 
 // raise returns the result of a request in the form that everything above the eras
