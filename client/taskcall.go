@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/toolresult"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -144,7 +145,7 @@ func (c *Client) turnsOut(ctx context.Context, name string, result json.RawMessa
 	}
 	var rpc *jsonrpc.Error
 	switch {
-	case refusal == nil && string(wire.Find(result, "isError")) == "true":
+	case refusal == nil && toolresult.Failed(result):
 	case errors.As(refusal, &rpc) && (rpc.Code == jsonrpc.CodeMethodNotFound || rpc.Code == jsonrpc.CodeInvalidRequest):
 	default:
 		return false

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/toolresult"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -93,7 +94,7 @@ func (f *follower) fetched(got fetched) error {
 // saysNothing reports whether a result is that of a call that has returned nothing.
 func saysNothing(result json.RawMessage) bool {
 	content := wire.Find(result, "content")
-	return (content == nil || string(content) == "[]") && wire.Find(result, "structuredContent") == nil && string(wire.Find(result, "isError")) != "true"
+	return (content == nil || string(content) == "[]") && wire.Find(result, "structuredContent") == nil && !toolresult.Failed(result)
 }
 
 // hasFailed reports whether the server says that the task has failed, now that there is

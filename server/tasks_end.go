@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/toolresult"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -124,7 +125,7 @@ func (e *tasks) outcome(ctx context.Context, result any) func(*task) {
 		e.s.log.ErrorContext(ctx, "the result of a task has no JSON form", "error", err)
 		return failedBy(taskError(err))
 	}
-	failed := string(wire.Find(raw, "isError")) == "true"
+	failed := toolresult.Failed(json.RawMessage(raw))
 	return func(t *task) {
 		t.Result, t.ToolFailed, t.Error = raw, failed, nil
 		message := ""

@@ -25,7 +25,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/parley-mcp/parley/client"
-	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/internal/toolresult"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -154,17 +154,10 @@ func failure(req *client.Request, result json.RawMessage, err error) []attribute
 		return []attribute.KeyValue{attribute.String("error.type", "cancelled")}
 	case err != nil:
 		return []attribute.KeyValue{attribute.String("error.type", "_OTHER")}
-	case req.Method == mcp.MethodCallTool && isToolError(result):
+	case toolresult.Failed(result):
 		return []attribute.KeyValue{attribute.String("error.type", "tool_error")}
 	}
 	return nil
-}
-
-func isToolError(result json.RawMessage) bool {
-	var r struct {
-		IsError bool `json:"isError"`
-	}
-	return wire.Unmarshal(result, &r) == nil && r.IsError
 }
 
 func message(err error) string {

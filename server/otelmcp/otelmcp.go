@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/parley-mcp/parley/internal/toolresult"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -156,6 +157,8 @@ func targetOf(x *mcp.Exchange) target {
 		return target{name: subject, attr: attribute.String("gen_ai.tool.name", subject)}
 	case mcp.PromptFeature:
 		return target{name: subject, attr: attribute.String("gen_ai.prompt.name", subject)}
+	case mcp.TaskFeature: // an ID may be all that gives access to the task
+		return target{}
 	default:
 		return target{uri: subject}
 	}
@@ -232,7 +235,7 @@ func (out outcome) measured(x *mcp.Exchange, t target) []attribute.KeyValue {
 
 func outcomeOf(result any, err error) outcome {
 	if err == nil {
-		if r, ok := result.(*mcp.CallToolResult); ok && r != nil && r.IsError {
+		if toolresult.Failed(result) {
 			return outcome{kind: "tool_error"}
 		}
 		return outcome{}

@@ -2,8 +2,10 @@ package otelmcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +123,11 @@ func TestMiddleware(t *testing.T) {
 			"error.type=tool_error gen_ai.operation.name=execute_tool gen_ai.tool.name=add mcp.method.name=tools/call" + base, codes.Error,
 		},
 		{
+			"failed task", exchange(mcp.MethodTaskResult, `{"taskId":"t"}`), json.RawMessage(`{"content":[],"isError":true}`), nil,
+			"tasks/result: error.type=tool_error jsonrpc.request.id=r1 mcp.method.name=tasks/result" + base + " mcp.session.id=s1",
+			"error.type=tool_error mcp.method.name=tasks/result" + base, codes.Error,
+		},
+		{
 			"unknown tool", exchange(mcp.MethodCallTool, `{"name":"made up"}`), nil, mcp.InvalidParams("unknown"),
 			"tools/call made up: error.type=-32602 gen_ai.operation.name=execute_tool gen_ai.tool.name=made up jsonrpc.request.id=r1 mcp.method.name=tools/call" + base + " mcp.session.id=s1 rpc.response.status_code=-32602",
 			"error.type=-32602 gen_ai.operation.name=execute_tool mcp.method.name=tools/call" + base + " rpc.response.status_code=-32602", codes.Error,
@@ -150,7 +157,7 @@ func TestMiddleware(t *testing.T) {
 			r := &recorder{}
 			serve := Middleware(&Options{TracerProvider: r, MeterProvider: r})(func(context.Context, *mcp.Exchange) (any, error) { return c.result, c.err })
 			result, err := serve(t.Context(), c.x)
-			if result != c.result || !errors.Is(err, c.err) {
+			if !reflect.DeepEqual(result, c.result) || !errors.Is(err, c.err) {
 				t.Errorf("changed the answer: %v, %v", result, err)
 			}
 			s := r.spans[0]

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/toolresult"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -137,7 +138,6 @@ func targetOf(x *mcp.Exchange) string {
 
 func outcomeOf(ctx context.Context, result any, err error) (mcp.LoggingLevel, string) {
 	var asked *mcp.InputRequired
-	r, isTool := result.(*mcp.CallToolResult)
 	switch {
 	case errors.As(err, &asked):
 		return mcp.LevelInfo, asked.Error()
@@ -149,7 +149,7 @@ func outcomeOf(ctx context.Context, result any, err error) (mcp.LoggingLevel, st
 		// The text of an unknown error is not for clients, and clients can read
 		// this log.
 		return mcp.LevelError, "internal error"
-	case isTool && r.IsError:
+	case toolresult.Failed(result):
 		return mcp.LevelWarning, "the tool failed"
 	}
 	return mcp.LevelInfo, "ok"
