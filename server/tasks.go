@@ -130,7 +130,7 @@ func (e *tasks) load(ctx context.Context, id string) (*task, error) {
 	return decodeTask(r)
 }
 
-// save stores a task and makes the change known.
+// save stores a task. Whoever saves makes the change known by publish.
 func (e *tasks) save(ctx context.Context, t *task) error {
 	r, err := t.encode()
 	if err != nil {

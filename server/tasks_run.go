@@ -35,8 +35,9 @@ type taskRun struct {
 	result  any             // of the handler; guarded by over, as err is
 	err     error
 
-	// way is held, for reading, while something is passed on to the exchange, and
-	// guards these.
+	// way guards these. It is held, for reading, while a question is with the client
+	// of the exchange, so that the call does not become a task before the answer is
+	// noted: until then become waits. The end of the exchange ends the question.
 	way   sync.RWMutex
 	live  bool // the call is a task
 	ended bool // the handler has ended before that
