@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -60,7 +61,7 @@ func (r *follows) callOf(m *jsonrpc.Message) *watchdog {
 	if m.Meta == nil {
 		return nil
 	}
-	id, _ := wire.Text(wire.Find(wire.Find(m.Meta, mcp.MetaRelatedTask), "taskId"))
+	id := related.Named(m.Meta)
 	if id == "" {
 		return nil
 	}

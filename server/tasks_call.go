@@ -125,8 +125,9 @@ func (r *taskRun) leash(ctx context.Context) {
 // StartTask makes the rest of a call of a tool a task, now: the client gets the task
 // as its answer, and the handler goes on. It does nothing if the call is a task, or
 // its client cannot take one. The error says that the task could not be stored, that
-// there are too many, or that a question of the handler is open; the call goes on as
-// it is.
+// there are too many, or that the handler has to end with a question first; the call
+// goes on as it is. While a question is with the client of a session, StartTask waits
+// for the answer.
 //
 // Spec: ext-tasks/draft tasks#task-creation.
 func (c *Call) StartTask(ctx context.Context) error {

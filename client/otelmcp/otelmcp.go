@@ -97,7 +97,7 @@ func (in *instrumentation) call(ctx context.Context, req *client.Request, next c
 	in.propagator.Inject(ctx, carrier{&meta})
 	req.Meta = meta
 	result, err := next(ctx, req)
-	if failed := failure(req, result, err); failed != nil {
+	if failed := failure(result, err); failed != nil {
 		attrs = append(attrs, failed...)
 		span.SetAttributes(failed...)
 		span.SetStatus(codes.Error, message(err))
@@ -142,7 +142,7 @@ func attributes(req *client.Request) []attribute.KeyValue {
 }
 
 // failure returns the attributes of a failed call, or nil on success.
-func failure(req *client.Request, result json.RawMessage, err error) []attribute.KeyValue {
+func failure(result json.RawMessage, err error) []attribute.KeyValue {
 	var rpc *jsonrpc.Error
 	switch {
 	case errors.As(err, &rpc):

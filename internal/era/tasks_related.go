@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -26,8 +27,7 @@ func relatedTo(m *jsonrpc.Message, facts *revision.Facts) string {
 	if d := mcp.MethodNamed(m.Method); d == nil || !facts.Tasks || isTaskMethod(d) {
 		return ""
 	}
-	id, _ := wire.Text(wire.Find(wire.Find(wire.Find(m.Params, "_meta"), mcp.MetaRelatedTask), "taskId"))
-	return id
+	return related.Named(wire.Find(m.Params, "_meta"))
 }
 
 // withRelated returns the params of a message, or a result, that belongs to a task:

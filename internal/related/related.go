@@ -1,8 +1,13 @@
-// Package related marks what belongs to a task, on its way from package server to the
-// eras.
+// Package related knows what belongs to a task: it marks that on its way from package
+// server to the eras, and reads the mark of messages.
 package related
 
-import "context"
+import (
+	"context"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
 
 type key struct{}
 
@@ -17,5 +22,13 @@ func To(ctx context.Context, task string) context.Context { return context.WithV
 // Task returns the ID of the task that To has put into ctx, or "".
 func Task(ctx context.Context) string {
 	id, _ := ctx.Value(key{}).(string)
+	return id
+}
+
+// Named returns the ID of the task that the _meta of a message names, or "".
+//
+// Spec: 2025-11-25 basic/utilities/tasks#related-task-metadata.
+func Named(meta []byte) string {
+	id, _ := wire.Text(wire.Find(wire.Find(meta, mcp.MetaRelatedTask), "taskId"))
 	return id
 }
