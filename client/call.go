@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -279,7 +280,7 @@ func (c *Client) exchange(ctx context.Context, l *live, req *Request, rounds *er
 	if err != nil && !isAnswer(err) {
 		err = c.reason(ctx, l, err)
 	}
-	if err == nil && req.opts.kept != nil && isTask(result) {
+	if err == nil && req.opts.kept != nil && related.IsTask(result) {
 		req.opts.kept.keep(watchdog)
 	}
 	return result, reusable, err

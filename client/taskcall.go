@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/toolresult"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -81,7 +82,7 @@ func (c *Client) callTool(ctx context.Context, name string, args any, opts []Cal
 
 // called reads what a server has answered to the call of a tool.
 func (c *Client) called(name string, req *Request, raw json.RawMessage, began time.Time) (*mcp.CallToolResult, *Task, error) {
-	if isTask(raw) && !c.opts.NoTasks {
+	if related.IsTask(raw) && !c.opts.NoTasks {
 		t := &Task{c: c, tool: name, req: req, born: time.Now(), began: began, kept: req.opts.kept}
 		var err error
 		if t.seed, err = readTaskState("", raw); err != nil {
@@ -95,13 +96,6 @@ func (c *Client) called(name string, req *Request, raw json.RawMessage, began ti
 		return result, nil, err
 	}
 	return nil, &Task{c: c, tool: name, raw: raw}, nil
-}
-
-// isTask reports whether a result says that the call goes on as a task.
-//
-// Spec: ext-tasks/draft tasks#polymorphic-results.
-func isTask(result json.RawMessage) bool {
-	return wire.Is(wire.Find(result, "resultType"), mcp.ResultTask)
 }
 
 // asTask reports whether a tool is to be called as a task, in a session.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -22,7 +23,7 @@ func (f *follower) rest() error {
 			return context.Cause(f.ctx)
 		case <-f.wake:
 			if f.failures == 0 && !f.fetching() {
-				timer.Reset(time.Until(f.looked.Add(shortestPoll)))
+				timer.Reset(time.Until(f.looked.Add(related.ShortestPoll)))
 			}
 		case <-timer.C:
 			if f.fetching() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -64,22 +65,14 @@ func (s *taskState) withQuestions() (*mcp.TaskState, error) {
 	return &s.TaskState, nil
 }
 
-// The bounds of the time between two requests for the state of a task, and the time if
-// the server says nothing.
-const (
-	shortestPoll = 100 * time.Millisecond
-	longestPoll  = 5 * time.Minute
-	defaultPoll  = time.Second
-)
+// longestPoll bounds the time between two requests for the state of a task.
+const longestPoll = 5 * time.Minute
 
 // interval returns how long to wait before the next request for the state.
 //
 // Spec: ext-tasks/draft tasks#task-polling.
 func (s *taskState) interval() time.Duration {
-	if s.PollIntervalMs == nil || *s.PollIntervalMs < 0 {
-		return defaultPoll
-	}
-	return min(max(milliseconds(*s.PollIntervalMs), shortestPoll), longestPoll)
+	return related.PollAfter(s.PollIntervalMs, longestPoll)
 }
 
 // lifetime returns how long the server keeps the task from its creation on; 0 says

@@ -212,7 +212,7 @@ func (m *model) get(u taskUser, id string) *mcp.TaskState {
 		if before != nil {
 			created = before.CreatedAt
 		}
-		at, _ := time.Parse(timeFormat, created)
+		at, _ := time.Parse(time.RFC3339, created)
 		if before != nil && time.Since(at) < 5*time.Minute {
 			m.errorf("%s cannot be found before its time is over: %v", m.tags[id], err)
 		}

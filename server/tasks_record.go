@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -187,17 +188,12 @@ func (t *task) check() error {
 // tool returns the name of the tool.
 func (t *task) tool() string { return mcp.MethodNamed(t.Method).SubjectOf(t.Params) }
 
-// timeFormat is the ISO 8601 format of the times of tasks.
-//
-// Spec: 2025-11-25 basic/utilities/tasks#ttl-and-resource-management.
-const timeFormat = "2006-01-02T15:04:05.000Z07:00"
-
 // brief returns what clients see of a task in all states.
 func (e *tasks) brief(t *task) mcp.Task {
 	ttl, poll := t.Expires.Sub(t.Created).Milliseconds(), e.opts.PollInterval.Milliseconds()
 	return mcp.Task{
 		ID: t.ID, Status: t.Status, StatusMessage: t.Message, ToolFailed: t.ToolFailed,
-		CreatedAt: t.Created.UTC().Format(timeFormat), LastUpdatedAt: time.UnixMilli(t.Updated).UTC().Format(timeFormat),
+		CreatedAt: related.Time(t.Created), LastUpdatedAt: related.Time(time.UnixMilli(t.Updated)),
 		TTLMs: &ttl, PollIntervalMs: &poll,
 	}
 }

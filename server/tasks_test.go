@@ -12,6 +12,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -66,7 +67,7 @@ func TestTaskIsThereBeforeItsAnswer(t *testing.T) {
 		begin := time.Now()
 		id := u.call("t", "{}")
 		state := u.status(id, mcp.TaskWorking)
-		at := begin.UTC().Format(timeFormat)
+		at := related.Time(begin)
 		if state.CreatedAt != at || state.LastUpdatedAt != at || *state.TTLMs != 3_600_000 || *state.PollIntervalMs != 1000 {
 			t.Errorf("the state is %s", toJSON(t, state))
 		}
@@ -75,7 +76,7 @@ func TestTaskIsThereBeforeItsAnswer(t *testing.T) {
 		if got := u.text(id); got != "done" {
 			t.Errorf("the task says %q", got)
 		}
-		if state := u.get(id); state.LastUpdatedAt != begin.Add(time.Minute).UTC().Format(timeFormat) || state.CreatedAt != at {
+		if state := u.get(id); state.LastUpdatedAt != related.Time(begin.Add(time.Minute)) || state.CreatedAt != at {
 			t.Errorf("the state is %s", toJSON(t, state))
 		}
 		for _, want := range []string{"task created", "task found", "task ended", "owner=ann"} {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -110,7 +111,7 @@ func (f form) raw(method string, result any) (any, error) {
 		return nil, err
 	}
 	m := mcp.MethodNamed(method)
-	if m == nil || f.facts.Stateless && m.AsTask && isTask(original) { // which has this form already
+	if m == nil || f.facts.Stateless && m.AsTask && related.IsTask(original) { // which has this form already
 		return f.custom(original)
 	}
 	known := typeOf(m, original)
@@ -126,15 +127,10 @@ func (f form) raw(method string, result any) (any, error) {
 
 // typeOf returns a zero value of the type of a result that is JSON already.
 func typeOf(m *mcp.Method, result json.RawMessage) any {
-	if m.AsTask && isTask(result) {
+	if m.AsTask && related.IsTask(result) {
 		return new(mcp.CreateTaskResult)
 	}
 	return m.NewResult()
-}
-
-// isTask reports whether a result hands out a task.
-func isTask(result json.RawMessage) bool {
-	return wire.Is(wire.Find(result, "resultType"), mcp.ResultTask)
 }
 
 // custom is raw for a method that the protocol does not define. A session adds

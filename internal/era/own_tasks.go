@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -149,13 +150,10 @@ func (o *ownTasks) findLocked(id string) (*ownTask, error) {
 func (t *ownTask) stateLocked() (json.RawMessage, error) {
 	return sessionTask(&mcp.Task{
 		ID: t.id, Status: t.status, StatusMessage: t.message,
-		CreatedAt: isoTime(t.created), LastUpdatedAt: isoTime(t.updated),
+		CreatedAt: related.Time(t.created), LastUpdatedAt: related.Time(t.updated),
 		TTLMs: new(t.ttl.Milliseconds()), PollIntervalMs: new(ownTaskPoll.Milliseconds()),
 	})
 }
-
-// Spec: 2025-11-25 basic/utilities/tasks#ttl-and-resource-management.
-func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
 // end makes a task final, unless it is, and returns its state then; nil if it was.
 //

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -32,20 +33,8 @@ func (b *sessionBack) demandingTask(params any) (json.RawMessage, error) {
 	return wire.Set(doc, memberTask, fmt.Appendf(nil, `{"ttl":%d}`, b.session.opts.AnswerTimeout.Milliseconds()))
 }
 
-// Bounds of the time between two requests for the state of a task of the client.
-const (
-	shortestPoll = 100 * time.Millisecond
-	longestPoll  = time.Minute
-	usualPoll    = time.Second
-)
-
-func pollAfter(t *mcp.Task) time.Duration {
-	if t.PollIntervalMs == nil || *t.PollIntervalMs < 0 {
-		return usualPoll
-	}
-	most := longestPoll.Milliseconds()
-	return max(time.Duration(min(*t.PollIntervalMs, most))*time.Millisecond, shortestPoll)
-}
+// longestPoll bounds the time between two requests for the state of a task of the client.
+const longestPoll = time.Minute
 
 // await returns the answer to a question, which the client may have answered with a
 // task. If it is no longer wanted, the task is cancelled.
@@ -53,7 +42,7 @@ func pollAfter(t *mcp.Task) time.Duration {
 // Spec: 2025-11-25 basic/utilities/tasks#task-augmented-sampling-request.
 func (b *sessionBack) await(ctx context.Context, answer json.RawMessage) (json.RawMessage, error) {
 	made := raiseCreated(answer)
-	if !isTask(made) {
+	if !related.IsTask(made) {
 		return answer, nil // the client has answered at once
 	}
 	t := new(mcp.Task)
@@ -75,7 +64,7 @@ func (b *sessionBack) resultOf(ctx context.Context, t *mcp.Task) (json.RawMessag
 	news := b.session.hear(t.ID)
 	defer b.session.unhear(t.ID)
 	for t.Status == mcp.TaskWorking {
-		timer := time.NewTimer(pollAfter(t))
+		timer := time.NewTimer(related.PollAfter(t.PollIntervalMs, longestPoll))
 		select {
 		case <-ctx.Done():
 		case <-news:

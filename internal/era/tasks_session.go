@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/access"
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -63,7 +64,7 @@ func handedOut(result any) *mcp.Task {
 		return &r.Task
 	case json.RawMessage:
 		t := new(mcp.CreateTaskResult)
-		if isTask(r) && wire.Unmarshal(r, t) == nil {
+		if related.IsTask(r) && wire.Unmarshal(r, t) == nil {
 			return &t.Task
 		}
 	}

@@ -1,9 +1,11 @@
-// Package related knows what belongs to a task: it marks that on its way from package
-// server to the eras, and reads the mark of messages.
+// Package related has what package server, the eras and clients need to know of tasks
+// alike: which messages belong to one, and how one is written and asked about.
 package related
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -31,4 +33,35 @@ func Task(ctx context.Context) string {
 func Named(meta []byte) string {
 	id, _ := wire.Text(wire.Find(wire.Find(meta, mcp.MetaRelatedTask), "taskId"))
 	return id
+}
+
+// IsTask reports whether a result says that its request goes on as a task.
+//
+// Spec: ext-tasks/draft tasks#polymorphic-results.
+func IsTask(result json.RawMessage) bool {
+	return wire.Is(wire.Find(result, "resultType"), mcp.ResultTask)
+}
+
+// Time returns a time in the ISO 8601 format of mcp.Task, exact to the millisecond.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#ttl-and-resource-management.
+func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+// ShortestPoll is the least time between two requests for the state of a task.
+const ShortestPoll = 100 * time.Millisecond
+
+// defaultPoll is that time where whoever executes the task says nothing.
+const defaultPoll = time.Second
+
+// PollAfter returns how long to wait before asking for the state of a task again, whose
+// interval is given in milliseconds or nil. It is at most longest.
+//
+// Spec: ext-tasks/draft tasks#task-polling.
+// Spec: 2025-11-25 basic/utilities/tasks#getting-tasks.
+func PollAfter(interval *int64, longest time.Duration) time.Duration {
+	if interval == nil || *interval < 0 {
+		return defaultPoll
+	}
+	asked := time.Duration(min(*interval, longest.Milliseconds())) * time.Millisecond
+	return max(asked, ShortestPoll)
 }
