@@ -66,7 +66,7 @@ fuzz: ## every fuzz target for FUZZTIME (50000 inputs)
 soak: ## random interleavings, and mixed load while everything around breaks, for SOAK (5m)
 	PARLEY_SOAK=$(SOAK) $(GO) test $(RACE) -count=1 -v -timeout 0 -run 'TestModel|TestSoak|TestClock' ./integrationtests/model ./integrationtests/soak
 
-conform: ## the official conformance suite, and every message against the official schemas (see PARLEY_SPEC_DIR)
+conform: ## the official conformance suite, and every message against the official schemas
 	PARLEY_TEST_ALL=1 $(GO) test -count=1 -v -run 'TestEveryMessage|TestChangelog' ./integrationtests/spec
 	./conformance/run.sh
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/parley-mcp/parley/apps"
 	"github.com/parley-mcp/parley/client"
-	"github.com/parley-mcp/parley/integrationtests/internal/official"
+	"github.com/parley-mcp/parley/internal/check/specdir"
 	"github.com/parley-mcp/parley/internal/schema"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
@@ -220,11 +220,7 @@ func (h rawHandler) Describe(context.Context, *mcp.Peer) *mcp.Description {
 
 // What is sent fits the schemas that are published with the extension.
 func TestAppsFitTheirSchemas(t *testing.T) {
-	dir, ok := official.Find()
-	if !ok {
-		t.Skip("the schemas were not found: set PARLEY_SPEC_DIR to a folder that has extensions/apps/apps.schema.json")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "extensions", "apps", "apps.schema.json"))
+	raw, err := os.ReadFile(filepath.Join(specdir.Of(t), "extensions", "apps", "apps.schema.json"))
 	if err != nil {
 		t.Skipf("the schemas of the extension are not there: %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/parley-mcp/parley/card"
-	"github.com/parley-mcp/parley/integrationtests/internal/official"
+	"github.com/parley-mcp/parley/internal/check/specdir"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
 )
@@ -22,11 +22,7 @@ import (
 // cardFolder returns the published specification of server cards.
 func cardFolder(t *testing.T) string {
 	t.Helper()
-	dir, ok := official.Find()
-	if !ok {
-		t.Skip("the specification is not here; PARLEY_SPEC_DIR names its folder")
-	}
-	dir = filepath.Join(dir, "extensions", "server-card")
+	dir := filepath.Join(specdir.Of(t), "extensions", "server-card")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("the specification that is here has no server cards")
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/client"
-	"github.com/parley-mcp/parley/integrationtests/internal/official"
+	"github.com/parley-mcp/parley/internal/check/schemas"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
@@ -171,17 +171,13 @@ func answering() *client.Options {
 // Every message that client and server exchange is valid for the official
 // schema of the revision in use, and has no member that the revision lacks.
 func TestEveryMessageIsValidForItsRevision(t *testing.T) {
-	dir, ok := official.Find()
-	if !ok {
-		t.Skip("the official schemas were not found: set PARLEY_SPEC_DIR to a folder that has <revision>/schema.json")
-	}
 	for _, m := range mcptest.AllModes() {
 		t.Run(m.String(), func(t *testing.T) {
-			schema, err := official.Open(dir, m.Revision.String())
+			schema, err := schemas.Of(m.Revision.String())
 			if err != nil {
 				t.Fatal(err)
 			}
-			checker := official.NewRecorder(schema)
+			checker := schemas.NewRecorder(schema)
 			for _, f := range conversation(t, m).Frames() {
 				if err := checker.Frame(f.FromClient, f.JSON); err != nil {
 					t.Errorf("%v\nin %s", err, f.JSON)

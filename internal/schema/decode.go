@@ -19,9 +19,9 @@ const (
 	maxExponent  = 1000
 )
 
-// decode reads one JSON value with exact numbers (json.Number), refusing
+// Decode reads one JSON value with exact numbers (json.Number), refusing
 // duplicate member names and invalid UTF-8.
-func decode(data []byte) (any, error) {
+func Decode(data []byte) (any, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
 	v, err := decodeValue(dec)
 	if err != nil {

@@ -57,7 +57,7 @@ func FuzzValidate(f *testing.F) {
 		if err != nil && (!errors.As(err, &ve) || len(ve.Problems) == 0 || err.Error() == "") {
 			t.Fatalf("bad error %#v", err)
 		}
-		v, decodeErr := decode(doc)
+		v, decodeErr := Decode(doc)
 		if decodeErr != nil || len(doc) > 200 {
 			return
 		}
@@ -79,7 +79,7 @@ func FuzzWithDefaults(f *testing.F) {
 		if err != nil {
 			return
 		}
-		before, err := decode(doc)
+		before, err := Decode(doc)
 		if err != nil {
 			return
 		}
@@ -87,7 +87,7 @@ func FuzzWithDefaults(f *testing.F) {
 		if err != nil {
 			t.Fatalf("WithDefaults(%q): %v", doc, err)
 		}
-		after, err := decode(out)
+		after, err := Decode(out)
 		if err != nil {
 			t.Fatalf("WithDefaults(%q) = %q: %v", doc, out, err)
 		}

@@ -35,7 +35,7 @@ func TestAgainstLibrary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := decode(doc)
+			v, err := Decode(doc)
 			if err != nil {
 				t.Fatal(err)
 			}

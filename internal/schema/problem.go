@@ -235,7 +235,7 @@ func valueText(v any) string {
 // containerText is valueText for a container of the document.
 func containerText(v any, raw []byte) string {
 	if len(raw) <= 4*maxShown { // with room for spaces
-		if small, err := decode(raw); err == nil {
+		if small, err := Decode(raw); err == nil {
 			return valueText(small)
 		}
 	}

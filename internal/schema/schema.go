@@ -114,7 +114,7 @@ func parseSchema(raw json.RawMessage) (any, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, errors.New("schema is empty")
 	}
-	doc, err := decode(raw)
+	doc, err := Decode(raw)
 	if err != nil {
 		return nil, fmt.Errorf("schema is not valid JSON: %w", err)
 	}

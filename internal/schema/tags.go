@@ -129,7 +129,7 @@ func parseEnum(n *node, text string) (any, error) {
 
 // parseNumber reads a JSON number that n's type allows.
 func parseNumber(n *node, text string) (json.RawMessage, error) {
-	v, err := decode([]byte(text))
+	v, err := Decode([]byte(text))
 	num, ok := v.(json.Number)
 	if err != nil || !ok {
 		return nil, fmt.Errorf("%q is not a number", text)

@@ -1,4 +1,4 @@
-package official
+package schemas
 
 import (
 	"fmt"
@@ -82,7 +82,7 @@ const mistakes = `
 > {"jsonrpc":"2.0","id":51,"result":{}}
 ! id 51 is unknown
 < {"jsonrpc":"2.0","id":51,"result":{"surprise":1}}
-! "$.surprise" is unknown to "EmptyResult"
+! "/result/surprise" is unknown to "EmptyResult"
 < {"jsonrpc":"2.0","id":60,"method":"tools/list"}
 ! method "tools/list" is not in revision
 ! for the server→client direction
@@ -99,13 +99,13 @@ const mistakes = `
 < {"jsonrpc":"2.0","id":62,"result":{"content":[{"type":"video"}]}}
 ! CallToolResult
 > {"jsonrpc":"2.0","id":63,"method":"tools/call","params":{"name":"n","surprise":1},"extra":1}
-! "$.params.surprise" is unknown to "CallToolRequest"
-! "$.extra" is unknown
+! "/params/surprise" is unknown to "CallToolRequest"
+! "/extra" is unknown
 < {"jsonrpc":"2.0","id":63,"error":{"code":1,"message":"m","surprise":1}}
-! "$.error.surprise" is unknown
+! "/error/surprise" is unknown
 > {"jsonrpc":"2.0","id":64,"method":"ping"}
 < {"jsonrpc":"2.0","id":64,"result":{},"error":{"code":1,"message":"m"}}
-! must not have both
+! has both
 < {"jsonrpc":"2.0","id":64,"error":{"code":1.5,"message":"m"}}
 ! code
 > {"jsonrpc":"2.0","id":null,"method":"ping"}
@@ -143,9 +143,9 @@ func TestRevisionDifferences(t *testing.T) {
 	tests := []struct{ revision, script string }{
 		{"2024-11-05", `
 > {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"c","version":"1","title":"C"}}}
-! "$.params.clientInfo.title" is unknown to "InitializeRequest" of revision 2024-11-05
+! "/params/clientInfo/title" is unknown to "InitializeRequest" of revision 2024-11-05
 > [{"jsonrpc":"2.0","id":2,"method":"ping"}]
-! revision 2024-11-05 has no batches
+! is a batch, which the revision does not have
 < {"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}}
 ! id
 < {"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}}}}
@@ -153,26 +153,26 @@ func TestRevisionDifferences(t *testing.T) {
 		{"2025-03-26", `
 > [{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":2,"method":"tools/list"}]
 < [{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"t","inputSchema":{"type":"object"},"title":"T"}]}},{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}]
-! "$.tools[0].title" is unknown to "ListToolsResult" of revision 2025-03-26
+! "/result/tools/0/title" is unknown to "ListToolsResult" of revision 2025-03-26
 > [{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"result":{}}]
-! JSONRPCBatchRequest
+! "/1" is no request or notification
 ! id 4 is unknown
 > [{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}]
 ! must not be part of a batch
 > [{"jsonrpc":"2.0","id":6,"method":"ping"},{"jsonrpc":"2.0","id":6,"method":"ping"}]
 ! in flight
 > []
-! the batch is empty`},
+! is a batch without messages`},
 		{"2025-06-18", `
 < {"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"p":{"type":"string"}}}}}
 > {"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"p":"x"}}}
 < {"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}}
-! "$.params.mode" is unknown
+! "/params/mode" is unknown
 > {"jsonrpc":"2.0","id":2,"result":{"action":"perhaps"}}
 ! ElicitResult
 > {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"n"}}
 < {"jsonrpc":"2.0","id":3,"result":{"content":[],"structuredContent":{"a":1},"resultType":"complete"}}
-! "$.resultType" is unknown`},
+! "/result/resultType" is unknown`},
 		{"2025-11-25", `
 > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"n","task":{"ttl":60}}}
 < {"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t","status":"working","createdAt":"x","lastUpdatedAt":"x","ttl":null}}}

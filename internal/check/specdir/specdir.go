@@ -1,23 +1,24 @@
-package official
+// Package specdir finds the specification for tests that compare something with
+// its text. It is not part of this repository.
+package specdir
 
 import (
 	"os"
 	"path/filepath"
-
-	"github.com/parley-mcp/parley/mcp"
+	"testing"
 )
 
-// dirEnv names the environment variable that overrides the search of [Find].
-const dirEnv = "PARLEY_SPEC_DIR"
+// env names the environment variable that overrides the search of [Find].
+const env = "PARLEY_SPEC_DIR"
 
-// Revisions returns the protocol revisions this package knows how to check,
-// oldest first.
-func Revisions() []string {
-	var names []string
-	for _, r := range mcp.Revisions() {
-		names = append(names, r.String())
+// Of returns the specification directory, and skips the test if there is none.
+func Of(t testing.TB) string {
+	t.Helper()
+	dir, ok := Find()
+	if !ok {
+		t.Skip("the specification is not here; " + env + " names its folder, which has <revision>/schema.json")
 	}
-	return names
+	return dir
 }
 
 // Find returns the specification directory, or ok=false. The environment
@@ -25,7 +26,7 @@ func Revisions() []string {
 // the root of the module that holds the working directory and takes the first
 // directory ../shared/spec it meets.
 func Find() (dir string, ok bool) {
-	if dir := os.Getenv(dirEnv); dir != "" {
+	if dir := os.Getenv(env); dir != "" {
 		return dir, isDir(dir)
 	}
 	wd, err := os.Getwd()

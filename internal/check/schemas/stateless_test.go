@@ -1,4 +1,4 @@
-package official
+package schemas
 
 import (
 	"strings"
@@ -51,7 +51,7 @@ func TestStateless(t *testing.T) {
 ! error code -32002 must not be used
 > {"jsonrpc":"2.0","id":16,"method":"tools/call","params":{"name":"n",META}}
 < {"jsonrpc":"2.0","id":16,"result":{"resultType":"complete","content":[],"ttlMs":1}}
-! "$.ttlMs" is unknown to "CallToolResult"
+! "/result/ttlMs" is unknown to "CallToolResult"
 < {"jsonrpc":"2.0","id":17,"method":"roots/list","params":{}}
 ! the server sends no requests
 > {"jsonrpc":"2.0","id":18,"method":"ping","params":{META}}
@@ -75,11 +75,11 @@ func TestAllow(t *testing.T) {
 ! resultType
 > {"jsonrpc":"2.0","id":3,"method":"tasks/get","extra":1}
 ! RequestParams
-! "$.extra" is unknown
+! "/extra" is unknown
 < {"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"m"}}
 < {"jsonrpc":"2.0","method":"notifications/custom","params":{"a":1}}
 < {"jsonrpc":"2.0","method":"notifications/custom","extra":1}
-! "$.extra" is unknown
+! "/extra" is unknown
 < {"jsonrpc":"2.0","id":4,"method":"tasks/get","params":{}}
 ! the server sends no requests
 > {"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"n",META}}

@@ -1,18 +1,16 @@
-package official
+package schemas
 
 import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Unknown returns the paths of the members of a JSON value that the named
-// definition does not mention, sorted and written like
-// $.params.clientInfo.title. The schemas do not forbid such members, but what
-// a revision does not define does not belong on its wire.
+// UnknownIn returns the JSON pointers of the members of a value that the named
+// definition does not mention, sorted. The schemas do not forbid such members,
+// but what a revision does not define does not belong on its wire.
 //
 // Only objects whose members the specification enumerates are examined.
 // Objects that carry free-form data are not: the contents of _meta beyond the
@@ -22,20 +20,24 @@ import (
 // extension capabilities, metadata and the data of log messages and errors.
 //
 // Where a union applies, a member counts as known if any branch that validates
-// mentions it. Unknown does not validate; see [Schema.Check]. For a value that
-// is not JSON, or a definition the revision lacks, it returns the root path.
-func (s *Schema) Unknown(definition string, value []byte) []string {
-	v, err := decode(value)
-	if err != nil || !s.has(definition) {
-		return []string{"$"}
+// mentions it. Nothing is validated; see [Schema.CheckIn]. For a value that is
+// not JSON, or a definition the revision lacks, it returns the root.
+func (s *Schema) UnknownIn(definition string, value []byte) []string {
+	v, faulty := decode(value)
+	if faulty != nil || !s.has(definition) {
+		return []string{""}
 	}
-	return s.unknown(definition, v)
+	return s.unknown(part{definition: definition, v: v})
 }
 
-// unknown is Unknown for a decoded value.
-func (s *Schema) unknown(definition string, v any) []string {
-	schemas := []*jsonschema.Schema{s.defs[definition]}
-	switch s.methods.wire[definition] {
+// unknown returns the members of a part that its definition does not mention.
+func (s *Schema) unknown(p part) []string {
+	def := s.defs[p.definition]
+	if def == nil {
+		return nil
+	}
+	schemas := []*jsonschema.Schema{def}
+	switch s.methods.wire[p.definition] {
 	case request:
 		schemas = append(schemas, requestBase)
 	case notification:
@@ -43,7 +45,7 @@ func (s *Schema) unknown(definition string, v any) []string {
 	default: // parts of messages have no base
 	}
 	var w walker
-	w.value("$", "", v, schemas)
+	w.value(p.at, "", p.v, schemas)
 	slices.Sort(w.unknown)
 	return w.unknown
 }
@@ -102,7 +104,7 @@ func (w *walker) value(path, name string, v any, schemas []*jsonschema.Schema) {
 func (w *walker) array(path string, elements []any, schemas []*jsonschema.Schema) {
 	items := itemSchemas(schemas)
 	for i, element := range elements {
-		w.value(path+"["+strconv.Itoa(i)+"]", "", element, items)
+		w.value(path+"/"+strconv.Itoa(i), "", element, items)
 	}
 }
 
@@ -116,7 +118,7 @@ func (w *walker) object(path, name string, members map[string]any, schemas []*js
 		if isFree(name, member) {
 			continue
 		}
-		at := path + step(member)
+		at := path + pointer(member)
 		known := memberSchemas(member, schemas)
 		switch {
 		case len(known) > 0:
@@ -208,15 +210,4 @@ func resolve(v any, s *jsonschema.Schema) []*jsonschema.Schema {
 		plain = append(plain, s)
 	}
 	return plain
-}
-
-// step returns the path segment of an object member.
-func step(member string) string {
-	plain := func(r rune) bool {
-		return r == '_' || r == '$' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-	}
-	if member != "" && strings.IndexFunc(member, func(r rune) bool { return !plain(r) }) < 0 {
-		return "." + member
-	}
-	return "[" + strconv.Quote(member) + "]"
 }

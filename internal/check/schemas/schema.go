@@ -1,18 +1,34 @@
-package official
+// Package schemas judges messages by the JSON schemas that are published with
+// each revision of the protocol. They are embedded, reduced to their structure.
+//
+// [Schema.Check] says where a message breaks them. The published schemas leave
+// every object open, so [Schema.Unknown] lists the members that a revision does
+// not mention, which is no violation: peers may be newer, or have extensions. A
+// [Recorder] is stricter: it is for our own tests, where what a revision does
+// not have must not be sent.
+package schemas
 
 import (
-	"bytes"
+	"embed"
 	"encoding/base64"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 
-	"github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/parley-mcp/parley/internal/schema"
 )
 
-// Schema is the compiled schema of one protocol revision. It is immutable and
-// safe for concurrent use.
+// data has a file for each revision, one line for each definition. The test
+// TestReduced makes the files, and compares them with the published ones.
+//
+//go:embed data
+var data embed.FS
+
+// Schema is the schema of one revision. It is immutable and safe for concurrent
+// use.
 type Schema struct {
 	revision string
 	defs     map[string]*jsonschema.Schema // by definition name
@@ -24,24 +40,58 @@ type Schema struct {
 	stateless bool
 }
 
-// Open compiles the schema of one revision, such as "2025-06-18", found in the
-// specification directory dir.
-func Open(dir, revision string) (*Schema, error) {
-	path := filepath.Join(dir, revision, "schema.json")
-	data, err := os.ReadFile(path) //nolint:gosec // the caller names the folder of its schemas
+// all compiles the schema of each revision when it is first asked for.
+var all = sync.OnceValue(func() map[string]func() (*Schema, error) {
+	m := map[string]func() (*Schema, error){}
+	files, err := data.ReadDir("data")
 	if err != nil {
-		return nil, fmt.Errorf("official: opening revision %q: %w", revision, err)
+		panic("schemas: " + err.Error()) // a test reads them
 	}
-	doc, err := decode(data)
+	for _, f := range files {
+		revision := strings.TrimSuffix(f.Name(), ".json")
+		m[revision] = sync.OnceValues(func() (*Schema, error) {
+			text, err := data.ReadFile("data/" + revision + ".json")
+			if err != nil {
+				return nil, err
+			}
+			return parse(revision, text)
+		})
+	}
+	return m
+})
+
+// Revisions returns the revisions that there are schemas of, oldest first.
+func Revisions() []string {
+	var names []string
+	for name := range all() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Of returns the schema of a revision. It is compiled once in a process, when
+// it is first asked for.
+func Of(revision string) (*Schema, error) {
+	compiled, ok := all()[revision]
+	if !ok {
+		return nil, fmt.Errorf("there is no schema of revision %q; there are those of %s", revision, strings.Join(Revisions(), ", "))
+	}
+	return compiled()
+}
+
+// parse compiles the schema of one revision.
+func parse(revision string, text []byte) (*Schema, error) {
+	doc, err := schema.Decode(text)
 	if err != nil {
-		return nil, fmt.Errorf("official: parsing %q: %w", path, err)
+		return nil, fmt.Errorf("the schema of %s: %w", revision, err)
 	}
 	s := &Schema{revision: revision}
 	if s.defs, err = compile(revision, doc); err != nil {
-		return nil, fmt.Errorf("official: compiling %q: %w", path, err)
+		return nil, fmt.Errorf("the schema of %s: %w", revision, err)
 	}
 	if s.methods, err = buildMethods(s.defs); err != nil {
-		return nil, fmt.Errorf("official: reading the methods of %q: %w", path, err)
+		return nil, fmt.Errorf("the methods of %s: %w", revision, err)
 	}
 	s.errors = errorCodes(s.defs)
 	s.stateless = s.defs["ServerRequest"] == nil
@@ -51,28 +101,11 @@ func Open(dir, revision string) (*Schema, error) {
 // Revision returns the protocol revision the schema belongs to.
 func (s *Schema) Revision() string { return s.revision }
 
-// Check validates one JSON value against the named definition, for example
-// "CallToolResult". Formats (URIs, URI templates, base64) are checked too, and
-// text that is not strict JSON, such as an object with a duplicate member, is
-// an error.
-func (s *Schema) Check(definition string, value []byte) error {
-	v, err := decode(value)
-	if err != nil {
-		return fmt.Errorf("official: decoding %q: %w", definition, err)
-	}
-	return s.check(definition, v)
-}
-
-// check is Check for a decoded value.
-func (s *Schema) check(definition string, v any) error {
-	def := s.defs[definition]
-	if def == nil {
-		return fmt.Errorf("official: revision %s has no definition %q", s.revision, definition)
-	}
-	if err := def.Validate(v); err != nil {
-		return fmt.Errorf("official: not a valid %q of revision %s: %w", definition, s.revision, err)
-	}
-	return nil
+// Has reports whether the revision lists a method, a request or a notification,
+// among those that servers, or clients, send. Extensions have others.
+func (s *Schema) Has(method string, fromServer bool) bool {
+	at := route{method, direction(!fromServer)}
+	return s.methods.requests[at] != "" || s.methods.notifications[at] != ""
 }
 
 // has reports whether the revision has a definition of that name.
@@ -129,15 +162,4 @@ func validateBase64(v any) error {
 	}
 	_, err := base64.StdEncoding.Strict().DecodeString(text)
 	return err
-}
-
-// decode parses JSON for the validator, which wants numbers as json.Number to
-// keep their precision. The first pass is there for its strictness: it rejects
-// duplicate members and invalid UTF-8.
-func decode(data []byte) (any, error) {
-	var strict any
-	if err := json.Unmarshal(data, &strict); err != nil {
-		return nil, err
-	}
-	return jsonschema.UnmarshalJSON(bytes.NewReader(data))
 }

@@ -1,4 +1,4 @@
-package official
+package schemas
 
 import (
 	"bytes"
@@ -8,7 +8,9 @@ import (
 	"sync"
 )
 
-// Recorder checks a conversation between one client and one server frame by
+// Recorder judges strictly, for tests of our own: methods and members that the
+// revision does not have are errors, and so are answers to no request. It checks
+// a conversation between one client and one server frame by
 // frame. It remembers which request an answer belongs to. A Recorder is safe
 // for concurrent use, but the frames of a conversation must reach it in an
 // order that the peers could have observed: a request before its answer.
@@ -38,7 +40,6 @@ type taskKey struct {
 // call is a request that has been seen.
 type call struct {
 	method   string
-	result   string // the definition of the result, "" for a custom method
 	isTask   bool   // whether the request asked to be run as a task
 	taskID   string // the task the request is about, if any
 	answered bool
@@ -107,21 +108,21 @@ func (r *Recorder) Frame(fromClient bool, frame []byte) error {
 	defer r.mu.Unlock()
 	r.frames++
 	dir := direction(fromClient)
-	v, err := decode(frame)
-	if err != nil {
-		return fmt.Errorf("official: %s frame %.500q: %w", dir, frame, err)
+	v, faulty := decode(frame)
+	if faulty != nil {
+		return fmt.Errorf("%s frame %.500q: %s", dir, frame, faulty[0])
 	}
 	var p problems
 	if bytes.ContainsAny(frame, "\r\n") {
 		p.addf("the frame contains a line break")
 	}
 	if elements, ok := v.([]any); ok {
-		r.batch(&p, dir, v, elements)
+		r.batch(&p, dir, elements)
 	} else {
 		r.message(&p, dir, v)
 	}
 	if err := errors.Join(p...); err != nil {
-		return fmt.Errorf("official: %s frame %.500q: %w", dir, frame, err)
+		return fmt.Errorf("%s frame %.500q: %w", dir, frame, err)
 	}
 	return nil
 }
@@ -129,25 +130,19 @@ func (r *Recorder) Frame(fromClient bool, frame []byte) error {
 // problems collects what is wrong with a frame.
 type problems []error
 
-func (p *problems) add(err error) {
-	if err != nil {
-		*p = append(*p, err)
-	}
-}
-
 func (p *problems) addf(format string, args ...any) {
 	*p = append(*p, fmt.Errorf(format, args...))
 }
 
-// closed reports unknown members.
-func (p *problems) closed(s *Schema, definition string, v any) {
-	for _, at := range s.unknown(definition, v) {
-		p.addf("member %q is unknown to %q of revision %s", at, definition, s.revision)
+// strict checks a part of a message, unknown members included.
+func (p *problems) strict(s *Schema, at part) {
+	for _, v := range s.check(at) {
+		p.addf("%s: %s", at.definition, v)
 	}
-}
-
-// strict checks a value against a definition, unknown members included.
-func (p *problems) strict(s *Schema, definition string, v any) {
-	p.add(s.check(definition, v))
-	p.closed(s, definition, v)
+	if at.open {
+		return
+	}
+	for _, member := range s.unknown(at) {
+		p.addf("member %q is unknown to %q of revision %s", member, at.definition, s.revision)
+	}
 }

@@ -1,4 +1,4 @@
-package official
+package schemas
 
 import (
 	"encoding/json"
@@ -36,14 +36,14 @@ type methodTable struct {
 	requests      map[route]string // to the name of the request's definition
 	results       map[route]string // to the name of its result's definition
 	notifications map[route]string
-	wire          map[string]kind // definitions of whole messages
+	wire          map[string]messageKind // definitions of whole messages
 }
 
-// kind is the kind of a message.
-type kind int
+// messageKind says what a definition describes.
+type messageKind int
 
 const (
-	embedded kind = iota // not a message of its own
+	embedded messageKind = iota // not a message of its own
 	request
 	notification
 )
@@ -55,11 +55,11 @@ func buildMethods(defs map[string]*jsonschema.Schema) (methodTable, error) {
 		requests:      map[route]string{},
 		results:       map[route]string{},
 		notifications: map[route]string{},
-		wire:          map[string]kind{},
+		wire:          map[string]messageKind{},
 	}
 	unions := []struct {
 		name string
-		kind kind
+		kind messageKind
 		dir  direction
 		into map[route]string
 	}{

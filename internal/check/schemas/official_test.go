@@ -1,72 +1,44 @@
-package official
+package schemas
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
 
-// specDir returns the specification directory and skips the test without one.
-func specDir(t testing.TB) string {
-	t.Helper()
-	dir, ok := Find()
-	if !ok {
-		t.Skip("the specification is not available; set " + dirEnv + " to its directory")
-	}
-	return dir
-}
+	"github.com/parley-mcp/parley/internal/check/specdir"
+	"github.com/parley-mcp/parley/mcp"
+)
 
 func open(t testing.TB, revision string) *Schema {
 	t.Helper()
-	s, err := Open(specDir(t), revision)
+	s, err := Of(revision)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func TestFind(t *testing.T) {
-	root := t.TempDir()
-	spec := filepath.Join(root, "shared", "spec")
-	inner := filepath.Join(root, "repo", "internal", "deep")
-	for _, dir := range []string{spec, inner} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(root, "repo", "go.mod"), []byte("module m\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv(dirEnv, "")
-	t.Chdir(inner)
-	if got, ok := Find(); !ok || !sameFile(t, got, spec) {
-		t.Errorf("Find() = %q, %v; want %q", got, ok, spec)
-	}
-	other := t.TempDir()
-	t.Setenv(dirEnv, other)
-	if got, ok := Find(); !ok || got != other {
-		t.Errorf("Find() with %s set = %q, %v; want %q", dirEnv, got, ok, other)
-	}
-	t.Setenv(dirEnv, filepath.Join(other, "absent"))
-	if got, ok := Find(); ok {
-		t.Errorf("Find() with %s naming no directory = %q, true; want false", dirEnv, got)
+func TestOfUnknown(t *testing.T) {
+	if _, err := Of("1900-01-01"); err == nil || !strings.Contains(err.Error(), Revisions()[0]) {
+		t.Errorf("Of of no revision = %v; want an error that names those there are", err)
 	}
 }
 
-func sameFile(t *testing.T, a, b string) bool {
-	t.Helper()
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
+// The revisions are those of the module.
+func TestRevisions(t *testing.T) {
+	var want []string
+	for _, r := range mcp.Revisions() {
+		want = append(want, r.String())
 	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
+	if got := Revisions(); !slices.Equal(got, want) {
+		t.Errorf("Revisions() = %q, want %q", got, want)
+	}
 }
 
-func TestOpenErrors(t *testing.T) {
-	dir := t.TempDir()
+func TestParseErrors(t *testing.T) {
 	for name, text := range map[string]string{
 		"notjson":   `{`,
 		"nodefs":    `{}`,
@@ -74,18 +46,9 @@ func TestOpenErrors(t *testing.T) {
 		"badunion":  `{"$defs": {"ClientRequest": {"anyOf": [{"$ref": "#/$defs/A"}]}, "A": {}}}`,
 		"duplicate": `{"$defs": {}, "$defs": {}}`,
 	} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
+		if _, err := parse(name, []byte(text)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("parse(%q) = %v; want an error that names it", name, err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name, "schema.json"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Open(dir, name); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("Open(%q) = %v; want an error that names it", name, err)
-		}
-	}
-	if _, err := Open(dir, "absent"); err == nil || !strings.Contains(err.Error(), `"absent"`) {
-		t.Errorf("Open(%q) = %v; want an error that names it", "absent", err)
 	}
 }
 
@@ -101,30 +64,42 @@ func TestCheck(t *testing.T) {
 		{"CallToolResult", `{"content":[{"type":"text"}]}`, "text"},
 		{"CallToolResult", `{}`, "content"},
 		{"CallToolResult", `{"content":[],"content":[]}`, "duplicate"},
-		{"CallToolResult", `{"content":[]} x`, "decoding"},
+		{"CallToolResult", `{"content":[]} x`, "more data"},
 		{"CallToolResult", "{\"content\":[],\"_meta\":{\"k\":\"\xff\"}}", "UTF-8"},
 		{"NoSuchThing", `{}`, `"NoSuchThing"`},
 		{"Root", `{"uri":"file:///a"}`, ""},
 		{"Root", `{"uri":"not a uri"}`, "uri"},
 		{"ResourceTemplate", `{"name":"t","uriTemplate":"file:///{path}"}`, ""},
-		{"ResourceTemplate", `{"name":"t","uriTemplate":"file:///{path"}`, "uri-template"},
+		{"ResourceTemplate", `{"name":"t","uriTemplate":"file:///{path"}`, "URI template"},
 		{"ImageContent", `{"type":"image","mimeType":"image/png","data":"AAAA"}`, ""},
-		{"ImageContent", `{"type":"image","mimeType":"image/png","data":"A"}`, "byte"},
+		{"ImageContent", `{"type":"image","mimeType":"image/png","data":"A"}`, "base64"},
 		{"RequestId", `9007199254740993`, ""},
-		{"RequestId", `1.5`, "RequestId"},
-		{"RequestId", `null`, "RequestId"},
+		{"RequestId", `1.5`, "must be an integer or a string, not a number"},
+		{"RequestId", `null`, "not null"},
 	}
 	for _, tt := range tests {
-		expect(t, s.Check(tt.definition, []byte(tt.value)), tt.want, tt.definition+" "+tt.value)
+		expect(t, problem(s.CheckIn(tt.definition, []byte(tt.value))), tt.want, tt.definition+" "+tt.value)
 	}
 }
 
 // TestFormats makes sure that formats are checked whatever the draft.
 func TestFormats(t *testing.T) {
 	for _, revision := range Revisions() {
-		err := open(t, revision).Check("Root", []byte(`{"uri":"no uri"}`))
-		expect(t, err, "uri", revision)
+		v := open(t, revision).CheckIn("Root", []byte(`{"uri":"no uri"}`))
+		expect(t, problem(v), "URI", revision)
 	}
+}
+
+// problem joins violations.
+func problem(all []Violation) error {
+	var lines []string
+	for _, v := range all {
+		lines = append(lines, v.String())
+	}
+	if lines == nil {
+		return nil
+	}
+	return errors.New(strings.Join(lines, "; "))
 }
 
 // expect fails the test unless err contains want, or is nil if want is "".
@@ -147,11 +122,11 @@ var exampleExceptions = map[string]struct {
 	reason  string
 }{
 	"ListRootsRequest/list-roots-request.json": {
-		"$.id",
+		"/id",
 		"requests are embedded in results here, so their schema has no id",
 	},
 	"ReadResourceResultResponse/read-resource-result-response.json": {
-		"$.result.contents",
+		"/result/contents",
 		"lacking ttlMs and cacheScope it is valid only as an InputRequiredResult, by accident",
 	},
 }
@@ -160,7 +135,7 @@ var exampleExceptions = map[string]struct {
 func TestExamples(t *testing.T) {
 	const revision = "2026-07-28"
 	s := open(t, revision)
-	files, err := filepath.Glob(filepath.Join(specDir(t), revision, "examples", "*", "*.json"))
+	files, err := filepath.Glob(filepath.Join(specdir.Of(t), revision, "examples", "*", "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +150,7 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err, unknown := s.Check(definition, data), s.Unknown(definition, data)
+			err, unknown := problem(s.CheckIn(definition, data)), s.UnknownIn(definition, data)
 			if err != nil {
 				t.Error(err)
 			}

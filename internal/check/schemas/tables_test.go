@@ -1,4 +1,4 @@
-package official
+package schemas
 
 import (
 	"maps"
