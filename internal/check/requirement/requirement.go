@@ -25,6 +25,9 @@ const (
 	Intermediary  Role = "intermediary" // a gateway or proxy
 )
 
+// Roles returns all roles.
+func Roles() []Role { return []Role{Server, Client, Authorization, Host, Intermediary} }
+
 // Row is one requirement.
 type Row struct {
 	// ID names the row: the newest revision that has it, the page, and a number,
@@ -33,6 +36,8 @@ type Row struct {
 	// Revisions are those in which the row holds, oldest first.
 	Revisions []string
 	// Page and Anchor say where it stands, such as server/tools and error-handling.
+	// The anchor is that of the newest revision, and "" at the head of a page. On
+	// the page schema it is the name of a type.
 	Page, Anchor string
 	// Level is the keyword: MUST, MUST NOT, SHOULD, SHOULD NOT or MAY. Rows that
 	// the pages mean without using the keyword have the one that fits.
@@ -44,7 +49,8 @@ type Row struct {
 	// Seen are the roles on which the row can be seen from outside.
 	Seen []Role
 	// Reason says why it can't be seen, or can only in part. A row that is seen on
-	// fewer roles than it binds has one.
+	// fewer roles than it binds has one; if it tells of one role only, it begins
+	// with that, as in "client: it offers no schemas."
 	Reason string
 	// Probe is an idea of how to see it.
 	Probe string
@@ -61,16 +67,6 @@ func (r *Row) HoldsIn(revision string) bool { return slices.Contains(r.Revisions
 
 // IsSeenOn reports whether the row can be seen from outside on a role.
 func (r *Row) IsSeenOn(role Role) bool { return slices.Contains(r.Seen, role) }
-
-// Citation names the place in the specification, in the form of the project:
-// 2026-07-28 server/tools#error-handling.
-func (r *Row) Citation() string {
-	c := r.Revisions[len(r.Revisions)-1] + " " + r.Page
-	if r.Anchor != "" {
-		c += "#" + r.Anchor
-	}
-	return c
-}
 
 //go:embed rows.tsv
 var table string
