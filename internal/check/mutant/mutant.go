@@ -1,0 +1,113 @@
+// Package mutant makes faulty peers out of good ones: switches at the wire that
+// change what passes. Which faults there are is data: see Parse for the form.
+package mutant
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Mutant is a peer with one fault.
+type Mutant struct {
+	// Place is the file and line that it was read from.
+	Place string
+	// Row is the requirement that it breaks.
+	Row string
+	// Revision and Transport say where it is tried: stdio, http or http+sse.
+	Revision, Transport string
+	// Scenario is the one to be run, of a client's; "" means the usual one.
+	Scenario string
+	// Switches change what passes.
+	Switches []Switch
+}
+
+// Switch changes the messages, or HTTP heads, that match.
+type Switch struct {
+	ToServer bool   // else to the client
+	Kind     string // request, notification, result, error, any, http
+	Method   string // of the message, or of the request that it answers; "*" is all
+	Where    []condition
+	Once     bool // only the first that matches
+	Edits    []edit
+}
+
+// condition is a JSON pointer, without the slash in front, and the JSON that
+// must be there; nil means anything.
+type condition struct {
+	path string
+	want any
+	none bool // nothing may be there
+}
+
+// edit is a verb and its arguments.
+type edit struct {
+	verb string
+	path string
+	text string // JSON, a header's value, a duration
+}
+
+// Parse reads a list of mutants. A mutant is a line
+//
+//	ROW REVISION TRANSPORT [SCENARIO]
+//
+// followed by indented lines, each a switch:
+//
+//	to-client result tools/list: set /result/tools/0/name ""
+//
+// That is a direction (to-client or to-server), what is changed (request,
+// notification, result, error, any, or http for the head of an HTTP request or
+// response), a method (that of the request, for answers) or *, conditions such
+// as "where /params/name "x"" or "without /params/cursor", "once" if only the
+// first is changed, and after a colon edits, divided by " ; ":
+//
+//	set POINTER JSON      delete POINTER        copy POINTER POINTER
+//	replace JSON          text ANYTHING         drop
+//	repeat                before JSON           after JSON
+//	delay DURATION        fail CODE MESSAGE     succeed JSON
+//	status CODE           header NAME VALUE     without-header NAME
+//	body TEXT             cut
+//
+// "$id" in JSON is the ID of the message, and "$method" its method. Whatever
+// stands after a # at the beginning of a line is a comment.
+func Parse(name, text string) ([]*Mutant, error) {
+	var all []*Mutant
+	var errs []error
+	scanner := bufio.NewScanner(strings.NewReader(text))
+	scanner.Buffer(nil, 1<<20)
+	for n := 1; scanner.Scan(); n++ {
+		line := scanner.Text()
+		place := fmt.Sprintf("%s:%d", name, n)
+		switch {
+		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
+		case line[0] != ' ' && line[0] != '\t':
+			fields := strings.Fields(line)
+			if len(fields) < 3 || len(fields) > 4 {
+				errs = append(errs, fmt.Errorf("%s: want ROW REVISION TRANSPORT [SCENARIO]", place))
+				continue
+			}
+			m := &Mutant{Place: place, Row: fields[0], Revision: fields[1], Transport: fields[2]}
+			if len(fields) == 4 {
+				m.Scenario = fields[3]
+			}
+			all = append(all, m)
+		case len(all) == 0:
+			errs = append(errs, fmt.Errorf("%s: a switch before any mutant", place))
+		default:
+			s, err := parseSwitch(strings.TrimSpace(line))
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", place, err))
+				continue
+			}
+			last := all[len(all)-1]
+			last.Switches = append(last.Switches, s)
+		}
+	}
+	for _, m := range all {
+		if len(m.Switches) == 0 {
+			errs = append(errs, fmt.Errorf("%s: a mutant without a switch", m.Place))
+		}
+	}
+	return all, errors.Join(append(errs, scanner.Err())...)
+}

@@ -1,0 +1,238 @@
+package mutant
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/check/peer"
+)
+
+// wire applies the switches of a mutant to one conversation, or to all that
+// share it.
+type wire struct {
+	mutant *Mutant
+
+	mu      sync.Mutex
+	methods map[string]string // of requests, by direction and ID
+	used    map[int]bool      // switches that are for once
+	fired   bool
+}
+
+func newWire(m *Mutant) *wire {
+	return &wire{mutant: m, methods: map[string]string{}, used: map[int]bool{}}
+}
+
+// frame is a message on its way.
+type frame struct {
+	kind, method string
+	value        any
+}
+
+// read finds out what a message is, and remembers requests for their answers.
+func (w *wire) read(toServer bool, raw []byte) *frame {
+	v, err := peer.Decode(raw)
+	if err != nil {
+		return nil
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return &frame{kind: "any", value: v}
+	}
+	f := &frame{value: v}
+	id, hasID := object["id"]
+	f.method, _ = object["method"].(string)
+	key := func(toServer bool) string { return strconv.FormatBool(toServer) + string(peer.Encode(id)) }
+	_, failed := object["error"]
+	switch {
+	case f.method != "" && hasID:
+		f.kind = "request"
+		w.methods[key(toServer)] = f.method
+	case f.method != "":
+		f.kind = "notification"
+	case failed:
+		f.kind, f.method = "error", w.methods[key(!toServer)]
+	default:
+		f.kind, f.method = "result", w.methods[key(!toServer)]
+	}
+	return f
+}
+
+// pass returns what goes on in place of a message.
+func (w *wire) pass(toServer bool, raw []byte) [][]byte {
+	w.mu.Lock()
+	f := w.read(toServer, raw)
+	var edits []edit
+	if f != nil {
+		edits = w.due(toServer, f)
+	}
+	w.mu.Unlock()
+	if len(edits) == 0 {
+		return [][]byte{raw}
+	}
+	return f.apply(edits)
+}
+
+// due are the edits of all switches that match.
+func (w *wire) due(toServer bool, f *frame) []edit {
+	var all []edit
+	for n := range w.mutant.Switches {
+		s := &w.mutant.Switches[n]
+		if s.Kind == "http" || s.ToServer != toServer || w.used[n] || !s.matches(f) {
+			continue
+		}
+		w.fired = true
+		w.used[n] = s.Once
+		all = append(all, s.Edits...)
+	}
+	return all
+}
+
+func (s *Switch) matches(f *frame) bool {
+	if s.Kind != "any" && s.Kind != f.kind || s.Method != "*" && s.Method != f.method {
+		return false
+	}
+	for _, c := range s.Where {
+		v, ok := peer.Get(f.value, c.path)
+		if ok == c.none || c.want != nil && !reflect.DeepEqual(v, c.want) {
+			return false
+		}
+	}
+	return true
+}
+
+// apply makes the edits, in order.
+func (f *frame) apply(edits []edit) [][]byte {
+	var before, after [][]byte
+	var verbatim []byte
+	dropped, times := false, 1
+	for _, e := range edits {
+		switch e.verb {
+		case "set":
+			f.value = put(f.value, split(e.path), f.json(e.text))
+		case "delete":
+			f.value = remove(f.value, split(e.path))
+		case "copy":
+			v, _ := peer.Get(f.value, e.path)
+			f.value = put(f.value, split(strings.TrimPrefix(e.text, "/")), v)
+		case "replace":
+			f.value = f.json(e.text)
+		case "fail", "succeed":
+			f.value = f.answer(e)
+		case "text":
+			verbatim = []byte(e.text)
+		case "drop":
+			dropped = true
+		case "repeat":
+			times++
+		case "before":
+			before = append(before, peer.Encode(f.json(e.text)))
+		case "after":
+			after = append(after, peer.Encode(f.json(e.text)))
+		case "delay":
+			d, _ := time.ParseDuration(e.text) // it was checked
+			<-time.NewTimer(d).C
+		}
+	}
+	if verbatim == nil {
+		verbatim = peer.Encode(f.value)
+	}
+	all := before
+	for range times {
+		if !dropped {
+			all = append(all, verbatim)
+		}
+	}
+	return append(all, after...)
+}
+
+// answer turns a response into an error or a result.
+func (f *frame) answer(e edit) any {
+	id, _ := peer.Get(f.value, "id")
+	if e.verb == "succeed" {
+		return map[string]any{"jsonrpc": "2.0", "id": id, "result": f.json(e.text)}
+	}
+	return map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": json.Number(e.path), "message": e.text}}
+}
+
+// json decodes an argument, with what stands for parts of the message.
+func (f *frame) json(text string) any {
+	id, _ := peer.Get(f.value, "id")
+	text = strings.ReplaceAll(text, `"$id"`, string(peer.Encode(id)))
+	text = strings.ReplaceAll(text, `"$method"`, string(peer.Encode(f.method)))
+	v, err := peer.Decode([]byte(text))
+	if err != nil {
+		panic("mutant: " + err.Error()) // it was checked
+	}
+	return v
+}
+
+func split(path string) []string {
+	if path == "" {
+		return nil
+	}
+	names := strings.Split(path, "/")
+	for n, name := range names {
+		names[n] = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	}
+	return names
+}
+
+// put returns a value with another one at a path. "-" is the end of an array.
+func put(v any, path []string, new any) any {
+	if len(path) == 0 {
+		return new
+	}
+	switch at := v.(type) {
+	case []any:
+		list := append([]any(nil), at...)
+		if path[0] == "-" {
+			return append(list, put(nil, path[1:], new))
+		}
+		if n, err := strconv.Atoi(path[0]); err == nil && n < len(list) {
+			list[n] = put(list[n], path[1:], new)
+		}
+		return list
+	case map[string]any:
+		object := maps.Clone(at)
+		object[path[0]] = put(at[path[0]], path[1:], new)
+		return object
+	default:
+		return map[string]any{path[0]: put(nil, path[1:], new)}
+	}
+}
+
+// remove returns a value without what is at a path.
+func remove(v any, path []string) any {
+	if len(path) == 0 {
+		return v
+	}
+	switch at := v.(type) {
+	case []any:
+		n, err := strconv.Atoi(path[0])
+		if err != nil || n >= len(at) {
+			return v
+		}
+		if len(path) == 1 {
+			return append(append([]any(nil), at[:n]...), at[n+1:]...)
+		}
+		return put(v, path[:1], remove(at[n], path[1:]))
+	case map[string]any:
+		object := maps.Clone(at)
+		if _, ok := at[path[0]]; !ok {
+			return v
+		}
+		if len(path) == 1 {
+			delete(object, path[0])
+		} else {
+			object[path[0]] = remove(at[path[0]], path[1:])
+		}
+		return object
+	default:
+		return v
+	}
+}

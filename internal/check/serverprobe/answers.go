@@ -1,0 +1,56 @@
+package serverprobe
+
+import (
+	"github.com/parley-mcp/parley/internal/check/peer"
+)
+
+// capabilities are all that a client can have in the revision.
+func (x *X) capabilities() map[string]any {
+	all := map[string]any{"roots": map[string]any{}, "sampling": map[string]any{}}
+	if x.Facts.RootsListChanged {
+		all["roots"] = map[string]any{"listChanged": true}
+	}
+	if x.Facts.SamplingTools {
+		all["sampling"] = map[string]any{"tools": map[string]any{}}
+	}
+	if x.Facts.Elicitation {
+		all["elicitation"] = map[string]any{}
+	}
+	if x.Facts.ElicitURL {
+		all["elicitation"] = map[string]any{"form": map[string]any{}, "url": map[string]any{}}
+	}
+	return all
+}
+
+// answer answers a request that a server makes in a session.
+func (c *Conn) answer(m *peer.Message) *peer.Out {
+	params := m.Object("params")
+	if result := answerTo(m.Method, params); result != nil {
+		return peer.Frame(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result})
+	}
+	return peer.Frame(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32601, "message": "Method not found"}})
+}
+
+// answerTo is what a friendly client says, or nil if it does not know the
+// method.
+func answerTo(method string, params map[string]any) any {
+	switch method {
+	case "ping":
+		return map[string]any{}
+	case "roots/list":
+		return map[string]any{"roots": []any{map[string]any{"uri": "file:///tmp/parley-check", "name": "parley-check"}}}
+	case "sampling/createMessage":
+		return map[string]any{
+			"role": "assistant", "model": "parley-check", "stopReason": "endTurn",
+			"content": map[string]any{"type": "text", "text": "example"},
+		}
+	case "elicitation/create":
+		if params["mode"] == "url" {
+			return map[string]any{"action": "accept"}
+		}
+		content, _ := simple(params["requestedSchema"]).(map[string]any)
+		return map[string]any{"action": "accept", "content": content}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,87 @@
+package serverprobe
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Offer is what a server offers: the members of the lists as they came.
+type Offer struct {
+	Name, Version string
+	Capabilities  map[string]any
+
+	Tools     []map[string]any
+	Callable  []Callable // the tools that may be called
+	Resources []map[string]any
+	Templates []map[string]any
+	Prompts   []map[string]any
+}
+
+// Callable is a tool that may be called, with arguments for it.
+type Callable struct {
+	Tool      map[string]any
+	Name      string
+	Arguments map[string]any
+}
+
+func (o *Offer) tool(name string) map[string]any {
+	for _, t := range o.Tools {
+		if t["name"] == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Has reports whether the server declares a capability, such as
+// resources/subscribe.
+func (o *Offer) Has(path string) bool {
+	v, ok := peer.Get(o.Capabilities, path)
+	return ok && v != false
+}
+
+// learn takes what the server says of itself out of its greeting.
+func (x *X) learn(hello *peer.Reply) {
+	m := hello.Response
+	x.Offer.Capabilities = m.Object("result/capabilities")
+	info := m.Object("result/serverInfo")
+	if x.Stateless {
+		info = m.Object("result/_meta/" + pointer(mcp.MetaServerInfo))
+	}
+	x.Offer.Name, _ = info["name"].(string)
+	x.Offer.Version, _ = info["version"].(string)
+}
+
+// discover asks a stateless server whether it speaks the revision.
+func (x *X) discover() error {
+	r := x.Call("server/discover", nil)
+	if r.Response == nil || !r.Response.IsResult() {
+		return fmt.Errorf("it answers server/discover with %s", outline(r))
+	}
+	if !slices.Contains(r.Response.List("result/supportedVersions"), any(x.Revision)) {
+		return fmt.Errorf("%w: its versions are %s", errNotClaimed, peer.Encode(r.Response.List("result/supportedVersions")))
+	}
+	x.learn(r)
+	return nil
+}
+
+// outline says in a few words what came.
+func outline(r *peer.Reply) string {
+	switch {
+	case r.Response != nil && r.Response.IsError():
+		return "the error " + string(peer.Encode(r.Response.Object("error")))
+	case r.Response != nil:
+		return string(r.Response.Raw[:min(len(r.Response.Raw), 200)])
+	case r.Err != nil:
+		return "nothing: " + r.Err.Error()
+	case r.Exchange != nil && r.Exchange.Status != 0:
+		return fmt.Sprintf("HTTP status %d", r.Exchange.Status)
+	case r.Closed:
+		return "the end of the connection"
+	default:
+		return "nothing in time"
+	}
+}

@@ -1,0 +1,97 @@
+package serverprobe_test
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/parley-mcp/parley/internal/check/mutant"
+	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/check/serverprobe"
+	"github.com/parley-mcp/parley/internal/check/specimen"
+	"github.com/parley-mcp/parley/internal/check/verdict"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/transport/sse"
+	"github.com/parley-mcp/parley/transport/stdio"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// judge checks the specimen in one revision, over one transport, with the
+// faults of a mutant, if it is given one.
+func judge(t *testing.T, revision, transport string, faulty *mutant.Faulty, o serverprobe.Options) *verdict.Report {
+	t.Helper()
+	target, stop := serve(t, transport, faulty)
+	defer stop()
+	o.Revisions = []string{revision}
+	o.Rate = 1e9
+	report, err := serverprobe.Check(t.Context(), target, &o)
+	if err != nil {
+		t.Fatalf("%s over %s: %v", revision, transport, err)
+	}
+	return report
+}
+
+// serve starts a specimen in this process.
+func serve(t *testing.T, transport string, faulty *mutant.Faulty) (serverprobe.Target, func()) {
+	t.Helper()
+	s := specimen.New(nil)
+	if transport == "stdio" {
+		return serverprobe.Target{Name: "specimen", Lines: func(context.Context) (io.ReadWriteCloser, error) {
+			return overLines(s, faulty), nil
+		}}, func() { _ = s.Close(context.Background()) }
+	}
+	var h interface {
+		closer
+		mcptestHandler
+	}
+	var err error
+	if transport == "http+sse" {
+		h, err = sse.New(s, &sse.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}, KeepAlive: -1})
+	} else {
+		h, err = streamable.New(s, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}, KeepAlive: -1})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := mcptest.NewSite(h)
+	client := *site.Client
+	if faulty != nil {
+		client.Transport = faulty.HTTP(client.Transport)
+	}
+	return serverprobe.Target{Name: "specimen", Site: &peer.Site{URL: site.URL, Client: &client}}, func() {
+		_ = h.Close(context.Background())
+		site.Close()
+		_ = s.Close(context.Background())
+	}
+}
+
+// process is a server that speaks in lines, as a process would, in this one.
+type process struct {
+	io.Reader
+	io.Writer
+
+	stop func()
+}
+
+func (p process) Close() error { p.stop(); return nil }
+
+func overLines(s mcp.Handler, faulty *mutant.Faulty) io.ReadWriteCloser {
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	done := make(chan struct{})
+	go func() { // ends when its input does
+		defer close(done)
+		_ = stdio.ServeOn(context.Background(), s, toServer, fromServer, &mcp.ServeOptions{Logger: mcptest.Quiet()}) // the client sees how it ends
+		_ = fromServer.Close()
+	}()
+	var stream io.ReadWriteCloser = process{toClient, fromClient, func() {
+		_ = fromClient.Close()
+		_ = toClient.Close()
+		<-done
+	}}
+	if faulty != nil {
+		stream = faulty.Lines(stream)
+	}
+	return stream
+}

@@ -1,0 +1,209 @@
+package serverprobe
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parley-mcp/parley/internal/check/peer"
+)
+
+// How much of an offer the survey uses.
+const (
+	mostPages     = 20
+	mostTools     = 20
+	mostResources = 10
+	mostPrompts   = 10
+	mostRounds    = 5 // of questions within a call
+)
+
+// survey lists what the server offers and uses a part of it, so that the probes
+// that look have something to look at.
+func (x *X) survey() {
+	if x.Offer.Has("tools") {
+		x.Offer.Tools = x.list("tools/list", "tools")
+		x.choose()
+	}
+	if x.Offer.Has("resources") {
+		x.Offer.Resources = x.list("resources/list", "resources")
+		x.Offer.Templates = x.list("resources/templates/list", "resourceTemplates")
+	}
+	if x.Offer.Has("prompts") {
+		x.Offer.Prompts = x.list("prompts/list", "prompts")
+	}
+	for _, tool := range x.Offer.Callable[:min(mostTools, len(x.Offer.Callable))] {
+		x.Finish("tools/call", map[string]any{
+			"name": tool.Name, "arguments": tool.Arguments,
+			"_meta": map[string]any{"progressToken": fmt.Sprintf("survey-%d", x.NextID())},
+		})
+	}
+	for _, r := range x.Offer.Resources[:min(mostResources, len(x.Offer.Resources))] {
+		if uri, ok := r["uri"].(string); ok {
+			x.Finish("resources/read", map[string]any{"uri": uri})
+		}
+	}
+	for _, p := range x.Offer.Prompts[:min(mostPrompts, len(x.Offer.Prompts))] {
+		if name, ok := p["name"].(string); ok {
+			x.Finish("prompts/get", map[string]any{"name": name, "arguments": promptArguments(p)})
+		}
+	}
+}
+
+// list asks for a list, page by page.
+func (x *X) list(method, member string) []map[string]any {
+	var all []map[string]any
+	params := map[string]any{}
+	for range mostPages {
+		r := x.Call(method, params)
+		if r.Response == nil || !r.Response.IsResult() {
+			return all
+		}
+		for _, v := range r.Response.List("result/" + member) {
+			if object, ok := v.(map[string]any); ok {
+				all = append(all, object)
+			}
+		}
+		next, ok := r.Response.Get("result/nextCursor")
+		if !ok || next == nil || next == "" && !x.Facts.EmptyCursors {
+			return all
+		}
+		params = map[string]any{"cursor": next}
+	}
+	x.Note(fmt.Sprintf("%s has more than %d pages: the rest was not looked at", method, mostPages))
+	return all
+}
+
+// choose picks the tools that may be called.
+func (x *X) choose() {
+	var left []string
+	for _, tool := range x.Offer.Tools {
+		name, ok := tool["name"].(string)
+		if !ok {
+			continue
+		}
+		if !x.mayCall(tool, name) {
+			left = append(left, name)
+			continue
+		}
+		arguments, err := x.arguments(tool)
+		if err != nil {
+			x.Note(fmt.Sprintf("the tool %s was not called: %v (give arguments with --examples FILE)", name, err))
+			continue
+		}
+		x.Offer.Callable = append(x.Offer.Callable, Callable{tool, name, arguments})
+	}
+	if len(left) > 0 {
+		x.Note("not called, because they do not say that they only read: " + strings.Join(left, ", ") + " (allow them with --allow NAME or --allow-all)")
+	}
+}
+
+func (x *X) mayCall(tool map[string]any, name string) bool {
+	if x.opts.AllowAll || slices.Contains(x.opts.Allow, name) {
+		return true
+	}
+	reads, _ := peer.Get(tool, "annotations/readOnlyHint")
+	return reads == true
+}
+
+// Finish sends a request and, as long as a stateless server asks for input,
+// sends it again with answers. It returns the last reply.
+func (x *X) Finish(method string, params map[string]any) *peer.Reply {
+	return x.Main.Finish(method, params)
+}
+
+// Finish is X.Finish in this conversation.
+func (c *Conn) Finish(method string, params map[string]any) *peer.Reply {
+	r := c.Call(method, params)
+	for range mostRounds {
+		if r.Response == nil || r.Response.Text("result/resultType") != "input_required" {
+			return r
+		}
+		r = c.Call(method, c.Again(params, r.Response))
+	}
+	return r
+}
+
+// Again are the params of the next round: with the answers to what a server
+// asked, and the state that it gave.
+//
+// Spec: 2026-07-28 basic/patterns/mrtr#request-flow.
+func (c *Conn) Again(params map[string]any, asked *peer.Message) map[string]any {
+	next := map[string]any{}
+	for name, value := range params {
+		next[name] = value
+	}
+	answers := map[string]any{}
+	for key, v := range asked.Object("result/inputRequests") {
+		request, _ := v.(map[string]any)
+		method, _ := request["method"].(string)
+		asking, _ := request["params"].(map[string]any)
+		if result := answerTo(method, asking); result != nil {
+			answers[key] = result
+		}
+	}
+	next["inputResponses"] = answers
+	if state, ok := asked.Get("result/requestState"); ok {
+		next["requestState"] = state
+	}
+	return next
+}
+
+func promptArguments(prompt map[string]any) map[string]any {
+	arguments := map[string]any{}
+	list, _ := prompt["arguments"].([]any)
+	for _, v := range list {
+		argument, _ := v.(map[string]any)
+		if name, ok := argument["name"].(string); ok {
+			arguments[name] = "example"
+		}
+	}
+	return arguments
+}
+
+// arguments makes arguments for a tool.
+func (x *X) arguments(tool map[string]any) (map[string]any, error) {
+	v, ok := simple(tool["inputSchema"]).(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("its schema is not that of an object")
+	}
+	return v, nil
+}
+
+func simple(schema any) any {
+	s, _ := schema.(map[string]any)
+	if list, ok := s["examples"].([]any); ok && len(list) > 0 {
+		return list[0]
+	}
+	for _, name := range []string{"default", "const"} {
+		if v, ok := s[name]; ok {
+			return v
+		}
+	}
+	if list, ok := s["enum"].([]any); ok && len(list) > 0 {
+		return list[0]
+	}
+	switch s["type"] {
+	case "object":
+		made := map[string]any{}
+		required, _ := s["required"].([]any)
+		for _, name := range required {
+			if text, ok := name.(string); ok {
+				property, _ := peer.Get(s["properties"], pointer(text))
+				made[text] = simple(property)
+			}
+		}
+		return made
+	case "integer", "number":
+		if v, ok := s["minimum"]; ok {
+			return v
+		}
+		return json.Number("1")
+	case "boolean":
+		return true
+	case "array":
+		return []any{}
+	default:
+		return "example"
+	}
+}

@@ -1,0 +1,82 @@
+package serverprobe
+
+import (
+	"slices"
+
+	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/check/probe"
+)
+
+// wantError is the finding for a message that is to be refused with one of some
+// codes: a result, or another code, breaks the rule. If nothing came that says
+// either, nothing was seen.
+func wantError(r *peer.Reply, codes ...int) probe.Finding {
+	switch {
+	case r.Response == nil:
+		return unanswered(r)
+	case r.Response.IsResult():
+		return probe.Fail(probe.OfReply(r), "it was answered with a result, not with the error %s", numbers(codes))
+	}
+	code, ok := r.Response.Code()
+	if !ok {
+		return probe.Unverified("the error has no code that is an integer").Explained(errorHasCode)
+	}
+	if !slices.Contains(codes, code) {
+		return probe.Fail([]probe.Blame{{Message: r.Sent}, {Message: r.Response, Pointer: "/error/code"}}, "the error has the code %d, not %s", code, numbers(codes))
+	}
+	return probe.Pass(probe.OfReply(r)...)
+}
+
+// wantRefusal is the finding for a message that must not succeed, however that
+// is said.
+func wantRefusal(r *peer.Reply) probe.Finding {
+	switch {
+	case r.Response != nil && r.Response.IsResult():
+		return probe.Fail(probe.OfReply(r), "it was answered with a result, as if it were right")
+	case r.Response == nil && (r.Exchange == nil || r.Exchange.Status < 400):
+		return unanswered(r)
+	default:
+		return probe.Pass(probe.OfReply(r)...)
+	}
+}
+
+// wantResult is the finding for a message that must succeed.
+func wantResult(r *peer.Reply) probe.Finding {
+	switch {
+	case r.Response == nil:
+		return unanswered(r)
+	case r.Response.IsError():
+		return probe.Fail(probe.OfReply(r), "it was answered with an error")
+	default:
+		return probe.Pass(probe.OfReply(r)...)
+	}
+}
+
+// wantStatus is the finding for a message whose HTTP response must have one of
+// some statuses.
+func wantStatus(r *peer.Reply, statuses ...int) probe.Finding {
+	switch {
+	case r.Exchange == nil:
+		return probe.NotApplicable("it was not sent over HTTP")
+	case r.Exchange.Status == 0:
+		return unanswered(r)
+	case !slices.Contains(statuses, r.Exchange.Status):
+		return probe.Fail(probe.OfReply(r), "the response has the status %d, not %s", r.Exchange.Status, numbers(statuses))
+	default:
+		return probe.Pass(probe.OfReply(r)...)
+	}
+}
+
+func numbers(all []int) string {
+	text := ""
+	for n, v := range all {
+		switch {
+		case n > 0 && n == len(all)-1:
+			text += " or "
+		case n > 0:
+			text += ", "
+		}
+		text += string(peer.Encode(v))
+	}
+	return text
+}

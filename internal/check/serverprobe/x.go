@@ -1,0 +1,169 @@
+package serverprobe
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"golang.org/x/time/rate"
+
+	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/check/probe"
+	"github.com/parley-mcp/parley/internal/revision"
+)
+
+// X is what a probe has: a server, in one revision, over one transport.
+type X struct {
+	Ctx      context.Context //nolint:containedctx // that of the check, which probes run in
+	Revision string
+	Facts    *revision.Facts
+	// Stateless is set for revisions without sessions.
+	Stateless bool
+	// Transport is stdio, http or http+sse.
+	Transport string
+	// Log is everything that was said in this revision.
+	Log *peer.Log
+	// Main is the conversation that all probes share. Whoever may break it opens
+	// one of his own.
+	Main *Conn
+	// Offer is what the server offers, as the survey found it.
+	Offer *Offer
+
+	target  Target
+	opts    *Options
+	pace    *rate.Limiter
+	scratch *Conn
+	conns   []*Conn
+	blamed  map[*peer.Message]bool
+	notes   []string
+	ids     int
+}
+
+func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *rate.Limiter) *X {
+	x := &X{
+		Ctx: ctx, Revision: f.Revision.String(), Facts: f, Stateless: f.Stateless,
+		Log: peer.NewLog(o.Limits), target: t, opts: o, pace: pace,
+		blamed: map[*peer.Message]bool{}, Offer: &Offer{},
+	}
+	switch {
+	case t.Lines != nil:
+		x.Transport = needsStdio
+	case f.StreamableHTTP:
+		x.Transport = needsHTTP
+	default:
+		x.Transport = needsSSE
+	}
+	return x
+}
+
+// begin opens the conversation that all share, and finds out whether the server
+// speaks the revision.
+func (x *X) begin() error {
+	var err error
+	if x.Main, err = x.Open(nil); err != nil {
+		return err
+	}
+	if x.Stateless {
+		return x.discover()
+	}
+	x.learn(x.Main.Hello)
+	return nil
+}
+
+// end closes all conversations.
+func (x *X) end() {
+	for _, c := range x.conns {
+		_ = c.Close() // what matters has been said
+	}
+}
+
+// renew opens the shared conversation again if a probe, or the server, has ended
+// it.
+func (x *X) renew() error {
+	if x.Main != nil && !x.Main.Closed() {
+		return nil
+	}
+	var err error
+	x.Main, err = x.Open(nil)
+	return err
+}
+
+// Scratch returns a conversation for whoever may break it. It is used again
+// while it lives.
+func (x *X) Scratch() (*Conn, error) {
+	if x.scratch != nil && !x.scratch.Closed() {
+		return x.scratch, nil
+	}
+	var err error
+	x.scratch, err = x.Open(nil)
+	return x.scratch, err
+}
+
+// Request makes a request of the revision, whole, for the caller to change:
+// params may be nil.
+func (x *X) Request(method string, params map[string]any) map[string]any {
+	return x.Main.Request(method, params)
+}
+
+// Call sends a request in the shared conversation and waits for the answer.
+func (x *X) Call(method string, params map[string]any) *peer.Reply {
+	return x.Main.Call(method, params)
+}
+
+// Do sends a value in the shared conversation, and waits for what comes of it.
+func (x *X) Do(v any) *peer.Reply { return x.Main.Do(x.Ctx, peer.Frame(v)) }
+
+// NextID returns an ID that was not used before.
+func (x *X) NextID() int {
+	x.ids++
+	return x.ids
+}
+
+// Note adds a sentence to the report, once.
+func (x *X) Note(text string) { x.notes = append(x.notes, text) }
+
+// Received returns the messages of the server for which want reports true. nil
+// wants all.
+func (x *X) Received(want func(*peer.Message) bool) []*peer.Message {
+	var all []*peer.Message
+	for _, m := range x.Log.Messages() {
+		if !m.Sent && (want == nil || want(m)) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Results returns the results of a method, each with what was asked.
+func (x *X) Results(method string) []Answered {
+	var all []Answered
+	for _, m := range x.Received((*peer.Message).IsResult) {
+		if asked := x.Log.RequestOf(m); asked != nil && asked.Method == method {
+			all = append(all, Answered{asked, m})
+		}
+	}
+	return all
+}
+
+// Answered is a request with its answer.
+type Answered struct{ Request, Response *peer.Message }
+
+// unanswered is the finding for a reply in which nothing came that could be
+// judged.
+func unanswered(r *peer.Reply) probe.Finding {
+	switch {
+	case r.Err != nil:
+		return probe.Unverified("the message could not be sent, or the response broke off: %v", r.Err).Explained(answersRequests)
+	case r.Exchange != nil && r.Exchange.Status != 0:
+		return probe.Unverified("the answer was HTTP status %s without a message", strconv.Itoa(r.Exchange.Status)).Explained(answersRequests)
+	case r.Closed:
+		return probe.Unverified("the server ended the connection instead of answering").Explained(answersRequests)
+	default:
+		return probe.Unverified("no answer came in time").Explained(answersRequests)
+	}
+}
+
+// answersRequests is the probe that fails if requests get no answers.
+const answersRequests = "basic/answers-requests"
+
+var errNotClaimed = errors.New("the server does not speak it")
