@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/caching"
+	"github.com/parley-mcp/parley/internal/child"
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -64,112 +63,27 @@ func (c *Command) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn,
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p, err := c.start()
+	p, err := child.Start(child.Options{
+		Args: c.Args, Env: c.Env, CleanEnv: c.CleanEnv, Dir: c.Dir, Stderr: c.Stderr, StderrRate: c.StderrRate, Grace: c.Grace,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the server: %w", err)
 	}
+	explain := func(err error) error { return c.explain(p, err) }
 	limit := c.MaxMessageBytes
 	if limit <= 0 {
 		limit = 64 << 20
 	}
 	caching.OneAuthority(ctx)
-	return stream.Dial(stream.Lines(p.out, p.in, limit, p.stop), receiver, limit, p.explain, tap.Take(ctx)), nil //nolint:contextcheck // the connection outlives this call
-}
-
-func (c *Command) start() (*process, error) {
-	// The process outlives the context of the call that started it.
-	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:gosec,noctx // starting the command the caller names is the purpose
-	cmd.Env = c.environ()
-	cmd.Dir = c.Dir
-	ownGroup(cmd)
-	p := &process{cmd: cmd, name: c.Name(), grace: c.Grace, exited: make(chan struct{})}
-	if p.grace <= 0 {
-		p.grace = 2 * time.Second
-	}
-	cmd.Stderr = &p.stderr
-	if c.Stderr != nil {
-		p.passed = &throttled{to: c.Stderr, rate: c.StderrRate}
-		if c.StderrRate == 0 {
-			p.passed.rate = defaultStderrRate
-		}
-		cmd.Stderr = io.MultiWriter(&p.stderr, p.passed)
-	}
-	// A grandchild may hold standard error open forever.
-	cmd.WaitDelay = 100 * time.Millisecond
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	// Not StdoutPipe: Wait would close it with answers still unread.
-	out, childOut, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	cmd.Stdout = childOut
-	err = cmd.Start()
-	_ = childOut.Close()
-	if err != nil {
-		_ = out.Close()
-		return nil, err
-	}
-	p.in, p.out = in, out
-	go p.wait() // ends with the process; stop waits for it
-	return p, nil
-}
-
-// process is a running server.
-type process struct {
-	cmd    *exec.Cmd
-	name   string
-	grace  time.Duration
-	in     io.WriteCloser
-	out    *os.File
-	stderr tail
-	passed *throttled // to Command.Stderr; nil if that is nil
-	exited chan struct{}
-}
-
-// wait reaps the process. Its remaining output can still be read, but only for a
-// moment: a grandchild may hold the pipe open.
-func (p *process) wait() {
-	_ = p.cmd.Wait() // explain reports the state
-	if p.passed != nil {
-		p.passed.finish()
-	}
-	_ = p.out.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
-	close(p.exited)
-}
-
-// stop ends the process step by step: it closes the input, then terminates, then
-// kills. It returns when the process has exited.
-//
-// Spec: 2026-07-28 basic/transports/stdio#shutdown.
-func (p *process) stop() error {
-	_ = p.in.Close()
-	if !p.gone() && !(terminate(p.cmd) && p.gone()) {
-		kill(p.cmd)
-	}
-	<-p.exited
-	return p.out.Close()
-}
-
-func (p *process) gone() bool {
-	timer := time.NewTimer(p.grace)
-	defer timer.Stop()
-	select {
-	case <-p.exited:
-		return true
-	case <-timer.C:
-		return false
-	}
+	return stream.Dial(stream.Lines(p, p, limit, p.Close), receiver, limit, explain, tap.Take(ctx)), nil //nolint:contextcheck // the connection outlives this call
 }
 
 // explain adds to err how the process ended, for the calls in flight.
-func (p *process) explain(err error) error {
-	if !p.gone() {
+func (c *Command) explain(p *child.Process, err error) error {
+	if !p.Gone() {
 		return fmt.Errorf("the server closed its output, and still runs: %w", err)
 	}
-	return &ExitError{Command: p.name, State: p.cmd.ProcessState, Stderr: p.stderr.String()}
+	return &ExitError{Command: c.Name(), State: p.State(), Stderr: p.Stderr()}
 }
 
 // ExitError says that the server process exited while it was in use.
@@ -194,27 +108,3 @@ func (e *ExitError) Error() string {
 
 // Unwrap makes errors.Is(err, jsonrpc.ErrClosed) true.
 func (e *ExitError) Unwrap() error { return jsonrpc.ErrClosed }
-
-// tail keeps the last tailSize bytes that are written to it.
-type tail struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-const tailSize = 4 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, p...)
-	if extra := len(t.buf) - tailSize; extra > 0 {
-		t.buf = append(t.buf[:0], t.buf[extra:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.buf)
-}

@@ -1,4 +1,4 @@
-package stdio
+package child
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// defaultStderrRate is Command.StderrRate if that is 0.
+// defaultStderrRate is Options.StderrRate if that is 0.
 const defaultStderrRate = 256 << 10
 
 // throttled passes on what a process writes to its standard error, up to a number of

@@ -1,4 +1,4 @@
-package stdio
+package child
 
 import (
 	"os"
@@ -19,9 +19,9 @@ func essentials() []string {
 }
 
 // environ returns the environment of the process to start.
-func (c *Command) environ() []string {
-	if !c.CleanEnv {
-		return append(os.Environ(), c.Env...)
+func (o *Options) environ() []string {
+	if !o.CleanEnv {
+		return append(os.Environ(), o.Env...)
 	}
 	var env []string
 	for _, name := range essentials() {
@@ -30,5 +30,5 @@ func (c *Command) environ() []string {
 			env = append(env, name+"="+value)
 		}
 	}
-	return append(env, c.Env...)
+	return append(env, o.Env...)
 }

@@ -1,0 +1,161 @@
+// Package child runs the processes of servers: it starts them with the
+// environment they are to have, reads what they say, and ends them step by step.
+package child
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// Options say what to start. The doc comment of stdio.Command has the details.
+type Options struct {
+	Args       []string
+	Env        []string
+	CleanEnv   bool
+	Dir        string
+	Stderr     io.Writer
+	StderrRate int
+	Grace      time.Duration
+}
+
+// Process is a running server. It is read and written as its standard output
+// and input.
+type Process struct {
+	cmd    *exec.Cmd
+	grace  time.Duration
+	in     io.WriteCloser
+	out    *os.File
+	stderr tail
+	passed *throttled // to Options.Stderr; nil if that is nil
+	exited chan struct{}
+	ending sync.Once
+	ended  error
+}
+
+// Start starts a process. The caller must call Close.
+func Start(o Options) (*Process, error) {
+	// The process outlives the context of the call that started it.
+	cmd := exec.Command(o.Args[0], o.Args[1:]...) //nolint:gosec,noctx // starting the command the caller names is the purpose
+	cmd.Env = o.environ()
+	cmd.Dir = o.Dir
+	ownGroup(cmd)
+	p := &Process{cmd: cmd, grace: o.Grace, exited: make(chan struct{})}
+	if p.grace <= 0 {
+		p.grace = 2 * time.Second
+	}
+	cmd.Stderr = &p.stderr
+	if o.Stderr != nil {
+		p.passed = &throttled{to: o.Stderr, rate: o.StderrRate}
+		if o.StderrRate == 0 {
+			p.passed.rate = defaultStderrRate
+		}
+		cmd.Stderr = io.MultiWriter(&p.stderr, p.passed)
+	}
+	// A grandchild may hold standard error open forever.
+	cmd.WaitDelay = 100 * time.Millisecond
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	// Not StdoutPipe: Wait would close it with answers still unread.
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout = childOut
+	err = cmd.Start()
+	_ = childOut.Close()
+	if err != nil {
+		_ = out.Close()
+		return nil, err
+	}
+	p.in, p.out = in, out
+	go p.wait() // ends with the process; Close waits for it
+	return p, nil
+}
+
+// wait reaps the process. Its remaining output can still be read, but only for a
+// moment: a grandchild may hold the pipe open.
+func (p *Process) wait() {
+	_ = p.cmd.Wait() // State tells
+	if p.passed != nil {
+		p.passed.finish()
+	}
+	_ = p.out.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+	close(p.exited)
+}
+
+// Close ends the process step by step: it closes the input, then terminates, then
+// kills. It returns when the process has exited. Further calls do nothing.
+//
+// Spec: 2026-07-28 basic/transports/stdio#shutdown.
+func (p *Process) Close() error {
+	p.ending.Do(func() {
+		_ = p.in.Close()
+		if !p.Gone() && !(terminate(p.cmd) && p.Gone()) {
+			kill(p.cmd)
+		}
+		<-p.exited
+		p.ended = p.out.Close()
+	})
+	return p.ended
+}
+
+// Gone waits for the process to exit, for the time of grace at most, and reports
+// whether it has.
+func (p *Process) Gone() bool {
+	timer := time.NewTimer(p.grace)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// Read reads from the standard output.
+func (p *Process) Read(b []byte) (int, error) { return p.out.Read(b) }
+
+// Write writes to the standard input.
+func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
+
+// CloseInput closes the standard input, as a client does that is done.
+func (p *Process) CloseInput() error { return p.in.Close() }
+
+// Terminate asks the process to end, where there are signals, and reports whether
+// that was possible.
+func (p *Process) Terminate() bool { return terminate(p.cmd) }
+
+// State is how the process ended, once Gone has reported true.
+func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
+
+// Stderr is the end of what the process wrote to its standard error, at most 4 KiB.
+func (p *Process) Stderr() string { return p.stderr.String() }
+
+// tail keeps the last tailSize bytes that are written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+const tailSize = 4 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p...)
+	if extra := len(t.buf) - tailSize; extra > 0 {
+		t.buf = append(t.buf[:0], t.buf[extra:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.buf)
+}
