@@ -68,6 +68,15 @@ func (r *Row) HoldsIn(revision string) bool { return slices.Contains(r.Revisions
 // IsSeenOn reports whether the row can be seen from outside on a role.
 func (r *Row) IsSeenOn(role Role) bool { return slices.Contains(r.Seen, role) }
 
+// ReasonOn returns why the row can't be seen on a role, or "" if it can.
+func (r *Row) ReasonOn(role Role) string {
+	if r.IsSeenOn(role) {
+		return ""
+	}
+	why := strings.TrimPrefix(r.Reason, string(role)+": ")
+	return strings.ToUpper(why[:1]) + why[1:]
+}
+
 //go:embed rows.tsv
 var table string
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/parley-mcp/parley/internal/check/requirement"
+	"github.com/parley-mcp/parley/internal/check/specdir"
 	"github.com/parley-mcp/parley/internal/revision"
 )
 
@@ -75,12 +76,18 @@ func checkReason(t *testing.T, r *requirement.Row) {
 	if r.Reason != "" && !reason.MatchString(r.Reason) {
 		t.Errorf("%s: the reason %q is no sentence", r.ID, r.Reason)
 	}
+	side, _, one := strings.Cut(r.Reason, ": ")
+	if role := requirement.Role(side); one && slices.Contains(requirement.Roles(), role) {
+		if r.IsSeenOn(role) || len(r.Seen) != len(r.Binds)-1 || !strings.HasPrefix(strings.ToLower(r.ReasonOn(role)), strings.ToLower(r.Reason[len(side)+2:])) {
+			t.Errorf("%s is seen on %v of %v, but has a reason for the %s", r.ID, r.Seen, r.Binds, role)
+		}
+	}
 }
 
 // TestPagesExist looks up every page and anchor in the specification, if it is
 // here: in the newest revision of each row, which is the one it is cited by.
 func TestPagesExist(t *testing.T) {
-	dir := specification(t)
+	dir := specdir.Of(t)
 	known := map[string]map[string]bool{}
 	for r := range requirement.All() {
 		file := pageFile(dir, r)
@@ -96,19 +103,6 @@ func TestPagesExist(t *testing.T) {
 			t.Errorf("%s: there is no heading for %s", r.ID, r.Citation())
 		}
 	}
-}
-
-// specification returns the folder of the specification, which PARLEY_SPEC_DIR
-// names, or skips the test.
-func specification(t *testing.T) string {
-	dir := os.Getenv("PARLEY_SPEC_DIR")
-	if dir == "" {
-		t.Skip("the specification is not here; PARLEY_SPEC_DIR names its folder")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "guides")); err != nil {
-		t.Skip("PARLEY_SPEC_DIR has the schemas only: ", err)
-	}
-	return dir
 }
 
 func pageFile(dir string, r *requirement.Row) string {

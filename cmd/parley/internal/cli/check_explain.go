@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/parley-mcp/parley/internal/check/coverage"
+	"github.com/parley-mcp/parley/internal/check/requirement"
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+// explain shows the row or the probe of an ID.
+func (a *app) explain(s *selection) error {
+	if r := requirement.ByID(s.explain); r != nil {
+		if s.revision != "" && !r.HoldsIn(s.revision) {
+			return usagef("%s does not hold in %s; it does in %s", r.ID, s.revision, strings.Join(r.Revisions, ", "))
+		}
+		return a.explainRow(r, or(s.revision, newest(r)))
+	}
+	if p := coverage.ByID(s.explain); p != nil {
+		return a.explainProbe(p)
+	}
+	return usagef("there is no requirement and no probe %q; near are %s", s.explain, strings.Join(near(s.explain, explainable()), ", "))
+}
+
+// explainable are the IDs that --explain takes.
+func explainable() []string {
+	var ids []string
+	for r := range requirement.All() {
+		ids = append(ids, r.ID)
+	}
+	for _, p := range coverage.Probes() {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// shownProbe is a probe, as --output json shows it.
+type shownProbe struct {
+	ID      string           `json:"id"`
+	Role    requirement.Role `json:"role"`
+	Does    string           `json:"does"`
+	Accepts string           `json:"accepts"`
+	Rows    []string         `json:"rows"` // the first gets the failure
+}
+
+func newShownProbe(p *coverage.Probe) shownProbe {
+	return shownProbe{ID: p.ID, Role: p.Role, Does: p.Does, Accepts: p.Accepts, Rows: p.Rows}
+}
+
+func (a *app) explainRow(r *requirement.Row, revision string) error {
+	if a.flags.json() {
+		probes := []shownProbe{}
+		for _, role := range r.Binds {
+			for _, p := range coverage.Of(r, role) {
+				probes = append(probes, newShownProbe(p))
+			}
+		}
+		raw, err := wire.Marshal(map[string]any{"row": newShownRow(r, revision), "probes": probes})
+		a.out.json(raw)
+		return err
+	}
+	a.out.printf("%s  %s\n%s\n\n", a.out.bold(r.ID), r.Level, r.Text)
+	a.point("holds in", strings.Join(r.Revisions, ", "))
+	a.point("stands at", r.Address(revision))
+	for _, role := range r.Binds {
+		probes := coverage.Of(r, role)
+		if len(probes) == 0 {
+			a.point(string(role), judgedBy(r, role))
+		}
+		for _, p := range probes {
+			a.point(string(role), "judged by "+p.ID)
+			a.point("  it does", p.Does)
+			a.point("  it accepts", p.Accepts)
+		}
+	}
+	if len(r.Seen) == len(r.Binds) && r.Reason != "" {
+		a.point("but", r.Reason)
+	}
+	return nil
+}
+
+func (a *app) explainProbe(p *coverage.Probe) error {
+	if a.flags.json() {
+		raw, err := wire.Marshal(map[string]any{"probe": newShownProbe(p)})
+		a.out.json(raw)
+		return err
+	}
+	a.out.printf("%s  a probe of the %s\n\n", a.out.bold(p.ID), p.Role)
+	a.point("it does", p.Does)
+	a.point("it accepts", p.Accepts)
+	for i, id := range p.Rows {
+		name := "judges"
+		if i > 0 {
+			name = ""
+		}
+		if r := requirement.ByID(id); r != nil {
+			a.point(name, r.ID+"  "+r.Level+"  "+r.Text)
+		}
+	}
+	return nil
+}
+
+// point prints a line of an explanation.
+func (a *app) point(name, text string) { a.out.printf("%-21s %s\n", name, text) }

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// mostNear is how many names are suggested.
+const mostNear = 5
+
+// near returns those of some names that are most like what was typed.
+func near(typed string, names []string) []string {
+	type ranked struct {
+		name     string
+		distance int
+	}
+	typed = strings.ToLower(typed)
+	all := make([]ranked, 0, len(names))
+	for _, name := range names {
+		r := ranked{name, edits(typed, strings.ToLower(name))}
+		if typed != "" && strings.Contains(strings.ToLower(name), typed) {
+			r.distance = 1 // part of a name is as near as a slip
+		}
+		all = append(all, r)
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.distance, b.distance) })
+	var found []string
+	for _, r := range all[:min(mostNear, len(all))] {
+		found = append(found, r.name)
+	}
+	return found
+}
+
+// edits counts the characters to insert, drop or replace to make b from a.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for i := range row {
+		row[i] = i
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

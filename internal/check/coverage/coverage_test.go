@@ -1,0 +1,77 @@
+package coverage_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/parley-mcp/parley/internal/check/coverage"
+	"github.com/parley-mcp/parley/internal/check/requirement"
+)
+
+// enforced says that the numbers below are held, and that each row that can be
+// seen has a probe.
+const enforced = false
+
+// least is how many percent of the rows that can be seen must have probes.
+var least = map[requirement.Role]map[coverage.Level]float64{
+	requirement.Server: {coverage.Must: 95, coverage.Should: 80},
+	requirement.Client: {coverage.Must: 90, coverage.Should: 80},
+}
+
+func TestCoverage(t *testing.T) {
+	complain := t.Logf
+	if enforced {
+		complain = t.Errorf
+	}
+	for _, c := range coverage.Counts("") {
+		t.Logf("%-21s %-6s %4d rows, %4d can be seen, %4d have probes: %5.1f %%", c.Role, c.Level, c.Rows, c.Seen, c.Probed, c.Percent())
+		if want := least[c.Role][c.Level]; c.Percent() < want {
+			complain("%.1f %% of the %ss of the %s that can be seen have probes, want %.0f %%", c.Percent(), c.Level, c.Role, want)
+		}
+	}
+	if !enforced {
+		return
+	}
+	for r := range requirement.All() {
+		for _, role := range r.Seen {
+			if len(coverage.Of(r, role)) == 0 {
+				t.Errorf("%s has neither a probe of a %s nor a reason for none", r.ID, role)
+			}
+		}
+	}
+}
+
+// TestProbesNameRows finds probes that judge what is not there, or what the
+// table says does not show.
+func TestProbesNameRows(t *testing.T) {
+	ids := map[string]bool{}
+	for _, p := range coverage.Probes() {
+		if ids[p.ID] {
+			t.Errorf("the probe %s is there twice", p.ID)
+		}
+		ids[p.ID] = true
+		if p.Does == "" || p.Accepts == "" || len(p.Rows) == 0 {
+			t.Errorf("the probe %s does not say what it does, what it accepts, or which rows it judges", p.ID)
+		}
+		if requirement.ByID(p.ID) != nil || strings.ContainsAny(p.ID, " \t") {
+			t.Errorf("the probe %q has an ID that could be that of a row, or spaces", p.ID)
+		}
+		checkRows(t, p)
+	}
+}
+
+func checkRows(t *testing.T, p coverage.Probe) {
+	named := map[string]bool{}
+	for _, id := range p.Rows {
+		r := requirement.ByID(id)
+		switch {
+		case r == nil:
+			t.Errorf("the probe %s judges %s, which is no row", p.ID, id)
+		case named[id]:
+			t.Errorf("the probe %s names %s twice", p.ID, id)
+		case !r.IsSeenOn(p.Role):
+			t.Errorf("the probe %s judges %s on a %s, where the table says that it can't be seen", p.ID, id, p.Role)
+		}
+		named[id] = true
+	}
+}
