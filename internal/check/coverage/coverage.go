@@ -5,19 +5,15 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/parley-mcp/parley/internal/check/probe"
 	"github.com/parley-mcp/parley/internal/check/requirement"
 )
 
 // Probe is what is known of a probe without running it.
 type Probe struct {
-	ID   string
+	probe.Info
+
 	Role requirement.Role // of the peer that it judges
-	// Rows are the requirements that state its rule. Of those that hold in a
-	// revision the first gets the failure.
-	Rows []string
-	// Does and Accepts are a sentence each: what it does, and with what it is
-	// content.
-	Does, Accepts string
 }
 
 // index has the probes by the side and the row that they judge.

@@ -1,4 +1,15 @@
 package coverage
 
+import (
+	"github.com/parley-mcp/parley/internal/check/requirement"
+	"github.com/parley-mcp/parley/internal/check/serverprobe"
+)
+
 // Probes returns the probes of all judges.
-func Probes() []Probe { return nil }
+func Probes() []Probe {
+	var all []Probe
+	for _, p := range serverprobe.All() {
+		all = append(all, Probe{p.Info, requirement.Server})
+	}
+	return all
+}

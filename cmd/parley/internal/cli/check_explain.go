@@ -40,11 +40,12 @@ type shownProbe struct {
 	Role    requirement.Role `json:"role"`
 	Does    string           `json:"does"`
 	Accepts string           `json:"accepts"`
-	Rows    []string         `json:"rows"` // the first gets the failure
+	Mend    string           `json:"mend,omitzero"`
+	Rows    []string         `json:"rows"` // of those of a revision, the first gets the failure
 }
 
 func newShownProbe(p *coverage.Probe) shownProbe {
-	return shownProbe{ID: p.ID, Role: p.Role, Does: p.Does, Accepts: p.Accepts, Rows: p.Rows}
+	return shownProbe{ID: p.ID, Role: p.Role, Does: p.Does, Accepts: p.Accepts, Mend: p.Mend, Rows: p.Rows}
 }
 
 func (a *app) explainRow(r *requirement.Row, revision string) error {
@@ -88,11 +89,11 @@ func (a *app) explainProbe(p *coverage.Probe) error {
 	a.out.printf("%s  a probe of the %s\n\n", a.out.bold(p.ID), p.Role)
 	a.point("it does", p.Does)
 	a.point("it accepts", p.Accepts)
+	if p.Mend != "" {
+		a.point("to mend it", p.Mend)
+	}
 	for i, id := range p.Rows {
-		name := "judges"
-		if i > 0 {
-			name = ""
-		}
+		name := when(i == 0, "judges")
 		if r := requirement.ByID(id); r != nil {
 			a.point(name, r.ID+"  "+r.Level+"  "+r.Text)
 		}
