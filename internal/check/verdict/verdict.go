@@ -1,5 +1,6 @@
 // Package verdict is what the checker says: of each row an outcome with its
-// evidence, of each revision a score.
+// evidence, of each revision a score. Durations are written in milliseconds by
+// package report.
 package verdict
 
 import (
@@ -36,14 +37,22 @@ type Verdict struct {
 	Evidence []Evidence `json:"evidence,omitzero"`
 	// Mend is what whoever runs the peer can do about a failure.
 	Mend string `json:"mend,omitzero"`
+	// Known is the reason of a baseline for accepting this failure, or is "".
+	Known string `json:"known,omitzero"`
+	// Unscored is set for a row that is not part of the profile: it is judged and
+	// shown, and has no points.
+	Unscored bool `json:"unscored,omitzero"`
 }
+
+// Failed reports whether a MUST or a SHOULD was seen broken.
+func (v *Verdict) Failed() bool { return v.Outcome == Fail || v.Outcome == Warn }
 
 // Evidence is one thing that was sent or came, redacted.
 type Evidence struct {
 	// Number is its place in the transcript, from 1.
 	Number int `json:"number"`
 	// At is when it was seen, since the check began.
-	At time.Duration `json:"at"`
+	At time.Duration `json:"-"`
 	// Sent is set for what the checker sent.
 	Sent bool `json:"sent"`
 	// Head is the request or status line and the headers, if it went over HTTP.
@@ -61,9 +70,11 @@ type Run struct {
 	Revision  string        `json:"revision"`
 	Transport string        `json:"transport"` // stdio, http or http+sse
 	Verdicts  []Verdict     `json:"verdicts"`  // one for each row of the role that holds in the revision and has a probe
-	Score     Score         `json:"score"`
-	Requests  int           `json:"requests"` // how many the checker made
-	Took      time.Duration `json:"took"`
+	Profile   string        `json:"profile"`   // such as 2026-07-28@1; Grade sets it
+	Digest    string        `json:"digest"`    // of the profile, in hexadecimal
+	Score     Score         `json:"score"`     // Grade sets it
+	Requests  int           `json:"requests"`  // how many the checker made
+	Took      time.Duration `json:"-"`
 }
 
 // Score is a grade and the counts that it was made from.
@@ -93,12 +104,14 @@ type Report struct {
 	Role    requirement.Role `json:"role"`
 	Profile string           `json:"profile"` // such as 2026-07-28@1, one for each revision, joined by commas
 	Started time.Time        `json:"started"`
-	Took    time.Duration    `json:"took"`
+	Took    time.Duration    `json:"-"`
 	// Partial says why the check did not get to its end, or is "".
 	Partial string `json:"partial,omitzero"`
 	// Notes are what whoever reads the report has to know: what was not called
 	// and how to allow it, what the checker had to make up.
 	Notes []string `json:"notes,omitzero"`
-	Runs  []Run    `json:"runs"`
-	Score Score    `json:"score"` // over all runs
+	// Stale are the entries of the baseline whose rows fail no more.
+	Stale []Entry `json:"stale,omitzero"`
+	Runs  []Run   `json:"runs"`
+	Score Score   `json:"score"` // over all runs
 }

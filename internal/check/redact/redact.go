@@ -1,0 +1,193 @@
+// Package redact takes secrets out of what a report shows: by the names of
+// headers, parameters and members that carry them, and by the values that the
+// checker itself was given.
+package redact
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/parley-mcp/parley/internal/check/verdict"
+)
+
+// shortest is how long a secret must be, in bytes, to be looked for in texts:
+// taking out shorter ones would take the evidence with them, and they are not
+// secrets.
+const shortest = 6
+
+// Redactor takes secrets out of texts. A nil Redactor knows none by value, and
+// still redacts by name. It may be used by several goroutines.
+type Redactor struct {
+	headers []string // names, in the canonical form
+	secrets []string // long enough to be looked for
+	values  *strings.Replacer
+}
+
+// New makes a Redactor that also hides the headers that the user gave, wherever
+// their values appear, and other secrets by value, such as tokens that were got
+// on the way. Values of less than 6 bytes are hidden in their headers only.
+func New(headers http.Header, secrets ...string) *Redactor {
+	r := &Redactor{}
+	all := slices.Clone(secrets)
+	for name, values := range headers {
+		r.headers = append(r.headers, http.CanonicalHeaderKey(name))
+		for _, value := range values {
+			all = append(all, value)
+			if _, token, ok := strings.Cut(value, " "); ok { // of Bearer and the like
+				all = append(all, strings.TrimSpace(token))
+			}
+		}
+	}
+	r.secrets = slices.DeleteFunc(all, func(s string) bool { return len(s) < shortest })
+	r.values = replacer(r.secrets)
+	return r
+}
+
+// replacer replaces the secrets in the forms in which they travel. Longer ones
+// come first, so that one that contains another goes as a whole.
+func replacer(secrets []string) *strings.Replacer {
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, s := range secrets {
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), inJSON(s)} {
+			pairs = append(pairs, form, mark(s))
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// inJSON is a text as it stands between the quotes of JSON.
+func inJSON(s string) string {
+	doc, err := json.Marshal(s)
+	if err != nil {
+		return s
+	}
+	return strings.Trim(string(doc), `"`)
+}
+
+// mark stands where a secret was. Its length helps whoever looks for a token that
+// was cut or doubled.
+func mark(secret string) string { return fmt.Sprintf("(%d bytes, not shown)", len(secret)) }
+
+// Names of what is secret, in lower case.
+var (
+	secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Dpop"}
+	headerParts   = regexp.MustCompile(`(?i)token|secret|password|api-?key|credential`)
+	// Members of JSON bodies: what OAuth, registration and forms of login send.
+	member = regexp.MustCompile(`(?i)("(?:access_token|refresh_token|id_token|registration_access_token|client_secret|client_assertion|assertion|subject_token|actor_token|code_verifier|device_code|password|passwd|api_?key)"\s*:\s*)"((?:[^"\\]|\\.)*)("|$)`)
+	// Parameters of forms and URLs; a code is one only there.
+	parameter = regexp.MustCompile(`(?i)((?:^|[?&#\s;])(?:access_token|refresh_token|id_token|client_secret|client_assertion|assertion|subject_token|actor_token|code_verifier|code|device_code|password|api_?key|token)=)([^&\s"'#;]+)`)
+	bearer    = regexp.MustCompile(`(?i)\b((?:bearer|dpop)\s+)([A-Za-z0-9._~+/=-]{16,})`)
+	userinfo  = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://)([^/\s@"']+)@`)
+)
+
+// Text redacts a body, a message, a URL or a sentence.
+func (r *Redactor) Text(s string) string {
+	if r != nil && r.values != nil {
+		s = r.values.Replace(s)
+	}
+	s = replace(member, s, func(m []string) string { return m[1] + `"` + mark(m[2]) + m[3] })
+	s = replace(parameter, s, func(m []string) string { return m[1] + mark(m[2]) })
+	s = replace(bearer, s, func(m []string) string { return m[1] + mark(m[2]) })
+	return replace(userinfo, s, func(m []string) string { return m[1] + mark(m[2]) + "@" })
+}
+
+func replace(re *regexp.Regexp, s string, with func(m []string) string) string {
+	if !re.MatchString(s) {
+		return s
+	}
+	return re.ReplaceAllStringFunc(s, func(found string) string {
+		m := re.FindStringSubmatch(found)
+		if m == nil || strings.HasSuffix(m[2], ", not shown)") || strings.HasPrefix(m[2], "(") {
+			return found // it was redacted by its value
+		}
+		return with(m)
+	})
+}
+
+// Header returns a value of a header as a report may show it.
+func (r *Redactor) Header(name, value string) string {
+	name = http.CanonicalHeaderKey(name)
+	switch {
+	case slices.Contains(secretHeaders, name), headerParts.MatchString(name), r != nil && slices.Contains(r.headers, name):
+		if strings.HasSuffix(value, ", not shown)") {
+			return value
+		}
+		return mark(value)
+	case name == "Mcp-Session-Id":
+		return session(value)
+	}
+	return r.Text(value)
+}
+
+// session shows enough of the ID of a session to tell it from others.
+func session(id string) string {
+	const shown = 4
+	if len(id) < 4*shown || strings.HasSuffix(id, ", not shown)") {
+		return id // too short to be a secret, which is a finding of its own
+	}
+	return id[:shown] + "… " + mark(id)
+}
+
+// Head redacts a request or status line with the headers below it.
+func (r *Redactor) Head(head string) string {
+	lines := strings.Split(head, "\n")
+	for i, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if i == 0 || !ok {
+			lines[i] = r.Text(line)
+			continue
+		}
+		trimmed := strings.TrimSpace(value)
+		if trimmed != "" {
+			lines[i] = name + ": " + r.Header(name, trimmed)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Report redacts all that a report says, in place. Doing so twice does no harm.
+func (r *Redactor) Report(rep *verdict.Report) {
+	for _, s := range []*string{&rep.Target, &rep.Name, &rep.Version, &rep.Partial} {
+		*s = r.Text(*s)
+	}
+	for i := range rep.Notes {
+		rep.Notes[i] = r.Text(rep.Notes[i])
+	}
+	for i := range rep.Runs {
+		for j := range rep.Runs[i].Verdicts {
+			r.verdict(&rep.Runs[i].Verdicts[j])
+		}
+	}
+}
+
+// end takes out a secret of which a text that was cut has only the beginning.
+func (r *Redactor) end(s string) string {
+	if r == nil {
+		return s
+	}
+	for _, secret := range r.secrets {
+		for n := min(len(secret)-1, len(s)); n >= shortest/2; n-- {
+			if rest, ok := strings.CutSuffix(s, secret[:n]); ok {
+				return rest + mark(secret)
+			}
+		}
+	}
+	return s
+}
+
+func (r *Redactor) verdict(v *verdict.Verdict) {
+	v.Why, v.Mend = r.Text(v.Why), r.Text(v.Mend)
+	for i := range v.Evidence {
+		e := &v.Evidence[i]
+		e.Head, e.Text, e.Pointer = r.Head(e.Head), r.Text(e.Text), r.Text(e.Pointer)
+		if e.Cut > 0 {
+			e.Text = r.end(e.Text)
+		}
+	}
+}
