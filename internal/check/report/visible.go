@@ -95,6 +95,7 @@ func shown(r *verdict.Report) *verdict.Report {
 	for _, s := range []*string{&c.Tool, &c.Target, &c.Name, &c.Version, &c.Partial} {
 		*s = line(*s)
 	}
+	c.Profile = strings.ReplaceAll(r.Profile, ",", ", ")
 	c.Notes = slices.Clone(r.Notes)
 	for i := range c.Notes {
 		c.Notes[i] = line(c.Notes[i])

@@ -22,10 +22,10 @@ func (v *Verdict) URL() string {
 	if anchor != "" {
 		anchor = "#" + anchor
 	}
-	switch {
-	case page == "schema.json":
+	switch page {
+	case "schema.json":
 		page = "schema"
-	case page == "guides/security_best_practices":
+	case "guides/security_best_practices":
 		page = "basic/security_best_practices"
 	}
 	page = strings.TrimSuffix(strings.TrimSuffix(page, "index"), "/")

@@ -142,13 +142,17 @@ func digestOf(rows []string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Roles have blanks in their names, and folders have none.
-func folderOf(role requirement.Role) string { return strings.ReplaceAll(string(role), " ", "-") }
+// folderOf and roleIn are inverse: roles have blanks in their names, and folders
+// have none.
+func folderOf(role requirement.Role) string {
+	return strings.ReplaceAll(string(role), " ", "-")
+}
+
 func roleIn(folder string) requirement.Role {
 	return requirement.Role(strings.ReplaceAll(folder, "-", " "))
 }
-func fileOf(p *Profile) string { return folderOf(p.Role) + "/" + p.Name() + ".txt" }
-func sortedSet(rows []string) (sorted []string) {
+
+func sortedSet(rows []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(rows)))
 }
 
@@ -168,7 +172,7 @@ func Freeze(dir, revision string, role requirement.Role, rows []string) (*Profil
 		}
 		p.Number = last.Number + 1
 	}
-	name := filepath.Join(dir, profilesDir, filepath.FromSlash(fileOf(p)))
+	name := filepath.Join(dir, profilesDir, folderOf(role), p.Name()+".txt")
 	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 		return nil, err
 	}
