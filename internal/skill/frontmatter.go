@@ -5,19 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
-	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+
+	"github.com/parley-mcp/parley/internal/yamljson"
 )
 
-// The bounds of frontmatter. They are far above what anybody writes by hand, and
-// keep what a stranger wrote from costing much.
-const (
-	maxFrontmatter = 256 << 10 // bytes
-	maxRendered    = 1 << 20   // bytes of JSON, in which aliases are written out
-	maxDepth       = 64
-)
+// maxFrontmatter is far above what anybody writes by hand, and keeps what a
+// stranger wrote from costing much.
+const maxFrontmatter = 256 << 10 // bytes
 
 var delimiter = []byte("---")
 
@@ -34,22 +30,19 @@ func Frontmatter(doc []byte) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var root yaml.Node
-	if err := yaml.Load(source, &root, yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth)))); err != nil {
-		return nil, fmt.Errorf("the frontmatter is not YAML: %w", err)
+	top, err := yamljson.Parse(source)
+	if err != nil {
+		return nil, fmt.Errorf("the frontmatter: %w", err)
 	}
-	top := &root
-	if top.Kind == yaml.DocumentNode && len(top.Content) == 1 {
-		top = top.Content[0]
-	}
-	if top.Kind != yaml.MappingNode {
+	if top == nil || top.Kind != yaml.MappingNode {
 		return nil, errors.New("the frontmatter is not a mapping of fields such as \"name: my-skill\"")
 	}
-	var r renderer
-	if err := r.node(top, 0); err != nil {
+	const opening = 1 // the line of three hyphens
+	fields, err := yamljson.Render(top, opening)
+	if err != nil {
 		return nil, fmt.Errorf("the frontmatter, %w", err)
 	}
-	return r.out, nil
+	return fields, nil
 }
 
 // cut returns the lines between the two that consist of three hyphens.
@@ -82,9 +75,6 @@ var errTooLong = fmt.Errorf("the frontmatter has more than %d bytes", maxFrontma
 func checked(source []byte) ([]byte, error) {
 	if len(source) > maxFrontmatter {
 		return nil, errTooLong
-	}
-	if !utf8.Valid(source) {
-		return nil, errors.New("the frontmatter is not UTF-8")
 	}
 	return source, nil
 }
