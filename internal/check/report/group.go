@@ -183,6 +183,9 @@ func roleName(role requirement.Role) string {
 	return string(role)
 }
 
+// unscoredText is said of a row that fails without costing points.
+const unscoredText = "The row is not part of the profile, so it costs no points."
+
 // took writes a duration for people.
 func took(d time.Duration) string {
 	if d < time.Second {

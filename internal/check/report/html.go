@@ -29,7 +29,7 @@ var page = sync.OnceValue(func() *template.Template {
 type pageData struct {
 	Report              *verdict.Report
 	Subject, Role       string
-	Partial             string
+	Partial, Unscored   string
 	Summaries           []*summary
 	Sections            []section
 	Reasons             []reason
@@ -61,7 +61,7 @@ func (r *pageRow) Open() bool { return r.Outcome == verdict.Fail && r.Known == "
 func writeHTML(w io.Writer, r *verdict.Report, _ Options) error {
 	r = shown(r)
 	d := pageData{
-		Report: r, Subject: subject(r), Role: roleName(r.Role), Partial: partialText(r),
+		Report: r, Subject: subject(r), Role: roleName(r.Role), Partial: partialText(r), Unscored: unscoredText,
 		Summaries: summaries(r), Reasons: reasons(r), Started: r.Started.UTC().Format("2006-01-02 15:04 UTC"), Took: took(r.Took),
 		CSS: template.CSS(pageCSS), JS: template.JS(pageJS), //nolint:gosec // both are files of this package
 		CSSDigest: digest(pageCSS), JSDigest: digest(pageJS),

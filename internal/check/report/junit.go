@@ -130,6 +130,9 @@ func failureText(v *verdict.Verdict) string {
 	if v.Mend != "" {
 		fmt.Fprintf(&b, "How to mend it: %s\n", v.Mend)
 	}
+	if v.Unscored {
+		b.WriteString(unscoredText + "\n")
+	}
 	fmt.Fprintf(&b, "See %s\n", v.URL())
 	for i := range v.Evidence {
 		b.WriteString("\n" + evidenceText(&v.Evidence[i]))

@@ -32,10 +32,10 @@ func writeMarkdown(w io.Writer, r *verdict.Report, _ Options) error {
 	if len(r.Notes)+len(r.Stale) > 0 {
 		b.WriteString("\n")
 	}
-	for _, note := range r.Notes {
+	for _, note := range r.Notes[:min(len(r.Notes), mostNotes)] {
 		fmt.Fprintf(&b, "- %s\n", inline(note))
 	}
-	for i := range r.Stale {
+	for i := range r.Stale[:min(len(r.Stale), mostNotes)] {
 		fmt.Fprintf(&b, "- Stale: %s\n", inline(staleText(&r.Stale[i])))
 	}
 	fmt.Fprintf(&b, "\n<sub>%s, profile %s</sub>\n", inline(r.Tool), inline(r.Profile))
@@ -69,6 +69,9 @@ func markdownFailure(g *group) string {
 	if g.Known != "" {
 		fmt.Fprintf(&b, "Known: %s\n\n", inline(g.Known))
 	}
+	if g.Unscored {
+		b.WriteString(unscoredText + "\n\n")
+	}
 	for i := range g.Evidence {
 		text := evidenceText(&g.Evidence[i])
 		mark := fence(text, 3)
@@ -84,8 +87,11 @@ func markdownFailure(g *group) string {
 	return b.String()
 }
 
-// Of the reasons for not verifying, those that matter most.
-const mostReasons = 30
+// The most reasons for not verifying, and notes, that a comment has.
+const (
+	mostReasons = 30
+	mostNotes   = 10
+)
 
 func markdownUnverified(b *strings.Builder, r *verdict.Report) {
 	all := reasons(r)

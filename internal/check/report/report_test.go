@@ -79,6 +79,47 @@ func TestNobodySaysCompliant(t *testing.T) {
 	}
 }
 
+func TestRowsWithoutPointsAreMarked(t *testing.T) {
+	r := sample()
+	r.Runs[0].Verdicts[1].Unscored = true
+	for _, format := range []string{"text", "junit", "sarif", "markdown", "html"} {
+		if got := strings.Join(strings.Fields(render(t, format, r, report.Options{})), " "); !strings.Contains(got, "it costs no points") {
+			t.Errorf("%s does not say that a failure costs no points", format)
+		}
+	}
+}
+
+// The last line of the terminal must not say more than what was seen.
+func TestLastLine(t *testing.T) {
+	known := sample()
+	for i := range known.Runs {
+		for j := range known.Runs[i].Verdicts {
+			if v := &known.Runs[i].Verdicts[j]; v.Failed() {
+				v.Known = "yes"
+			}
+		}
+	}
+	passed := sample()
+	passed.Runs = []verdict.Run{{Revision: "2026-07-28", Verdicts: []verdict.Verdict{of("26.server.tools-001", verdict.Pass)}}}
+	early := grade(passed)
+	cut := *early
+	cut.Partial = "interrupted"
+	empty := &verdict.Report{}
+	empty.Grade()
+	for want, r := range map[string]*verdict.Report{
+		"2 MUSTs failed; 35.6 of 100, 7 of 9 rows verified.":                                 sample(),
+		"No MUST failed but what is known; 35.6 of 100, 7 of 9 rows verified.":               known,
+		"No MUST was seen to fail; 100 of 100, 1 of 1 rows verified.":                        early,
+		"No MUST was seen to fail; 100 of 100, 1 of 1 rows verified. The report is partial.": &cut,
+		"Nothing was verified.": empty,
+	} {
+		got := strings.TrimSpace(render(t, "text", r, report.Options{Width: 200}))
+		if last := got[strings.LastIndex(got, "\n")+1:]; last != want {
+			t.Errorf("the last line is %q, want %q", last, want)
+		}
+	}
+}
+
 func TestUnknownFormat(t *testing.T) {
 	err := report.Write(io.Discard, "pdf", sample(), report.Options{})
 	if err == nil || !strings.Contains(err.Error(), "html") {

@@ -153,6 +153,9 @@ func (t *terminal) failures(mark string, colour func(string) string, all []*grou
 		if g.Mend != "" {
 			t.para(margin+"Mend: ", margin+"      ", g.Mend)
 		}
+		if g.Unscored {
+			t.para(margin, margin, unscoredText)
+		}
 		if g.Known != "" {
 			t.para(margin+"Known: ", margin+"       ", g.Known)
 		}
@@ -218,14 +221,20 @@ func (t *terminal) remarks(r *verdict.Report) {
 func (t *terminal) verdict(r *verdict.Report) string {
 	lines := summaries(r)
 	total := lines[len(lines)-1]
-	text := fmt.Sprintf("%s of 100, %s rows verified", total.Points(), total.Verified())
-	switch {
-	case total.Failed > 0:
-		return t.red(plural(total.Failed, "MUST") + " failed; " + text + ".")
-	case r.Partial != "":
-		return t.yellow("Partial; no MUST was seen to fail; " + text + ".")
+	text := fmt.Sprintf("%s of 100, %s rows verified.", total.Points(), total.Verified())
+	none := "No MUST was seen to fail; "
+	if total.Known > 0 {
+		none = "No MUST failed but what is known; "
 	}
-	return t.green("No MUST was seen to fail; " + text + ".")
+	switch n, _ := total.Score.Verified(); {
+	case total.Failed > 0:
+		return t.red(plural(total.Failed, "MUST") + " failed; " + text)
+	case n == 0:
+		return t.yellow("Nothing was verified.")
+	case r.Partial != "":
+		return t.yellow(none + text + " The report is partial.")
+	}
+	return t.green(none + text)
 }
 
 // staleText says what to do about an entry of the baseline.
