@@ -30,6 +30,10 @@ func (l Limits) orDefaults() Limits {
 // Log is everything that was sent and came, in order. Its methods may be called
 // concurrently.
 type Log struct {
+	// Heard is told of each message, but for the elements of batches, as soon as
+	// it is in the log. It must be set before the log is used.
+	Heard func(*Message)
+
 	limits Limits
 	begun  time.Time
 
@@ -171,6 +175,9 @@ func (l *Log) Add(m *Message) {
 			l.append(item)
 		}
 	})
+	if l.Heard != nil {
+		l.Heard(m)
+	}
 }
 
 func (l *Log) append(m *Message) {

@@ -53,6 +53,9 @@ type Options struct {
 	Only []string
 	// Progress is told how far the check is, if set.
 	Progress func(Progress)
+	// Heard is told of each message, both ways, if set. It may be called
+	// concurrently.
+	Heard func(*peer.Message)
 	// Tool names the checker in the report.
 	Tool string
 }

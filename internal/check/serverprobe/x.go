@@ -45,6 +45,7 @@ func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *ra
 		Log: peer.NewLog(o.Limits), target: t, opts: o, pace: pace,
 		blamed: map[*peer.Message]bool{}, Offer: &Offer{},
 	}
+	x.Log.Heard = o.Heard
 	switch {
 	case t.Lines != nil:
 		x.Transport = needsStdio

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
+	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -26,6 +28,15 @@ func (a *app) traceEvent(e mcp.TapEvent) {
 		text = a.err.dim(traceHTTP(e.HTTP))
 	}
 	a.note("%s %s %s", a.err.dim(e.Time.Format("15:04:05.000")), arrow, text)
+}
+
+// traceMessage is traceEvent for what a checker says and hears.
+func (a *app) traceMessage(m *peer.Message) {
+	e := mcp.TapEvent{Time: time.Now(), Frame: m.Raw}
+	if m.Sent {
+		e.Direction = mcp.Sent
+	}
+	a.traceEvent(e)
 }
 
 // traceDrop describes a dropped message, and says why it was dropped.
