@@ -40,7 +40,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // request changes what goes to the server, and returns the message as it was.
 func (t *transport) request(req *http.Request) (*frame, error) {
-	asked := &frame{kind: "http", method: req.Method}
+	asked := &frame{kind: "http", method: req.Method, conn: 1}
 	if req.Body != nil {
 		raw, err := io.ReadAll(req.Body)
 		_ = req.Body.Close() // it was read
@@ -48,13 +48,13 @@ func (t *transport) request(req *http.Request) (*frame, error) {
 			return nil, err
 		}
 		t.wire.mu.Lock()
-		if f := t.wire.read(true, raw); f != nil && len(raw) > 0 {
+		if f := t.wire.read(1, true, raw); f != nil && len(raw) > 0 {
 			asked = f
 		}
 		t.wire.mu.Unlock()
 		// Only one message fits into a request: further ones are left out.
 		if len(raw) > 0 {
-			raw = append(t.wire.pass(true, raw), nil)[0]
+			raw = append(t.wire.pass(1, true, raw), nil)[0]
 		}
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 	}
@@ -74,7 +74,7 @@ func (t *transport) response(resp *http.Response) error {
 			return err
 		}
 		if len(bytes.TrimSpace(raw)) > 0 {
-			raw = bytes.Join(t.wire.pass(false, raw), []byte("\n"))
+			raw = bytes.Join(t.wire.pass(1, false, raw), []byte("\n"))
 		}
 		resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 		resp.Header.Set("Content-Length", strconv.Itoa(len(raw)))
@@ -92,8 +92,8 @@ func (t *transport) head(toServer bool, asked *frame, header http.Header, resp *
 		if s.Kind != "http" || s.ToServer != toServer || t.wire.used[n] {
 			continue
 		}
-		as := Switch{Kind: "any", Method: s.Method, Where: s.Where}
-		if !as.matches(asked) {
+		as := Switch{Kind: "any", Method: s.Method, Where: s.Where, After: s.After}
+		if !t.wire.matches(&as, asked) {
 			continue
 		}
 		t.wire.fired = true
@@ -160,7 +160,7 @@ func (e *events) copy(w *wire, to io.Writer) error {
 				head += line + "\n"
 			}
 		}
-		for _, raw := range w.pass(false, data) {
+		for _, raw := range w.pass(1, false, data) {
 			text := head + "data: " + strings.ReplaceAll(string(raw), "\n", "\ndata: ") + "\n\n"
 			if _, err := io.WriteString(to, text); err != nil {
 				return err

@@ -23,13 +23,14 @@ func (f *Faulty) Fired() bool {
 // comes from the server.
 func (f *Faulty) Lines(stream io.ReadWriteCloser) io.ReadWriteCloser {
 	r, w := io.Pipe()
-	l := &lines{wire: f.wire, stream: stream, read: r, fed: w}
+	l := &lines{wire: f.wire, conn: f.wire.newConn(), stream: stream, read: r, fed: w}
 	l.running.Go(l.feed) // ends with the stream
 	return l
 }
 
 type lines struct {
 	wire    *wire
+	conn    int
 	stream  io.ReadWriteCloser
 	read    *io.PipeReader
 	fed     *io.PipeWriter
@@ -53,7 +54,7 @@ func (l *lines) feed() {
 }
 
 func (l *lines) each(toServer bool, line []byte, to io.Writer) error {
-	for _, raw := range l.wire.pass(toServer, line[:len(line)-1]) {
+	for _, raw := range l.wire.pass(l.conn, toServer, line[:len(line)-1]) {
 		if _, err := to.Write(append(raw, '\n')); err != nil {
 			return err
 		}

@@ -30,15 +30,20 @@ type Switch struct {
 	Method   string // of the message, or of the request that it answers; "*" is all
 	Where    []condition
 	Once     bool // only the first that matches
-	Edits    []edit
+	// After is a method that must have gone to the server before, on the same
+	// connection; Elsewhere leaves the first connection alone.
+	After     string
+	Elsewhere bool
+	Edits     []edit
 }
 
 // condition is a JSON pointer, without the slash in front, and the JSON that
 // must be there; nil means anything.
 type condition struct {
-	path string
-	want any
-	none bool // nothing may be there
+	path  string
+	want  any
+	none  bool // nothing may be there
+	asked bool // in the request that the message answers
 }
 
 // edit is a verb and its arguments.
@@ -59,8 +64,11 @@ type edit struct {
 // That is a direction (to-client or to-server), what is changed (request,
 // notification, result, error, any, or http for the head of an HTTP request or
 // response), a method (that of the request, for answers) or *, conditions such
-// as "where /params/name "x"" or "without /params/cursor", "once" if only the
-// first is changed, and after a colon edits, divided by " ; ":
+// as "where /params/name "x"" or "without /params/cursor", of an answer "asked
+// /params/name "x"" for what its request must have, "after tools/call" if that
+// must have gone to the server before, "elsewhere" for all connections but the
+// first, "once" if only the first is changed, and after a colon edits, divided
+// by " ; ":
 //
 //	set POINTER JSON      delete POINTER        copy POINTER POINTER
 //	replace JSON          text ANYTHING         drop

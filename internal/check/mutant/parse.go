@@ -62,21 +62,27 @@ func (s *Switch) conditions(fields []string) error {
 		case fields[0] == "once":
 			s.Once = true
 			fields = fields[1:]
+		case fields[0] == "elsewhere":
+			s.Elsewhere = true
+			fields = fields[1:]
+		case fields[0] == "after" && len(fields) > 1:
+			s.After = fields[1]
+			fields = fields[2:]
 		case fields[0] == "without" && len(fields) > 1:
 			s.Where = append(s.Where, condition{path: strings.TrimPrefix(fields[1], "/"), none: true})
 			fields = fields[2:]
 		case fields[0] == "with" && len(fields) > 1:
 			s.Where = append(s.Where, condition{path: strings.TrimPrefix(fields[1], "/")})
 			fields = fields[2:]
-		case fields[0] == "where" && len(fields) > 2:
+		case (fields[0] == "where" || fields[0] == "asked") && len(fields) > 2:
 			want, err := peer.Decode([]byte(fields[2]))
 			if err != nil {
 				return fmt.Errorf("%q is not JSON without spaces: %w", fields[2], err)
 			}
-			s.Where = append(s.Where, condition{path: strings.TrimPrefix(fields[1], "/"), want: want})
+			s.Where = append(s.Where, condition{path: strings.TrimPrefix(fields[1], "/"), want: want, asked: fields[0] == "asked"})
 			fields = fields[3:]
 		default:
-			return fmt.Errorf("%q is no condition: use once, with POINTER, without POINTER, where POINTER JSON", fields[0])
+			return fmt.Errorf("%q is no condition: use once, elsewhere, after METHOD, with POINTER, without POINTER, where POINTER JSON, asked POINTER JSON", fields[0])
 		}
 	}
 	return nil

@@ -17,33 +17,45 @@ import (
 type wire struct {
 	mutant *Mutant
 
-	mu      sync.Mutex
-	methods map[string]string // of requests, by direction and ID
-	used    map[int]bool      // switches that are for once
-	fired   bool
+	mu       sync.Mutex
+	requests map[string]*frame // by direction and ID
+	used     map[int]bool      // switches that are for once
+	passed   map[string]bool   // methods, by connection, that went to the server
+	conns    int
+	fired    bool
 }
 
 func newWire(m *Mutant) *wire {
-	return &wire{mutant: m, methods: map[string]string{}, used: map[int]bool{}}
+	return &wire{mutant: m, requests: map[string]*frame{}, used: map[int]bool{}, passed: map[string]bool{}}
+}
+
+// newConn returns the number of a new connection, from 1. HTTP is one.
+func (w *wire) newConn() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.conns++
+	return w.conns
 }
 
 // frame is a message on its way.
 type frame struct {
 	kind, method string
 	value        any
+	conn         int
+	asked        *frame // of a result or an error: the request
 }
 
 // read finds out what a message is, and remembers requests for their answers.
-func (w *wire) read(toServer bool, raw []byte) *frame {
+func (w *wire) read(conn int, toServer bool, raw []byte) *frame {
 	v, err := peer.Decode(raw)
 	if err != nil {
 		return nil
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
-		return &frame{kind: "any", value: v}
+		return &frame{kind: "any", value: v, conn: conn}
 	}
-	f := &frame{value: v}
+	f := &frame{value: v, conn: conn}
 	id, hasID := object["id"]
 	f.method, _ = object["method"].(string)
 	key := func(toServer bool) string { return strconv.FormatBool(toServer) + string(peer.Encode(id)) }
@@ -51,21 +63,29 @@ func (w *wire) read(toServer bool, raw []byte) *frame {
 	switch {
 	case f.method != "" && hasID:
 		f.kind = "request"
-		w.methods[key(toServer)] = f.method
+		w.requests[key(toServer)] = f
 	case f.method != "":
 		f.kind = "notification"
 	case failed:
-		f.kind, f.method = "error", w.methods[key(!toServer)]
+		f.kind, f.asked = "error", w.requests[key(!toServer)]
 	default:
-		f.kind, f.method = "result", w.methods[key(!toServer)]
+		f.kind, f.asked = "result", w.requests[key(!toServer)]
+	}
+	if f.asked != nil {
+		f.method = f.asked.method
+	}
+	if toServer {
+		w.passed[passing(conn, f.method)] = true
 	}
 	return f
 }
 
+func passing(conn int, method string) string { return strconv.Itoa(conn) + " " + method }
+
 // pass returns what goes on in place of a message.
-func (w *wire) pass(toServer bool, raw []byte) [][]byte {
+func (w *wire) pass(conn int, toServer bool, raw []byte) [][]byte {
 	w.mu.Lock()
-	f := w.read(toServer, raw)
+	f := w.read(conn, toServer, raw)
 	var edits []edit
 	if f != nil {
 		edits = w.due(toServer, f)
@@ -82,7 +102,7 @@ func (w *wire) due(toServer bool, f *frame) []edit {
 	var all []edit
 	for n := range w.mutant.Switches {
 		s := &w.mutant.Switches[n]
-		if s.Kind == "http" || s.ToServer != toServer || w.used[n] || !s.matches(f) {
+		if s.Kind == "http" || s.ToServer != toServer || w.used[n] || !w.matches(s, f) {
 			continue
 		}
 		w.fired = true
@@ -92,12 +112,21 @@ func (w *wire) due(toServer bool, f *frame) []edit {
 	return all
 }
 
-func (s *Switch) matches(f *frame) bool {
-	if s.Kind != "any" && s.Kind != f.kind || s.Method != "*" && s.Method != f.method {
+func (w *wire) matches(s *Switch, f *frame) bool {
+	switch {
+	case s.Kind != "any" && s.Kind != f.kind, s.Method != "*" && s.Method != f.method,
+		s.Elsewhere && f.conn < 2, s.After != "" && !w.passed[passing(f.conn, s.After)]:
 		return false
 	}
 	for _, c := range s.Where {
-		v, ok := peer.Get(f.value, c.path)
+		in := f.value
+		if c.asked {
+			if f.asked == nil {
+				return false
+			}
+			in = f.asked.value
+		}
+		v, ok := peer.Get(in, c.path)
 		if ok == c.none || c.want != nil && !reflect.DeepEqual(v, c.want) {
 			return false
 		}
