@@ -1,12 +1,6 @@
 package requirement
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // site is where the specification is published.
 const site = "https://modelcontextprotocol.io/"
@@ -32,17 +26,4 @@ func (r *Row) fragment() string {
 		return ""
 	}
 	return "#" + r.Anchor
-}
-
-// Digest identifies a set of rows by what grades depend on: IDs, revisions,
-// levels, and the sides that are bound and seen. Their order and their words do
-// not count.
-func Digest(set []*Row) string {
-	lines := make([]string, len(set))
-	for i, r := range set {
-		lines[i] = fmt.Sprintln(r.ID, r.Revisions, r.Level, r.Binds, r.Seen)
-	}
-	slices.Sort(lines)
-	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
-	return hex.EncodeToString(sum[:8])
 }

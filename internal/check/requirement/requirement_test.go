@@ -175,21 +175,3 @@ func TestAddress(t *testing.T) {
 		}
 	}
 }
-
-// TestDigest pins the digest to the grading: a change of the IDs, revisions,
-// levels or sides changes it, and with it the profiles that are made of rows.
-func TestDigest(t *testing.T) {
-	one, two := *requirement.ByID("26.server.tools-048"), *requirement.ByID("26.server.tools-049")
-	both := requirement.Digest([]*requirement.Row{&one, &two})
-	if turned := requirement.Digest([]*requirement.Row{&two, &one}); turned != both {
-		t.Errorf("the digest depends on the order: %s and %s", both, turned)
-	}
-	one.Text, one.Reason, one.Probe = "Said better.", "For a reason.", "Another idea."
-	if words := requirement.Digest([]*requirement.Row{&one, &two}); words != both {
-		t.Errorf("the digest depends on words: %s and %s", both, words)
-	}
-	one.Level = "MAY"
-	if level := requirement.Digest([]*requirement.Row{&one, &two}); level == both {
-		t.Errorf("the digest does not depend on levels: %s", both)
-	}
-}

@@ -43,8 +43,8 @@ func (a *app) checkRequirements() *cobra.Command {
 	set.StringVar(&s.page, "page", "", "only what stands on this `PAGE`, such as server/tools, or below it")
 	set.BoolVar(&s.summary, "summary", false, "count the requirements: in all, those that can be seen, and those with probes")
 	set.StringVar(&s.explain, "explain", "", "show the requirement or the probe of this `ID`")
-	cmd.MarkFlagsMutuallyExclusive("summary", "explain")
-	cmd.MarkFlagsMutuallyExclusive("summary", "page")
+	cmd.MarkFlagsMutuallyExclusive("explain", "summary", "page")
+	cmd.MarkFlagsMutuallyExclusive("explain", "who")
 	_ = cmd.RegisterFlagCompletionFunc("who", cobra.FixedCompletions(roleNames(), cobra.ShellCompDirectiveNoFileComp)) // the flags are there
 	_ = cmd.RegisterFlagCompletionFunc("page", cobra.FixedCompletions(pages(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("explain", cobra.FixedCompletions(explainable(), cobra.ShellCompDirectiveNoFileComp))
