@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/check/redact"
 	"github.com/parley-mcp/parley/internal/check/verdict"
 )
 
@@ -47,15 +48,12 @@ func head(x *peer.Exchange, sent bool) string {
 	return b.String()
 }
 
-// shown is the value of a header as a report may have it.
+// shown is the value of a header as a report may have it. Secrets are also taken
+// out by value, of the whole report; this is what can be told here.
 func shown(x *peer.Exchange, name, value string) string {
-	secret := slices.ContainsFunc(x.Secret, func(s string) bool { return strings.EqualFold(s, name) })
-	switch strings.ToLower(name) {
-	case "authorization", "cookie", "set-cookie", "proxy-authorization", "dpop":
-		secret = true
+	if slices.ContainsFunc(x.Secret, func(s string) bool { return strings.EqualFold(s, name) }) {
+		return redact.Hidden(value)
 	}
-	if secret {
-		return fmt.Sprintf("(%d bytes, not shown)", len(value))
-	}
-	return value
+	var byName *redact.Redactor
+	return byName.Header(name, value)
 }

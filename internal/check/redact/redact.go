@@ -55,7 +55,7 @@ func replacer(secrets []string) *strings.Replacer {
 	var pairs []string
 	for _, s := range secrets {
 		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), inJSON(s)} {
-			pairs = append(pairs, form, mark(s))
+			pairs = append(pairs, form, Hidden(s))
 		}
 	}
 	return strings.NewReplacer(pairs...)
@@ -70,9 +70,9 @@ func inJSON(s string) string {
 	return strings.Trim(string(doc), `"`)
 }
 
-// mark stands where a secret was. Its length helps whoever looks for a token that
+// Hidden stands where a secret was. Its length helps whoever looks for a token that
 // was cut or doubled.
-func mark(secret string) string { return fmt.Sprintf("(%d bytes, not shown)", len(secret)) }
+func Hidden(secret string) string { return fmt.Sprintf("(%d bytes, not shown)", len(secret)) }
 
 // Names of what is secret, in lower case.
 var (
@@ -91,10 +91,10 @@ func (r *Redactor) Text(s string) string {
 	if r != nil && r.values != nil {
 		s = r.values.Replace(s)
 	}
-	s = replace(member, s, func(m []string) string { return m[1] + `"` + mark(m[2]) + m[3] })
-	s = replace(parameter, s, func(m []string) string { return m[1] + mark(m[2]) })
-	s = replace(bearer, s, func(m []string) string { return m[1] + mark(m[2]) })
-	return replace(userinfo, s, func(m []string) string { return m[1] + mark(m[2]) + "@" })
+	s = replace(member, s, func(m []string) string { return m[1] + `"` + Hidden(m[2]) + m[3] })
+	s = replace(parameter, s, func(m []string) string { return m[1] + Hidden(m[2]) })
+	s = replace(bearer, s, func(m []string) string { return m[1] + Hidden(m[2]) })
+	return replace(userinfo, s, func(m []string) string { return m[1] + Hidden(m[2]) + "@" })
 }
 
 func replace(re *regexp.Regexp, s string, with func(m []string) string) string {
@@ -118,7 +118,7 @@ func (r *Redactor) Header(name, value string) string {
 		if strings.HasSuffix(value, ", not shown)") {
 			return value
 		}
-		return mark(value)
+		return Hidden(value)
 	case name == "Mcp-Session-Id":
 		return session(value)
 	}
@@ -131,7 +131,7 @@ func session(id string) string {
 	if len(id) < 4*shown || strings.HasSuffix(id, ", not shown)") {
 		return id // too short to be a secret, which is a finding of its own
 	}
-	return id[:shown] + "… " + mark(id)
+	return id[:shown] + "… " + Hidden(id)
 }
 
 // Head redacts a request or status line with the headers below it.
@@ -174,7 +174,7 @@ func (r *Redactor) end(s string) string {
 	for _, secret := range r.secrets {
 		for n := min(len(secret)-1, len(s)); n >= shortest/2; n-- {
 			if rest, ok := strings.CutSuffix(s, secret[:n]); ok {
-				return rest + mark(secret)
+				return rest + Hidden(secret)
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,55 +10,6 @@ import (
 
 	"github.com/parley-mcp/parley/internal/check/requirement"
 )
-
-var (
-	update = flag.Bool("update", false, "freeze the first profile where there is none")
-	next   = flag.Bool("next", false, "freeze the next profile where the rows have changed")
-)
-
-// scored returns the rows that a new profile of a revision and role has: those
-// that have points and can be seen. Another test holds that each has a probe.
-func scored(revision string, role requirement.Role) []string {
-	var ids []string
-	for r := range requirement.All() {
-		if (r.Must() || r.Should()) && r.HoldsIn(revision) && r.IsSeenOn(role) {
-			ids = append(ids, r.ID)
-		}
-	}
-	return ids
-}
-
-// TestProfiles reads the frozen profiles, and with a flag makes what is missing.
-// It never changes one.
-func TestProfiles(t *testing.T) {
-	var revisions []string
-	for r := range requirement.All() {
-		revisions = append(revisions, r.Revisions...)
-	}
-	for _, revision := range sortedSet(revisions) {
-		for _, role := range []requirement.Role{requirement.Server, requirement.Client, requirement.Authorization} {
-			rows := scored(revision, role)
-			if p := ProfileOf(revision, role); len(rows) > 0 && (*update && p == nil || *next && p != nil) {
-				made, err := Freeze(".", revision, role, rows)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Logf("%s of the %s has %d rows", made.Name(), role, len(made.Rows))
-			}
-		}
-	}
-	all, err := readProfiles(os.DirFS("."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range all {
-		for _, id := range p.Rows {
-			if r := requirement.ByID(id); r == nil || !r.HoldsIn(p.Revision) {
-				t.Errorf("%s of the %s has %s, which is no row of that revision: rows of a frozen profile stay", p.Name(), p.Role, id)
-			}
-		}
-	}
-}
 
 func TestFreeze(t *testing.T) {
 	dir := t.TempDir()
@@ -110,11 +60,10 @@ func TestProfileThatWasChanged(t *testing.T) {
 
 // A row that is not in the profile is shown, and one that has no verdict counts.
 func TestRowsOutsideOfTheProfile(t *testing.T) {
-	ids := scored("2026-07-28", requirement.Server)
 	var must []string
-	for _, id := range ids {
-		if requirement.ByID(id).Must() {
-			must = append(must, id)
+	for r := range requirement.All() {
+		if r.Must() && r.HoldsIn("2026-07-28") {
+			must = append(must, r.ID)
 		}
 	}
 	p := &Profile{Revision: "2026-07-28", Number: 1, Rows: slices.Sorted(slices.Values(must[:2])), Digest: "d"}
