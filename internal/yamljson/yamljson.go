@@ -5,9 +5,11 @@
 package yamljson
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -32,15 +34,25 @@ func Parse(source []byte) (*yaml.Node, error) {
 	if !utf8.Valid(source) { // the library would take it for another encoding
 		return nil, errors.New("it is not UTF-8")
 	}
-	var root yaml.Node
-	if err := yaml.Load(source, &root, yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth)))); err != nil {
+	loader, err := yaml.NewLoader(bytes.NewReader(source), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth))))
+	if err != nil {
+		return nil, err
+	}
+	var root, more yaml.Node
+	switch err := loader.Load(&root); {
+	case errors.Is(err, io.EOF):
+		return nil, nil //nolint:nilnil // an empty document
+	case err != nil:
 		return nil, fmt.Errorf("it is not YAML: %w", err)
 	}
-	switch {
-	case root.Kind == yaml.DocumentNode && len(root.Content) == 1:
+	switch err := loader.Load(&more); {
+	case err == nil:
+		return nil, errors.New("it is not YAML: it has more than one document")
+	case !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("it is not YAML: %w", err)
+	}
+	if root.Kind == yaml.DocumentNode && len(root.Content) == 1 {
 		return root.Content[0], nil
-	case root.Kind == yaml.DocumentNode || root.IsZero():
-		return nil, nil //nolint:nilnil // an empty document
 	}
 	return &root, nil
 }
