@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/check/redact"
 	"github.com/parley-mcp/parley/internal/check/report"
 	"github.com/parley-mcp/parley/internal/check/serverprobe"
 	"github.com/parley-mcp/parley/internal/check/verdict"
@@ -86,6 +87,7 @@ func Server(t testing.TB, target Target, options ...Option) {
 			t.Errorf("%s: %v", target.name, err)
 			continue
 		}
+		redact.New(target.header).Report(r)
 		s.judge(t, r)
 	}
 }

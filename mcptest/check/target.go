@@ -18,6 +18,8 @@ import (
 // Target is a server to be judged. It is made by Handler, HTTP, URL or Command.
 type Target struct {
 	name string
+	// header has what the report must not show.
+	header http.Header
 	// open returns the ways to the server; they are good until the test ends.
 	open func(t testing.TB) []serverprobe.Target
 }
@@ -44,7 +46,7 @@ func HTTP(h http.Handler) Target {
 // HTTP+SSE. header, which may be nil, goes with each request; its values are not
 // shown.
 func URL(url string, header http.Header) Target {
-	return Target{name: url, open: func(testing.TB) []serverprobe.Target {
+	return Target{name: url, header: header.Clone(), open: func(testing.TB) []serverprobe.Target {
 		return []serverprobe.Target{{Site: &peer.Site{URL: url, Header: header.Clone()}}}
 	}}
 }
