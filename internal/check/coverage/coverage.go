@@ -37,13 +37,16 @@ type judged struct {
 // Of returns the probes that judge a row on a role.
 func Of(r *requirement.Row, role requirement.Role) []*Probe { return index()[judged{role, r.ID}] }
 
-// ByID returns the probe of an ID, or nil.
-func ByID(id string) *Probe {
+// Named returns the probes of an ID, at most one for each role.
+func Named(id string) []*Probe {
+	var named []*Probe
 	all := Probes()
-	if at := slices.IndexFunc(all, func(p Probe) bool { return p.ID == id }); at >= 0 {
-		return &all[at]
+	for i := range all {
+		if all[i].ID == id {
+			named = append(named, &all[i])
+		}
 	}
-	return nil
+	return named
 }
 
 // Level is a class of keywords, to count rows by.

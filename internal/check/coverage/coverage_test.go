@@ -46,10 +46,11 @@ func TestCoverage(t *testing.T) {
 func TestProbesNameRows(t *testing.T) {
 	ids := map[string]bool{}
 	for _, p := range coverage.Probes() {
-		if ids[p.ID] {
-			t.Errorf("the probe %s is there twice", p.ID)
+		if name := string(p.Role) + " " + p.ID; ids[name] {
+			t.Errorf("the probe %s of the %s is there twice", p.ID, p.Role)
+		} else {
+			ids[name] = true
 		}
-		ids[p.ID] = true
 		if p.Does == "" || p.Accepts == "" || len(p.Rows) == 0 {
 			t.Errorf("the probe %s does not say what it does, what it accepts, or which rows it judges", p.ID)
 		}

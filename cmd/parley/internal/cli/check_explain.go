@@ -16,8 +16,8 @@ func (a *app) explain(s *selection) error {
 		}
 		return a.explainRow(r, or(s.revision, newest(r)))
 	}
-	if p := coverage.ByID(s.explain); p != nil {
-		return a.explainProbe(p)
+	if probes := coverage.Named(s.explain); len(probes) > 0 {
+		return a.explainProbes(probes)
 	}
 	return usagef("there is no requirement and no probe %q; near are %s", s.explain, strings.Join(near(s.explain, explainable()), ", "))
 }
@@ -44,19 +44,21 @@ type shownProbe struct {
 	Rows    []string         `json:"rows"` // of those of a revision, the first gets the failure
 }
 
-func newShownProbe(p *coverage.Probe) shownProbe {
-	return shownProbe{ID: p.ID, Role: p.Role, Does: p.Does, Accepts: p.Accepts, Mend: p.Mend, Rows: p.Rows}
+func newShownProbes(probes []*coverage.Probe) []shownProbe {
+	shown := []shownProbe{}
+	for _, p := range probes {
+		shown = append(shown, shownProbe{ID: p.ID, Role: p.Role, Does: p.Does, Accepts: p.Accepts, Mend: p.Mend, Rows: p.Rows})
+	}
+	return shown
 }
 
 func (a *app) explainRow(r *requirement.Row, revision string) error {
 	if a.flags.json() {
-		probes := []shownProbe{}
+		var probes []*coverage.Probe
 		for _, role := range r.Binds {
-			for _, p := range coverage.Of(r, role) {
-				probes = append(probes, newShownProbe(p))
-			}
+			probes = append(probes, coverage.Of(r, role)...)
 		}
-		raw, err := wire.Marshal(map[string]any{"row": newShownRow(r, revision), "probes": probes})
+		raw, err := wire.Marshal(map[string]any{"row": newShownRow(r, revision), "probes": newShownProbes(probes)})
 		a.out.json(raw)
 		return err
 	}
@@ -80,25 +82,30 @@ func (a *app) explainRow(r *requirement.Row, revision string) error {
 	return nil
 }
 
-func (a *app) explainProbe(p *coverage.Probe) error {
+func (a *app) explainProbes(probes []*coverage.Probe) error {
 	if a.flags.json() {
-		raw, err := wire.Marshal(map[string]any{"probe": newShownProbe(p)})
+		raw, err := wire.Marshal(map[string]any{"probes": newShownProbes(probes)})
 		a.out.json(raw)
 		return err
 	}
-	a.out.printf("%s  a probe of the %s\n\n", a.out.bold(p.ID), p.Role)
+	for i, p := range probes {
+		a.out.printf("%s%s  a probe of the %s\n\n", when(i > 0, "\n"), a.out.bold(p.ID), p.Role)
+		a.explainProbe(p)
+	}
+	return nil
+}
+
+func (a *app) explainProbe(p *coverage.Probe) {
 	a.point("it does", p.Does)
 	a.point("it accepts", p.Accepts)
 	if p.Mend != "" {
 		a.point("to mend it", p.Mend)
 	}
 	for i, id := range p.Rows {
-		name := when(i == 0, "judges")
 		if r := requirement.ByID(id); r != nil {
-			a.point(name, r.ID+"  "+r.Level+"  "+r.Text)
+			a.point(when(i == 0, "judges"), r.ID+"  "+r.Level+"  "+r.Text)
 		}
 	}
-	return nil
 }
 
 // point prints a line of an explanation.
