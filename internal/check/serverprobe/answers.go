@@ -48,7 +48,10 @@ func answerTo(method string, params map[string]any) any {
 		if params["mode"] == "url" {
 			return map[string]any{"action": "accept"}
 		}
-		content, _ := simple(params["requestedSchema"]).(map[string]any)
+		content := filled(params["requestedSchema"])
+		if content == nil {
+			return map[string]any{"action": "decline"}
+		}
 		return map[string]any{"action": "accept", "content": content}
 	default:
 		return nil

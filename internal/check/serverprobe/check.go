@@ -18,6 +18,7 @@ import (
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
 	"github.com/parley-mcp/parley/internal/check/requirement"
+	"github.com/parley-mcp/parley/internal/check/sample"
 	"github.com/parley-mcp/parley/internal/check/verdict"
 	"github.com/parley-mcp/parley/internal/revision"
 )
@@ -51,6 +52,8 @@ type Options struct {
 	Limits peer.Limits
 	// Only are the IDs of the probes to be run; nil means all.
 	Only []string
+	// Examples are arguments, variables and URIs that a person chose, if set.
+	Examples *sample.Examples
 	// Progress is told how far the check is, if set.
 	Progress func(Progress)
 	// Heard is told of each message, both ways, if set. It may be called

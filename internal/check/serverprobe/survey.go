@@ -1,7 +1,6 @@
 package serverprobe
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,19 +32,21 @@ func (x *X) survey() {
 		x.Offer.Prompts = x.list("prompts/list", "prompts")
 	}
 	for _, tool := range x.Offer.Callable[:min(mostTools, len(x.Offer.Callable))] {
-		x.Finish("tools/call", map[string]any{
-			"name": tool.Name, "arguments": tool.Arguments,
-			"_meta": map[string]any{"progressToken": fmt.Sprintf("survey-%d", x.NextID())},
-		})
-	}
-	for _, r := range x.Offer.Resources[:min(mostResources, len(x.Offer.Resources))] {
-		if uri, ok := r["uri"].(string); ok {
-			x.Finish("resources/read", map[string]any{"uri": uri})
+		for _, arguments := range x.everyArguments(tool) {
+			x.Finish("tools/call", map[string]any{
+				"name": tool.Name, "arguments": arguments,
+				"_meta": map[string]any{"progressToken": fmt.Sprintf("survey-%d", x.NextID())},
+			})
 		}
+	}
+	for _, uri := range x.readable() {
+		x.Finish("resources/read", map[string]any{"uri": uri})
 	}
 	for _, p := range x.Offer.Prompts[:min(mostPrompts, len(x.Offer.Prompts))] {
 		if name, ok := p["name"].(string); ok {
-			x.Finish("prompts/get", map[string]any{"name": name, "arguments": promptArguments(p)})
+			for _, arguments := range x.promptArguments(name, p) {
+				x.Finish("prompts/get", map[string]any{"name": name, "arguments": arguments})
+			}
 		}
 	}
 }
@@ -86,7 +87,7 @@ func (x *X) choose() {
 			left = append(left, name)
 			continue
 		}
-		arguments, err := x.arguments(tool)
+		arguments, err := x.arguments(name, tool)
 		if err != nil {
 			x.Note(fmt.Sprintf("the tool %s was not called: %v (give arguments with --examples FILE)", name, err))
 			continue
@@ -147,63 +148,4 @@ func (c *Conn) Again(params map[string]any, asked *peer.Message) map[string]any 
 		next["requestState"] = state
 	}
 	return next
-}
-
-func promptArguments(prompt map[string]any) map[string]any {
-	arguments := map[string]any{}
-	list, _ := prompt["arguments"].([]any)
-	for _, v := range list {
-		argument, _ := v.(map[string]any)
-		if name, ok := argument["name"].(string); ok {
-			arguments[name] = "example"
-		}
-	}
-	return arguments
-}
-
-// arguments makes arguments for a tool.
-func (x *X) arguments(tool map[string]any) (map[string]any, error) {
-	v, ok := simple(tool["inputSchema"]).(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("its schema is not that of an object")
-	}
-	return v, nil
-}
-
-func simple(schema any) any {
-	s, _ := schema.(map[string]any)
-	if list, ok := s["examples"].([]any); ok && len(list) > 0 {
-		return list[0]
-	}
-	for _, name := range []string{"default", "const"} {
-		if v, ok := s[name]; ok {
-			return v
-		}
-	}
-	if list, ok := s["enum"].([]any); ok && len(list) > 0 {
-		return list[0]
-	}
-	switch s["type"] {
-	case "object":
-		made := map[string]any{}
-		required, _ := s["required"].([]any)
-		for _, name := range required {
-			if text, ok := name.(string); ok {
-				property, _ := peer.Get(s["properties"], pointer(text))
-				made[text] = simple(property)
-			}
-		}
-		return made
-	case "integer", "number":
-		if v, ok := s["minimum"]; ok {
-			return v
-		}
-		return json.Number("1")
-	case "boolean":
-		return true
-	case "array":
-		return []any{}
-	default:
-		return "example"
-	}
 }

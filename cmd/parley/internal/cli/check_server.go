@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/check/sample"
 	"github.com/parley-mcp/parley/internal/check/serverprobe"
 	"github.com/parley-mcp/parley/internal/child"
 )
@@ -93,6 +95,15 @@ func (a *app) judgingOptions(how *judging) (*serverprobe.Options, error) {
 	o := &serverprobe.Options{
 		Tool: "parley " + buildVersion(), Allow: how.allow, AllowAll: how.allowAll, Stress: how.stress, Rate: how.rate,
 		Patience: peer.Patience{Reply: how.patience}, Only: how.only,
+	}
+	if how.examples != "" {
+		text, err := os.ReadFile(how.examples)
+		if err != nil {
+			return nil, usagef("--examples: %v", err)
+		}
+		if o.Examples, err = sample.ReadExamples(how.examples, text); err != nil {
+			return nil, usagef("--examples: %v", err)
+		}
 	}
 	for _, r := range revisions {
 		o.Revisions = append(o.Revisions, r.String())
