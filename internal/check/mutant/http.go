@@ -13,12 +13,14 @@ import (
 
 // HTTP puts the faults between a client and what carries its requests.
 func (f *Faulty) HTTP(base http.RoundTripper) http.RoundTripper {
-	return &transport{f.wire, base}
+	return &transport{wire: f.wire, base: base, aliases: map[string]string{}}
 }
 
 type transport struct {
 	wire *wire
 	base http.RoundTripper
+
+	aliases map[string]string // from what the client knows as a session to what it is; guarded by the wire
 }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -31,7 +33,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.response(resp); err != nil {
+	hang := t.hangs(asked, resp)
+	if err := t.response(asked, resp, hang); err != nil {
 		return nil, err
 	}
 	t.head(false, asked, resp.Header, resp)
@@ -40,7 +43,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // request changes what goes to the server, and returns the message as it was.
 func (t *transport) request(req *http.Request) (*frame, error) {
-	asked := &frame{kind: "http", method: req.Method, conn: 1}
+	asked := &frame{kind: "http", method: req.Method, conn: 1, verb: req.Method, header: req.Header.Clone()}
 	if req.Body != nil {
 		raw, err := io.ReadAll(req.Body)
 		_ = req.Body.Close() // it was read
@@ -49,24 +52,30 @@ func (t *transport) request(req *http.Request) (*frame, error) {
 		}
 		t.wire.mu.Lock()
 		if f := t.wire.read(1, true, raw); f != nil && len(raw) > 0 {
+			f.verb, f.header = asked.verb, asked.header
 			asked = f
 		}
 		t.wire.mu.Unlock()
 		// Only one message fits into a request: further ones are left out.
 		if len(raw) > 0 {
-			raw = append(t.wire.pass(1, true, raw), nil)[0]
+			raw = append(t.wire.pass(1, true, raw, asked), nil)[0]
 		}
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 	}
 	t.head(true, asked, req.Header, nil)
+	t.wire.mu.Lock()
+	defer t.wire.mu.Unlock()
+	if id, ok := t.aliases[req.Header.Get("Mcp-Session-Id")]; ok {
+		req.Header.Set("Mcp-Session-Id", id)
+	}
 	return asked, nil
 }
 
 // response changes the messages of a response.
-func (t *transport) response(resp *http.Response) error {
+func (t *transport) response(asked *frame, resp *http.Response, hang bool) error {
 	switch peer.MediaType(resp.Header) {
 	case "text/event-stream":
-		resp.Body = newEvents(t.wire, resp.Body)
+		resp.Body = t.wire.newEvents(asked, resp.Body, hang)
 	case "application/json":
 		raw, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close() // it was read
@@ -74,7 +83,7 @@ func (t *transport) response(resp *http.Response) error {
 			return err
 		}
 		if len(bytes.TrimSpace(raw)) > 0 {
-			raw = bytes.Join(t.wire.pass(1, false, raw), []byte("\n"))
+			raw = bytes.Join(t.wire.pass(1, false, raw, asked), []byte("\n"))
 		}
 		resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 		resp.Header.Set("Content-Length", strconv.Itoa(len(raw)))
@@ -82,26 +91,62 @@ func (t *transport) response(resp *http.Response) error {
 	return nil
 }
 
-// head changes the head of a request or of a response. Its switches name the
-// method of the message that the request carries, or that of HTTP.
-func (t *transport) head(toServer bool, asked *frame, header http.Header, resp *http.Response) {
+// heads are the switches for the head of a request or of a response that match.
+// They name the method of the message that the request carries, or that of HTTP.
+func (t *transport) heads(toServer bool, asked *frame, resp *http.Response, each func(n int, s *Switch)) {
+	for n := range t.wire.mutant.Switches {
+		s := &t.wire.mutant.Switches[n]
+		if s.Kind != "http" || s.ToServer != toServer || s.Status != 0 && (resp == nil || resp.StatusCode != s.Status) {
+			continue
+		}
+		as := s.ofRequest()
+		if t.wire.matches(&as, asked, asked) && t.wire.due(n) {
+			each(n, s)
+		}
+	}
+}
+
+// hangs reports whether the stream of a response is to go on for ever.
+func (t *transport) hangs(asked *frame, resp *http.Response) bool {
 	t.wire.mu.Lock()
 	defer t.wire.mu.Unlock()
 	for n := range t.wire.mutant.Switches {
 		s := &t.wire.mutant.Switches[n]
-		if s.Kind != "http" || s.ToServer != toServer || t.wire.used[n] {
-			continue
-		}
-		as := Switch{Kind: "any", Method: s.Method, Where: s.Where, After: s.After}
-		if !t.wire.matches(&as, asked) {
-			continue
-		}
-		t.wire.fired = true
-		t.wire.used[n] = s.Once
-		for _, e := range s.Edits {
-			e.head(header, resp)
+		as := s.ofRequest()
+		if s.Kind == "stream" && peer.MediaType(resp.Header) == "text/event-stream" && t.wire.matches(&as, asked, asked) && t.wire.due(n) {
+			return true
 		}
 	}
+	return false
+}
+
+func (t *transport) head(toServer bool, asked *frame, header http.Header, resp *http.Response) {
+	t.wire.mu.Lock()
+	defer t.wire.mu.Unlock()
+	t.heads(toServer, asked, resp, func(_ int, s *Switch) {
+		for _, e := range s.Edits {
+			if e.verb == "alias-session" {
+				t.alias(header, e.text)
+				continue
+			}
+			e.head(header, resp)
+		}
+	})
+}
+
+// alias gives a session another ID towards the client: a number that counts, or
+// the old one with something in front.
+func (t *transport) alias(header http.Header, how string) {
+	id := header.Get("Mcp-Session-Id")
+	if id == "" {
+		return
+	}
+	alias := how + id
+	if how == "count" {
+		alias = strconv.Itoa(len(t.aliases) + 1)
+	}
+	t.aliases[alias] = id
+	header.Set("Mcp-Session-Id", alias)
 }
 
 func (e edit) head(header http.Header, resp *http.Response) {
@@ -119,60 +164,15 @@ func (e edit) head(header http.Header, resp *http.Response) {
 		code, _ := strconv.Atoi(e.text)
 		resp.StatusCode, resp.Status = code, fmt.Sprintf("%d %s", code, http.StatusText(code))
 	case "body":
+		text := e.text
+		if unquoted, err := strconv.Unquote(text); err == nil {
+			text = unquoted
+		}
 		_ = resp.Body.Close() // another one takes its place
-		resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(e.text)), int64(len(e.text))
+		resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
 		header.Del("Content-Length")
 	case "cut":
 		_ = resp.Body.Close() // nothing more is to come
 		resp.Body = io.NopCloser(strings.NewReader(""))
 	}
-}
-
-// events changes the messages of an event stream.
-type events struct {
-	*io.PipeReader
-
-	body io.ReadCloser
-	done chan struct{}
-}
-
-func newEvents(w *wire, body io.ReadCloser) io.ReadCloser {
-	r, to := io.Pipe()
-	e := &events{PipeReader: r, body: body, done: make(chan struct{})}
-	go func() { // ends with the stream
-		defer close(e.done)
-		_ = to.CloseWithError(e.copy(w, to)) // never fails
-	}()
-	return e
-}
-
-// copy passes events on. Only the data is changed: all that stands before it in
-// an event stays there.
-func (e *events) copy(w *wire, to io.Writer) error {
-	return peer.RawEvents(e.body, func(lines []string, data []byte) error {
-		if len(data) == 0 || data[0] != '{' {
-			_, err := io.WriteString(to, strings.Join(lines, "\n")+"\n\n")
-			return err
-		}
-		head := ""
-		for _, line := range lines {
-			if !strings.HasPrefix(line, "data:") {
-				head += line + "\n"
-			}
-		}
-		for _, raw := range w.pass(1, false, data) {
-			text := head + "data: " + strings.ReplaceAll(string(raw), "\n", "\ndata: ") + "\n\n"
-			if _, err := io.WriteString(to, text); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func (e *events) Close() error {
-	_ = e.PipeReader.Close() // never fails
-	err := e.body.Close()
-	<-e.done
-	return err
 }

@@ -54,7 +54,7 @@ func (l *lines) feed() {
 }
 
 func (l *lines) each(toServer bool, line []byte, to io.Writer) error {
-	for _, raw := range l.wire.pass(l.conn, toServer, line[:len(line)-1]) {
+	for _, raw := range l.wire.pass(l.conn, toServer, line[:len(line)-1], nil) {
 		if _, err := to.Write(append(raw, '\n')); err != nil {
 			return err
 		}

@@ -26,15 +26,24 @@ type Mutant struct {
 // Switch changes the messages, or HTTP heads, that match.
 type Switch struct {
 	ToServer bool   // else to the client
-	Kind     string // request, notification, result, error, any, http
+	Kind     string // request, notification, result, error, any, http, event, stream
 	Method   string // of the message, or of the request that it answers; "*" is all
 	Where    []condition
-	Once     bool // only the first that matches
+	Heads    []head
+	Status   int  // that of the HTTP response, if it matters
+	Skip     int  // how many that match are left alone first
+	Once     bool // only one of those that match
 	// After is a method that must have gone to the server before, on the same
 	// connection; Elsewhere leaves the first connection alone.
 	After     string
 	Elsewhere bool
 	Edits     []edit
+}
+
+// head is a header that the HTTP request must have, or must not.
+type head struct {
+	name string
+	none bool
 }
 
 // condition is a JSON pointer, without the slash in front, and the JSON that
@@ -62,23 +71,39 @@ type edit struct {
 //	to-client result tools/list: set /result/tools/0/name ""
 //
 // That is a direction (to-client or to-server), what is changed (request,
-// notification, result, error, any, or http for the head of an HTTP request or
-// response), a method (that of the request, for answers) or *, conditions such
-// as "where /params/name "x"" or "without /params/cursor", of an answer "asked
-// /params/name "x"" for what its request must have, "after tools/call" if that
-// must have gone to the server before, "elsewhere" for all connections but the
-// first, "once" if only the first is changed, and after a colon edits, divided
-// by " ; ":
+// notification, result, error, any; http for the head of an HTTP request or
+// response; event for the fields of an event, stream for an event stream as a
+// whole), a method or *, conditions, and after a colon edits, divided by " ; ".
+//
+// The method is that of the request, for answers; for HTTP that of the message
+// that the request carries, or that of HTTP if there is none. Conditions are
+//
+//	where POINTER JSON    with POINTER           without POINTER
+//	asked POINTER JSON    header NAME            no-header NAME
+//	status CODE           after METHOD           elsewhere
+//	once                  skip N
+//
+// of the message, the request that it answers, the HTTP request and the HTTP
+// response; "after" wants a method to have gone to the server before, "elsewhere"
+// leaves the first connection alone, "once" changes only one message, and "skip"
+// leaves the first ones alone. Edits of messages are
 //
 //	set POINTER JSON      delete POINTER        copy POINTER POINTER
-//	replace JSON          text ANYTHING         drop
-//	repeat                before JSON           after JSON
-//	delay DURATION        fail CODE MESSAGE     succeed JSON
-//	status CODE           header NAME VALUE     without-header NAME
-//	body TEXT             cut
+//	replace JSON          text ANYTHING         raw OLD "QUOTED"
+//	drop                  repeat                before JSON
+//	after JSON            delay DURATION        fail CODE MESSAGE
+//	succeed JSON          also METHOD (puts it on the open stream for that, too)
 //
-// "$id" in JSON is the ID of the message, and "$method" its method. Whatever
-// stands after a # at the beginning of a line is a comment.
+// "$id" in JSON is the ID of the message, "$method" its method, and "$/path"
+// whatever is there. Edits of heads, of events, and of streams are
+//
+//	status CODE           header NAME VALUE     without-header NAME
+//	body TEXT             body "QUOTED"         cut
+//	alias-session count   alias-session PREFIX
+//	field NAME VALUE      without-field NAME    drop
+//	hang (it does not end after its last event)
+//
+// Whatever stands after a # at the beginning of a line is a comment.
 func Parse(name, text string) ([]*Mutant, error) {
 	var all []*Mutant
 	var errs []error

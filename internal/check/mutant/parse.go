@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,7 +20,9 @@ var verbs = map[string]struct{ path, text bool }{
 	"before": {text: true}, "after": {text: true}, "delay": {text: true},
 	"fail": {true, true}, "succeed": {text: true},
 	"status": {text: true}, "header": {true, true}, "without-header": {path: true},
-	"body": {text: true}, "cut": {},
+	"body": {text: true}, "cut": {}, "alias-session": {text: true},
+	"field": {true, true}, "without-field": {path: true},
+	"raw": {true, true}, "also": {text: true}, "hang": {},
 }
 
 func parseSwitch(line string) (Switch, error) {
@@ -40,7 +43,7 @@ func parseSwitch(line string) (Switch, error) {
 		return s, fmt.Errorf("%q is no direction", fields[0])
 	}
 	s.Kind, s.Method = fields[1], fields[2]
-	if !slices.Contains([]string{"request", "notification", "result", "error", "any", "http"}, s.Kind) {
+	if !slices.Contains([]string{"request", "notification", "result", "error", "any", "http", "event", "stream"}, s.Kind) {
 		return s, fmt.Errorf("%q is no kind of message", s.Kind)
 	}
 	if err := s.conditions(fields[3:]); err != nil {
@@ -74,6 +77,20 @@ func (s *Switch) conditions(fields []string) error {
 		case fields[0] == "with" && len(fields) > 1:
 			s.Where = append(s.Where, condition{path: strings.TrimPrefix(fields[1], "/")})
 			fields = fields[2:]
+		case (fields[0] == "header" || fields[0] == "no-header") && len(fields) > 1:
+			s.Heads = append(s.Heads, head{fields[1], fields[0] == "no-header"})
+			fields = fields[2:]
+		case (fields[0] == "status" || fields[0] == "skip") && len(fields) > 1:
+			n, err := strconv.Atoi(fields[1])
+			if err != nil {
+				return fmt.Errorf("%s: %w", fields[0], err)
+			}
+			if fields[0] == "skip" {
+				s.Skip = n
+			} else {
+				s.Status = n
+			}
+			fields = fields[2:]
 		case (fields[0] == "where" || fields[0] == "asked") && len(fields) > 2:
 			want, err := peer.Decode([]byte(fields[2]))
 			if err != nil {
@@ -82,7 +99,7 @@ func (s *Switch) conditions(fields []string) error {
 			s.Where = append(s.Where, condition{path: strings.TrimPrefix(fields[1], "/"), want: want, asked: fields[0] == "asked"})
 			fields = fields[3:]
 		default:
-			return fmt.Errorf("%q is no condition: use once, elsewhere, after METHOD, with POINTER, without POINTER, where POINTER JSON, asked POINTER JSON", fields[0])
+			return fmt.Errorf("%q is no condition: use once, skip N, elsewhere, after METHOD, with POINTER, without POINTER, where POINTER JSON, asked POINTER JSON, header NAME, no-header NAME, status CODE", fields[0])
 		}
 	}
 	return nil
@@ -111,6 +128,9 @@ func (e *edit) check(text bool) error {
 		if !json.Valid([]byte(e.text)) {
 			return fmt.Errorf("%s: %q is not JSON", e.verb, e.text)
 		}
+	case "raw":
+		_, err := strconv.Unquote(e.text)
+		return err
 	case "delay":
 		_, err := time.ParseDuration(e.text)
 		return err

@@ -1,9 +1,12 @@
 package mutant
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,14 +22,15 @@ type wire struct {
 
 	mu       sync.Mutex
 	requests map[string]*frame // by direction and ID
-	used     map[int]bool      // switches that are for once
+	matched  map[int]int       // how often a switch has matched
 	passed   map[string]bool   // methods, by connection, that went to the server
 	conns    int
 	fired    bool
+	open     []*events // the event streams that are open
 }
 
 func newWire(m *Mutant) *wire {
-	return &wire{mutant: m, requests: map[string]*frame{}, used: map[int]bool{}, passed: map[string]bool{}}
+	return &wire{mutant: m, requests: map[string]*frame{}, matched: map[int]int{}, passed: map[string]bool{}}
 }
 
 // newConn returns the number of a new connection, from 1. HTTP is one.
@@ -43,6 +47,10 @@ type frame struct {
 	value        any
 	conn         int
 	asked        *frame // of a result or an error: the request
+
+	// What carries it, of an HTTP request.
+	verb   string
+	header http.Header
 }
 
 // read finds out what a message is, and remembers requests for their answers.
@@ -82,13 +90,14 @@ func (w *wire) read(conn int, toServer bool, raw []byte) *frame {
 
 func passing(conn int, method string) string { return strconv.Itoa(conn) + " " + method }
 
-// pass returns what goes on in place of a message.
-func (w *wire) pass(conn int, toServer bool, raw []byte) [][]byte {
+// pass returns what goes on in place of a message. carrier is the HTTP request
+// that it comes in, or that it comes in the response to, if there is one.
+func (w *wire) pass(conn int, toServer bool, raw []byte, carrier *frame) [][]byte {
 	w.mu.Lock()
 	f := w.read(conn, toServer, raw)
 	var edits []edit
 	if f != nil {
-		edits = w.due(toServer, f)
+		edits = w.edits(toServer, f, carrier)
 	}
 	w.mu.Unlock()
 	if len(edits) == 0 {
@@ -97,26 +106,50 @@ func (w *wire) pass(conn int, toServer bool, raw []byte) [][]byte {
 	return f.apply(edits)
 }
 
-// due are the edits of all switches that match.
-func (w *wire) due(toServer bool, f *frame) []edit {
+// edits are those of all switches that match.
+func (w *wire) edits(toServer bool, f, carrier *frame) []edit {
 	var all []edit
 	for n := range w.mutant.Switches {
 		s := &w.mutant.Switches[n]
-		if s.Kind == "http" || s.ToServer != toServer || w.used[n] || !w.matches(s, f) {
-			continue
+		if s.isOfMessages() && s.ToServer == toServer && w.matches(s, f, carrier) && w.due(n) {
+			all = append(all, s.Edits...)
 		}
-		w.fired = true
-		w.used[n] = s.Once
-		all = append(all, s.Edits...)
 	}
 	return all
 }
 
-func (w *wire) matches(s *Switch, f *frame) bool {
+// due reports whether a switch that matches is to be used: it may be for once, or
+// begin later.
+func (w *wire) due(n int) bool {
+	s := &w.mutant.Switches[n]
+	w.matched[n]++
+	if w.matched[n] <= s.Skip || s.Once && w.matched[n] > s.Skip+1 {
+		return false
+	}
+	w.fired = true
+	return true
+}
+
+func (s *Switch) isOfMessages() bool {
+	return s.Kind != "http" && s.Kind != "event" && s.Kind != "stream"
+}
+
+// ofRequest is the switch as one that looks at the message of an HTTP request.
+func (s *Switch) ofRequest() Switch {
+	return Switch{Kind: "any", Method: s.Method, Where: s.Where, Heads: s.Heads, After: s.After}
+}
+
+// matches reports whether a message is one to be changed.
+func (w *wire) matches(s *Switch, f, carrier *frame) bool {
 	switch {
 	case s.Kind != "any" && s.Kind != f.kind, s.Method != "*" && s.Method != f.method,
 		s.Elsewhere && f.conn < 2, s.After != "" && !w.passed[passing(f.conn, s.After)]:
 		return false
+	}
+	for _, h := range s.Heads {
+		if carrier == nil || (carrier.header.Get(h.name) == "") != h.none {
+			return false
+		}
 	}
 	for _, c := range s.Where {
 		in := f.value
@@ -154,6 +187,13 @@ func (f *frame) apply(edits []edit) [][]byte {
 			f.value = f.answer(e)
 		case "text":
 			verbatim = []byte(e.text)
+		case "raw":
+			old := e.path
+			fresh, _ := strconv.Unquote(e.text) // it was checked
+			if verbatim == nil {
+				verbatim = peer.Encode(f.value)
+			}
+			verbatim = bytes.ReplaceAll(verbatim, []byte(old), []byte(fresh))
 		case "drop":
 			dropped = true
 		case "repeat":
@@ -193,12 +233,19 @@ func (f *frame) json(text string) any {
 	id, _ := peer.Get(f.value, "id")
 	text = strings.ReplaceAll(text, `"$id"`, string(peer.Encode(id)))
 	text = strings.ReplaceAll(text, `"$method"`, string(peer.Encode(f.method)))
+	text = reference.ReplaceAllStringFunc(text, func(ref string) string {
+		v, _ := peer.Get(f.value, ref[len(`"$/`):len(ref)-1])
+		return string(peer.Encode(v))
+	})
 	v, err := peer.Decode([]byte(text))
 	if err != nil {
 		panic("mutant: " + err.Error()) // it was checked
 	}
 	return v
 }
+
+// reference stands for what is at a JSON pointer of the message.
+var reference = regexp.MustCompile(`"\$/[^"]*"`)
 
 func split(path string) []string {
 	if path == "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -41,6 +42,9 @@ type Conn struct {
 	// Shape may change each message before it goes, to add what the conversation
 	// has agreed on: headers, and the like.
 	Shape func(*Out)
+	// Resumes is set if streams that end early are resumed, by GET with the ID of
+	// their last event.
+	Resumes bool
 
 	link    link
 	answers sync.WaitGroup
@@ -113,9 +117,10 @@ type Reply struct {
 	// Err is why nothing could be sent, or why the HTTP request failed.
 	Err error
 
-	conn  *Conn
-	from  int // the log's length when it was sent
-	abort context.CancelFunc
+	conn    *Conn
+	from    int // the log's length when it was sent
+	abort   context.CancelFunc
+	resumed []*Reply // the requests that resumed the stream
 }
 
 // Do sends a message and waits: for the answer to a request, otherwise until
@@ -153,6 +158,9 @@ func (c *Conn) Start(ctx context.Context, out *Out) *Reply {
 // Stop ends the HTTP exchange, if it has not ended, as a client does that has
 // gone.
 func (r *Reply) Stop() {
+	for _, again := range r.resumed {
+		again.Stop()
+	}
 	if r.Exchange != nil {
 		r.conn.Log.Update(func() { r.Exchange.Aborted = !r.Exchange.Done })
 	}
@@ -186,10 +194,14 @@ func (r *Reply) wait(ctx context.Context, patience time.Duration) *Reply {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	answered := r.conn.Log.Await(ctx, func() bool {
+	answer := func() bool {
 		r.Response = r.find(r.answers)
 		return r.Response != nil || r.over()
-	})
+	}
+	answered := r.conn.Log.Await(ctx, answer)
+	for answered && r.Response == nil && r.resume(ctx) {
+		answered = r.conn.Log.Await(ctx, answer)
+	}
 	r.Silent = !answered
 	r.Closed = answered && r.Response == nil && (r.Exchange == nil || r.Exchange.Status == 0)
 	if r.Exchange != nil && r.Exchange.Done {
@@ -199,12 +211,60 @@ func (r *Reply) wait(ctx context.Context, patience time.Duration) *Reply {
 	return r
 }
 
+// resume asks for the rest of a stream that ended before the answer came.
+//
+// Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
+func (r *Reply) resume(ctx context.Context) bool {
+	id, retry := "", time.Duration(0)
+	r.conn.Log.Await(context.Background(), func() bool { id, retry = r.cursor(); return true })
+	if id == "" {
+		return false
+	}
+	select {
+	case <-time.After(retry):
+	case <-ctx.Done():
+		return false
+	}
+	again := r.conn.Get(ctx, http.Header{"Last-Event-Id": {id}})
+	r.resumed = append(r.resumed, again)
+	return again.Err == nil
+}
+
+// cursor is the ID to resume the stream of a request from, or "" if it can't be
+// or need not be resumed, and how long to wait before. The log is locked.
+func (r *Reply) cursor() (id string, retry time.Duration) {
+	last := r.carrier()
+	if !r.conn.Resumes || last == nil || r.Sent == nil || !r.Sent.IsRequest() || last.Aborted || !last.IsStream() || r.conn.Log.full() {
+		return "", 0
+	}
+	for _, event := range last.Events {
+		if event.HasID {
+			id = event.ID
+		}
+		if ms, err := strconv.Atoi(event.Retry); err == nil {
+			retry = time.Duration(ms) * time.Millisecond
+		}
+	}
+	return id, retry
+}
+
+// carrier is the exchange that an answer may still come on.
+func (r *Reply) carrier() *Exchange {
+	if n := len(r.resumed); n > 0 {
+		return r.resumed[n-1].Exchange
+	}
+	return r.Exchange
+}
+
 // over reports whether nothing more can come for the message. The log is locked.
 func (r *Reply) over() bool {
+	if r.conn.Log.full() {
+		return true
+	}
 	if r.Exchange == nil {
 		return r.conn.link.closed()
 	}
-	if !r.Exchange.Done {
+	if last := r.carrier(); last != nil && !last.Done {
 		return false
 	}
 	// An accepted message is answered elsewhere, if it is one of HTTP+SSE.
@@ -249,11 +309,15 @@ func (r *Reply) find(want func(*Message) bool) *Message {
 func (r *Reply) came() []*Message {
 	var all []*Message
 	for _, m := range r.conn.Log.messages[min(r.from, len(r.conn.Log.messages)):] {
-		if !m.Sent && m.Conn == r.conn.Number && (r.Exchange == nil || m.Exchange == r.Exchange || r.isElsewhere()) {
+		if !m.Sent && m.Conn == r.conn.Number && (r.Exchange == nil || r.carries(m.Exchange) || r.isElsewhere()) {
 			all = append(all, m)
 		}
 	}
 	return all
+}
+
+func (r *Reply) carries(e *Exchange) bool {
+	return e == r.Exchange || slices.ContainsFunc(r.resumed, func(again *Reply) bool { return again.Exchange == e })
 }
 
 func (r *Reply) isElsewhere() bool {
@@ -287,6 +351,16 @@ func (c *Conn) Await(ctx context.Context, n int, patience time.Duration, want fu
 		return c.link.closed()
 	})
 	return found
+}
+
+// Ended waits until an HTTP exchange has ended, and reports whether it has in time.
+func (r *Reply) Ended(ctx context.Context) bool {
+	if r.Exchange == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.conn.Patience.orDefaults().Reply)
+	defer cancel()
+	return r.conn.Log.Await(ctx, func() bool { return r.Exchange.Done })
 }
 
 // Quiet waits for the quiet time, so that what is on its way arrives.

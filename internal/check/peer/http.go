@@ -161,7 +161,7 @@ func (w *web) exchange(ctx context.Context, e *Exchange) error {
 // stream reads an event stream.
 func (w *web) stream(ctx context.Context, e *Exchange, body io.Reader) error {
 	return readEvents(body, w.conn.Log.limits.Message, func(event *Event) bool {
-		w.conn.Log.Update(func() { e.Events = append(e.Events, event) })
+		w.conn.Log.event(e, event)
 		w.conn.event(ctx, e, event)
 		return !w.conn.Log.Full()
 	})
@@ -169,7 +169,7 @@ func (w *web) stream(ctx context.Context, e *Exchange, body io.Reader) error {
 
 // event takes the message out of an event.
 func (c *Conn) event(ctx context.Context, e *Exchange, event *Event) {
-	if hook, ok := c.link.(interface{ endpoint(*Event) bool }); ok && hook.endpoint(event) {
+	if hook, ok := c.link.(interface{ endpoint(*Exchange, *Event) bool }); ok && hook.endpoint(e, event) {
 		return
 	}
 	if len(event.Data) > 0 {
@@ -200,7 +200,7 @@ func OverSSE(ctx context.Context, log *Log, site Site, patience Patience) (*Conn
 	if err != nil {
 		return nil, err
 	}
-	s.events = e
+	log.Update(func() { s.events = e })
 	ctx, cancel := context.WithTimeout(ctx, patience.orDefaults().Reply)
 	defer cancel()
 	c.Log.Await(ctx, func() bool { return s.to != "" || e.Done })
@@ -231,8 +231,8 @@ func (s *twoWays) send(ctx context.Context, out *Out) (*Message, *Exchange, erro
 	return s.post(ctx, to, out)
 }
 
-// endpoint takes the address out of the first event.
-func (s *twoWays) endpoint(event *Event) bool {
+// endpoint takes the address out of the first event of the conversation's stream.
+func (s *twoWays) endpoint(e *Exchange, event *Event) bool {
 	if event.Name != "endpoint" {
 		return false
 	}
@@ -242,7 +242,11 @@ func (s *twoWays) endpoint(event *Event) bool {
 	}
 	to, err := base.Parse(string(event.Data))
 	if err == nil && to.Scheme == base.Scheme && to.Host == base.Host {
-		s.conn.Log.Update(func() { s.to = to.String() })
+		s.conn.Log.Update(func() {
+			if s.to == "" && (s.events == nil || s.events == e) {
+				s.to = to.String()
+			}
+		})
 	}
 	return true
 }

@@ -53,7 +53,11 @@ func (l *lines) read() {
 	defer cancel()
 	r := bufio.NewReaderSize(l.stream, 64<<10)
 	for !l.conn.Log.Full() {
-		line, cut, err := readLine(r, l.conn.Log.limits.Message)
+		line, cut, err := readLine(r, l.conn.Log.limits.Message, l.conn.Log.limits.Total)
+		if errors.Is(err, errEndless) {
+			l.conn.Log.overflow()
+			break
+		}
 		if len(line) > 0 || err == nil {
 			l.conn.receive(ctx, &Message{Raw: line, Cut: cut})
 		}
@@ -66,9 +70,15 @@ func (l *lines) read() {
 	_, _ = io.Copy(io.Discard, r)
 }
 
-// readLine reads a line, and says how much of it was over the limit.
-func readLine(r *bufio.Reader, limit int) (line []byte, cut int, err error) {
+var errEndless = errors.New("a line does not end")
+
+// readLine reads a line, and says how much of it was over the limit. It gives up
+// when there is as much of it as most, in bytes.
+func readLine(r *bufio.Reader, limit, most int) (line []byte, cut int, err error) {
 	for {
+		if len(line)+cut >= most {
+			return line, cut, errEndless
+		}
 		part, err := r.ReadSlice('\n')
 		room := max(0, limit-len(line))
 		kept := part[:min(len(part), room)]

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -112,6 +113,21 @@ func (l *Log) full() bool {
 	return l.total >= l.limits.Total || len(l.messages) >= l.limits.Messages
 }
 
+// overflow marks the log as full: more came than its limits allow.
+func (l *Log) overflow() { l.Update(func() { l.total = max(l.total, l.limits.Total) }) }
+
+// event adds an event to an exchange. Events count even if there is no message in
+// them.
+func (l *Log) event(e *Exchange, event *Event) {
+	l.Update(func() {
+		e.Events = append(e.Events, event)
+		l.total += eventCost + len(event.Name) + len(event.ID) + len(event.Retry)
+	})
+}
+
+// eventCost is about what an event takes in memory, in bytes.
+const eventCost = 100
+
 // Await waits until done reports true, which is asked at each change, while the
 // log is locked. It returns false if the context ended first.
 func (l *Log) Await(ctx context.Context, done func() bool) bool {
@@ -190,10 +206,18 @@ func (l *Log) append(m *Message) {
 				e.Message = m
 			}
 		} else {
+			m.Replayed = e.Header.Get("Last-Event-ID") != "" && l.has(m)
 			e.Messages = append(e.Messages, m)
 		}
 	}
 	l.pair(m)
+}
+
+// has reports whether the same message came before.
+func (l *Log) has(m *Message) bool {
+	return slices.ContainsFunc(l.messages, func(old *Message) bool {
+		return old != m && !old.Sent && old.Conn == m.Conn && bytes.Equal(old.Raw, m.Raw)
+	})
 }
 
 // pair finds what an answer is for.

@@ -25,6 +25,7 @@ type Message struct {
 
 	Exchange *Exchange // the HTTP exchange that carried it, or nil
 	Event    *Event    // the event that it came in, or nil
+	Replayed bool      // it came before, and again on a stream that was resumed
 
 	// Bad says why it is not a JSON value. All below is unset then.
 	Bad error

@@ -54,9 +54,10 @@ func (x *X) Open(how *Opening) (*Conn, error) {
 	}
 	x.conns = append(x.conns, c)
 	c.Patience, c.Answer, c.Shape, c.Pace = x.opts.Patience, how.Answer, c.shape, x.pace.Wait
-	if c.Answer == nil {
+	if c.Answer == nil && !x.Stateless {
 		c.Answer = c.answer
 	}
+	c.Resumes = x.Transport == needsHTTP && !x.Stateless
 	if how.Silent || x.Stateless {
 		return c, nil
 	}

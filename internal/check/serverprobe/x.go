@@ -123,12 +123,12 @@ func (x *X) NextID() int {
 // Note adds a sentence to the report, once.
 func (x *X) Note(text string) { x.notes = append(x.notes, text) }
 
-// Received returns the messages of the server for which want reports true. nil
-// wants all.
+// Received returns the messages of the server for which want reports true, without
+// those that came again when a stream was resumed. nil wants all.
 func (x *X) Received(want func(*peer.Message) bool) []*peer.Message {
 	var all []*peer.Message
 	for _, m := range x.Log.Messages() {
-		if !m.Sent && (want == nil || want(m)) {
+		if !m.Sent && !m.Replayed && (want == nil || want(m)) {
 			all = append(all, m)
 		}
 	}
