@@ -70,10 +70,11 @@ func (it *item) member(name string) json.RawMessage {
 }
 
 func (c *checker) newServer(index int, d *Definitions) *server {
+	d = &Definitions{Server: cut(d.Server, 200), File: d.File, Instructions: d.Instructions, Items: d.Items, Card: d.Card, Manifest: d.Manifest}
 	s := &server{Definitions: d, index: index, summary: Summary{Server: d.Server, File: d.File}}
 	s.self = &item{Item: Item{Kind: Server}, server: s, index: -1, name: d.Server}
 	if len(d.Items) > maxItems {
-		c.add(s.self, "definitions/many", "", "there are %d definitions; the first %d were looked at", len(d.Items), maxItems)
+		c.add(s.self, "definitions/many", "", "the first %d definitions were looked at", maxItems)
 	}
 	for i, raw := range d.Items[:min(len(d.Items), maxItems)] {
 		it := &item{Item: raw, server: s, index: i}

@@ -170,7 +170,9 @@ func TestOptions(t *testing.T) {
 		"ignore by name": {Options{Rules: []string{"names/characters"}, Ignore: []string{"names=x y"}}, func(r *Report) bool { return len(r.Findings) == 0 }},
 		"other name":     {Options{Rules: []string{"names/characters"}, Ignore: []string{"names=z"}}, func(r *Report) bool { return len(r.Findings) == 2 }},
 		"strict":         {Options{Rules: []string{"names"}, Strict: true}, func(r *Report) bool { return r.Errors == 3 && !r.OK() }},
-		"no vendor":      {Options{Vendors: []string{}}, func(r *Report) bool { return !slices.ContainsFunc(ruleIDs(r), func(s string) bool { return vendorNames[group(s)] != "" }) }},
+		"no vendor": {Options{Vendors: []string{}}, func(r *Report) bool {
+			return !slices.ContainsFunc(ruleIDs(r), func(s string) bool { return vendorNames[group(s)] != "" })
+		}},
 		"one vendor": {Options{Vendors: []string{"anthropic"}}, func(r *Report) bool {
 			return slices.Contains(ruleIDs(r), "anthropic/name") && !slices.Contains(ruleIDs(r), "openai/name")
 		}},

@@ -47,7 +47,7 @@ func (c *checker) secretParameters(it *item) {
 			if name, found := strings.CutPrefix(child.at, n.at+"/properties/"); found && isSecret(name) && properties[name] != nil {
 				t.add("secrets/parameter", child.at, "the parameter "+quoted(name)+" takes a secret")
 			}
-			if child.depth < 20 {
+			if child.depth < maxDepth {
 				visit(child)
 			}
 		}

@@ -16,6 +16,9 @@ import (
 // MaxFile bounds a file of definitions, in bytes.
 const MaxFile = 64 << 20
 
+// maxServers bounds the servers in a file.
+const maxServers = 1000
+
 // ErrConfiguration says that a file names servers and does not hold their
 // definitions: they have to be asked.
 var ErrConfiguration = errors.New("the file names servers, and does not hold their definitions")
@@ -96,7 +99,7 @@ func (d *Definitions) listed(o map[string]json.RawMessage, at string) (found boo
 			continue
 		}
 		if o[l.member][0] != '[' {
-			return true, fmt.Errorf("%s is no list", pointer(at, l.member))
+			return true, fmt.Errorf("%s is no list", quoteless(pointer(at, l.member)))
 		}
 		if err := d.items(l.kind, pointer(at, l.member), o[l.member]); err != nil {
 			return true, err
@@ -117,11 +120,14 @@ func (d *Definitions) listed(o map[string]json.RawMessage, at string) (found boo
 
 // items reads a list of definitions; without a kind, each shows its own.
 func (d *Definitions) items(kind Kind, at string, list []byte) error {
-	var all []json.RawMessage
-	if err := wire.Unmarshal(list, &all); err != nil {
-		return fmt.Errorf("the list %s can't be read: %s", at, quoteless(err.Error()))
-	}
-	for i, raw := range all {
+	dec := json.NewDecoder(bytes.NewReader(list))
+	_, err := dec.Token() // its bracket
+	// One more than is looked at shows that there are more.
+	for i := 0; err == nil && dec.More() && i <= maxItems; i++ {
+		var raw json.RawMessage
+		if err = dec.Decode(&raw); err != nil {
+			break
+		}
 		it := Item{kind, pointer(at, strconv.Itoa(i)), raw}
 		if kind == "" {
 			var o map[string]json.RawMessage
@@ -129,6 +135,9 @@ func (d *Definitions) items(kind Kind, at string, list []byte) error {
 			it.Kind = kindOf(o)
 		}
 		d.Items = append(d.Items, it)
+	}
+	if err != nil {
+		return fmt.Errorf("the list %s can't be read: %s", quoteless(at), quoteless(err.Error()))
 	}
 	return nil
 }
@@ -152,10 +161,13 @@ func several(doc []byte, member, file string) ([]Definitions, error) {
 	if err := wire.Unmarshal(doc, &servers); err != nil {
 		return nil, ErrConfiguration // it says more about what is wrong
 	}
+	if len(servers) > maxServers {
+		return nil, fmt.Errorf("there are %d servers, more than %d", len(servers), maxServers)
+	}
 	var all []Definitions
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		d := Definitions{Server: name, File: file}
-		found, err := d.listed(servers[name], pointer("", member, name))
+		found, err := d.listed(servers[name], pointer("", member, cut(name, 200)))
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ type (
 	}
 	sarifDriver struct {
 		Name           string      `json:"name"`
-		Version        string      `json:"semanticVersion,omitzero"`
+		Version        string      `json:"version,omitzero"`
 		InformationURI string      `json:"informationUri"`
 		Rules          []sarifRule `json:"rules"`
 	}

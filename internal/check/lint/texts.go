@@ -32,7 +32,7 @@ func passages(it *item) []passage {
 	var all []passage
 	var walk func(v any, at string, member string, depth int)
 	walk = func(v any, at string, member string, depth int) {
-		if depth > maxNesting {
+		if depth > maxNesting || len(at) > maxPointer {
 			return
 		}
 		switch v := v.(type) {

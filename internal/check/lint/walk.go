@@ -12,6 +12,9 @@ import (
 const (
 	maxDepth = 64
 	maxNodes = 10_000
+	// maxPointer bounds the place of what is looked at within, in bytes: hostile
+	// names would make the places many times as long as the schema.
+	maxPointer = 1 << 10
 )
 
 // node is a schema within a schema.
@@ -32,6 +35,9 @@ var (
 // children are the schemas right within a schema, in a fixed order.
 func (n node) children() []node {
 	var all []node
+	if len(n.at) > maxPointer {
+		return nil
+	}
 	below := func(v any, level int, names ...string) {
 		if s, ok := v.(map[string]any); ok {
 			all = append(all, node{s, pointer(n.at, names...), n.depth + 1, level})
@@ -95,12 +101,14 @@ func survey(schema map[string]any, at string) *facts {
 	if _, ok := schema["properties"]; !ok {
 		f.mark("root-properties", at)
 	}
-	f.recursion()
+	if !f.cut {
+		f.recursion()
+	}
 	return f
 }
 
 func (f *facts) visit(n node) {
-	if f.nodes++; f.nodes > maxNodes || n.depth > maxDepth {
+	if f.nodes++; f.nodes > maxNodes || n.depth > maxDepth || len(n.at) > maxPointer {
 		f.cut = true
 		return
 	}

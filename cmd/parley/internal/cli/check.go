@@ -17,7 +17,8 @@ The exit code is 1 if a MUST was seen broken that --baseline does not accept.`
 const checkExamples = `  parley check -- parley serve --stdio
   parley check https://mcp.example.com/mcp --allow search
   parley check @shop --output html --report shop.html
-  parley check requirements --summary`
+  parley check requirements --summary
+  parley check lint -- parley serve --stdio`
 
 func (a *app) check() *cobra.Command {
 	cmd := &cobra.Command{
@@ -27,6 +28,6 @@ func (a *app) check() *cobra.Command {
 		Example: checkExamples,
 	}
 	cmd.RunE = a.judgeServer(cmd)
-	cmd.AddCommand(a.checkRequirements())
+	cmd.AddCommand(a.checkRequirements(), a.checkLint())
 	return cmd
 }
