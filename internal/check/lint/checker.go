@@ -88,6 +88,7 @@ func (c *checker) newServer(index int, d *Definitions) *server {
 			s.summary.Resources++
 		case Template:
 			s.summary.Templates++
+		case Server, Card, Manifest: // they are no items
 		}
 		c.read(it)
 	}
@@ -145,6 +146,7 @@ func (c *checker) server(s *server) {
 			c.resource(it)
 		case Template:
 			c.template(it)
+		case Server, Card, Manifest: // they are no items
 		}
 		c.described(it)
 		c.icons(it)

@@ -63,6 +63,7 @@ func (a *app) lintRule(r *lint.Report, rule *lint.Rule, severity lint.Severity, 
 		level = a.out.red("error  ")
 	case lint.Warning:
 		level = a.out.bold("warning")
+	case lint.Note:
 	}
 	a.out.printf("\n%s %s\n", level, a.out.bold(rule.ID))
 	a.lintLines("  ", rule.Finds, false)
