@@ -12,6 +12,7 @@ var (
 	readVerbs   = []string{"get", "list", "read", "search", "find", "fetch", "query", "show", "view", "describe", "count", "lookup", "inspect", "browse"}
 	deleteVerbs = []string{"delete", "remove", "drop", "purge", "destroy", "erase", "wipe", "truncate", "uninstall"}
 	writeVerbs  = []string{"write", "update", "edit", "modify", "send", "upload", "publish", "deploy", "rename", "move", "insert", "save", "install", "set", "put", "patch", "import", "replace", "append"}
+	hedges      = []string{"simulate", "preview", "plan", "validate", "check", "dry", "estimate", "explain", "can", "is", "has", "test"}
 	worldWords  = []string{"web", "http", "https", "url", "internet", "crawl", "scrape", "email", "mail", "tweet"}
 )
 
@@ -25,10 +26,13 @@ const (
 	deletes
 )
 
-// intentOf finds the first verb of a name or a title.
+// intentOf finds the first verb of a name or a title. A name that begins with one of
+// hedges says nothing.
 func intentOf(name string) intent {
-	for _, w := range words(name) {
+	for i, w := range words(name) {
 		switch {
+		case i == 0 && slices.Contains(hedges, w):
+			return unclear
 		case slices.Contains(readVerbs, w):
 			return reads
 		case slices.Contains(deleteVerbs, w):

@@ -208,14 +208,11 @@ func (c *checker) wanted(r *Rule, name string) bool {
 	if r.Vendor != "" && !slices.Contains(c.modes, r.Vendor+"/"+r.Mode) {
 		return false
 	}
-	named := func(of string) bool { return of == r.ID || of == group(r.ID) }
-	if c.options.Rules != nil && !slices.ContainsFunc(c.options.Rules, named) {
-		return false
+	means := func(choice string) bool {
+		rule, of, some := strings.Cut(choice, "=")
+		return (rule == r.ID || rule == group(r.ID)) && (!some || of == name)
 	}
-	return !slices.ContainsFunc(c.options.Ignore, func(ignored string) bool {
-		rule, of, some := strings.Cut(ignored, "=")
-		return named(rule) && (!some || of == name)
-	})
+	return (c.options.Rules == nil || slices.ContainsFunc(c.options.Rules, means)) && !slices.ContainsFunc(c.options.Ignore, means)
 }
 
 // quoted quotes a text of a definition: cut, and with escapes for what is not seen.
@@ -241,13 +238,16 @@ func cut(s string, limit int) string {
 	return s
 }
 
+// pointerEscapes are those of RFC 6901.
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // pointer appends names to a JSON pointer.
 func pointer(base string, names ...string) string {
 	var b strings.Builder
 	b.WriteString(base)
 	for _, name := range names {
 		b.WriteByte('/')
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+		b.WriteString(pointerEscapes.Replace(name))
 	}
 	return b.String()
 }

@@ -57,9 +57,10 @@ type Options struct {
 	// or "openai/strict"; "all" has every mode. Nil means the three vendors, each in
 	// the mode that hosts use by default.
 	Vendors []string
-	// Rules are the only ones to apply, as ID or group ("names"); nil means all.
+	// Rules are the only ones to apply, as RULE or RULE=NAME, where RULE is an ID or a
+	// group ("names") and NAME that of a definition; nil means all.
 	Rules []string
-	// Ignore are rules to leave out, as RULE or RULE=NAME.
+	// Ignore are rules to leave out, in the same form.
 	Ignore []string
 	// Accepted are findings that somebody has accepted.
 	Accepted []Acceptance

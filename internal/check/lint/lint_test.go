@@ -166,6 +166,8 @@ func TestOptions(t *testing.T) {
 	}{
 		"rule":           {Options{Rules: []string{"names/characters"}}, func(r *Report) bool { return r.Warnings == 2 && len(r.Findings) == 2 }},
 		"group":          {Options{Rules: []string{"names"}}, func(r *Report) bool { return r.Warnings == 3 && r.Notes == 0 }},
+		"rule by name":   {Options{Rules: []string{"names/characters=x y"}}, func(r *Report) bool { return len(r.Findings) == 2 }},
+		"rule by other":  {Options{Rules: []string{"names=z"}}, func(r *Report) bool { return len(r.Findings) == 0 }},
 		"ignore":         {Options{Rules: []string{"names"}, Ignore: []string{"names/characters"}}, func(r *Report) bool { return r.Warnings == 1 }},
 		"ignore by name": {Options{Rules: []string{"names/characters"}, Ignore: []string{"names=x y"}}, func(r *Report) bool { return len(r.Findings) == 0 }},
 		"other name":     {Options{Rules: []string{"names/characters"}, Ignore: []string{"names=z"}}, func(r *Report) bool { return len(r.Findings) == 2 }},

@@ -2,6 +2,8 @@ package lint
 
 import (
 	"encoding/json"
+	"net/url"
+	"path/filepath"
 	"slices"
 
 	"github.com/parley-mcp/parley/internal/wire"
@@ -49,7 +51,7 @@ type (
 		Suppressions []sarifSuppression `json:"suppressions,omitzero"`
 	}
 	sarifLocation struct {
-		Physical *sarifPhysical `json:"physicalLocation,omitzero"`
+		Physical sarifPhysical  `json:"physicalLocation"`
 		Logical  []sarifLogical `json:"logicalLocations"`
 	}
 	sarifPhysical struct {
@@ -93,11 +95,9 @@ func (r *Report) SARIF(version string) (json.RawMessage, error) {
 func (f *Finding) sarif() sarifResult {
 	full := f.Server + "/" + string(f.Kind) + "/" + f.Name + "#" + f.Pointer
 	where := sarifLocation{Logical: []sarifLogical{{f.Name, full, "declaration"}}}
-	if f.File != "" && f.File != "-" {
-		where.Physical = new(sarifPhysical)
-		where.Physical.Artifact.URI = f.File
-		where.Physical.Region.StartLine = 1
-	}
+	// Code scanning shows nothing that is in no file.
+	where.Physical.Artifact.URI = f.artifact()
+	where.Physical.Region.StartLine = 1
 	res := sarifResult{
 		RuleID: f.Rule, Level: f.Severity, Message: sarifText{f.where() + ": " + f.Text + ". " + f.Mend},
 		Locations: []sarifLocation{where}, Fingerprints: map[string]string{"definition/v1": f.Rule + " " + full},
@@ -106,6 +106,17 @@ func (f *Finding) sarif() sarifResult {
 		res.Suppressions = []sarifSuppression{{"external", f.Accepted}}
 	}
 	return res
+}
+
+// artifact is the file of a finding as a relative reference, or the server.
+func (f *Finding) artifact() string {
+	switch path := filepath.ToSlash(f.File); {
+	case path != "" && path != "-":
+		return (&url.URL{Path: path}).String()
+	case f.Server != "":
+		return url.PathEscape(f.Server)
+	}
+	return "definitions"
 }
 
 // where names the definition that a finding is about.

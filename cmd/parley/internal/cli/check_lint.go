@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,7 +70,7 @@ var lintOutputs = []string{"text", "json", "sarif", "markdown"}
 func (l *lintFlags) register(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.StringVar(&l.output, "output", "text", "`"+strings.Join(lintOutputs, "|")+"`; errors of the command are JSON with json")
-	set.StringSliceVar(&l.Rules, "rule", nil, "look for this `RULE` only, or for a group such as names (repeatable)")
+	set.StringSliceVar(&l.Rules, "rule", nil, "look for this `RULE` only, for a group such as names, or RULE=NAME for one definition (repeatable)")
 	set.StringSliceVar(&l.Ignore, "ignore", nil, "leave out this `RULE`, or RULE=NAME for one definition (repeatable)")
 	set.StringSliceVar(&l.Vendors, "vendor", nil, "apply the rules of this `VENDOR`: openai, anthropic, gemini, a mode such as openai/strict, all, or none (default openai,anthropic,gemini)")
 	set.StringVar(&l.accept, "accept", "", "read findings that are accepted from this `FILE`: a line \"RULE: reason\" or \"RULE=NAME: reason\" for each")
@@ -99,14 +100,9 @@ func (l *lintFlags) check() error {
 	if err := oneOf("--output", l.output, lintOutputs); err != nil {
 		return err
 	}
-	for _, r := range l.Rules {
-		if !lint.Known(r) {
-			return usagef("--rule %q: there is no such rule; --rules lists them", r)
-		}
-	}
-	for _, r := range l.Ignore {
+	for _, r := range slices.Concat(l.Rules, l.Ignore) {
 		if rule, _, _ := strings.Cut(r, "="); !lint.Known(rule) {
-			return usagef("--ignore %q: there is no such rule; --rules lists them", r)
+			return usagef("there is no rule %q; --rules lists them", rule)
 		}
 	}
 	for _, v := range l.Vendors {
@@ -135,17 +131,15 @@ func (l *lintFlags) check() error {
 
 // oneOf refuses a value of a flag that is none of those there are.
 func oneOf(flag, value string, values []string) error {
-	for _, v := range values {
-		if v == value {
-			return nil
-		}
+	if slices.Contains(values, value) {
+		return nil
 	}
 	return usagef("%s %q is none of %s", flag, value, strings.Join(values, ", "))
 }
 
 // lintTarget separates a server from files: the target is zero if there are files.
 func (a *app) lintTarget(cmd *cobra.Command, args []string) (target.Target, []string, error) {
-	named := cmd.ArgsLenAtDash() >= 0 || a.flags.server != "" || a.flags.config != "" || a.shell != nil && len(args) == 0
+	named := cmd.ArgsLenAtDash() >= 0 || a.flags.server != "" || a.flags.config != ""
 	if named || len(args) == 0 || target.IsURL(args[0]) || strings.HasPrefix(args[0], "@") {
 		t, rest, err := a.splitTarget(cmd, args)
 		if err == nil && len(rest) > 0 {
