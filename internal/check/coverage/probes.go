@@ -1,6 +1,7 @@
 package coverage
 
 import (
+	"github.com/parley-mcp/parley/internal/check/clientprobe"
 	"github.com/parley-mcp/parley/internal/check/requirement"
 	"github.com/parley-mcp/parley/internal/check/serverprobe"
 )
@@ -10,6 +11,9 @@ func Probes() []Probe {
 	var all []Probe
 	for _, p := range serverprobe.All() {
 		all = append(all, Probe{p.Info, requirement.Server})
+	}
+	for _, p := range clientprobe.All() {
+		all = append(all, Probe{p.Info, requirement.Client})
 	}
 	return all
 }

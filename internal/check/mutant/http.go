@@ -25,50 +25,20 @@ type transport struct {
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
-	asked, err := t.request(req)
+	out, err := t.request(req)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := t.base.RoundTrip(req)
+	resp, err := t.send(req, out)
 	if err != nil {
 		return nil, err
 	}
-	hang := t.hangs(asked, resp)
-	if err := t.response(asked, resp, hang); err != nil {
+	hang := t.hangs(out.asked, resp)
+	if err := t.response(out.asked, resp, hang); err != nil {
 		return nil, err
 	}
-	t.head(false, asked, resp.Header, resp)
+	t.head(false, out.asked, resp.Header, resp)
 	return resp, nil
-}
-
-// request changes what goes to the server, and returns the message as it was.
-func (t *transport) request(req *http.Request) (*frame, error) {
-	asked := &frame{kind: "http", method: req.Method, conn: 1, verb: req.Method, header: req.Header.Clone()}
-	if req.Body != nil {
-		raw, err := io.ReadAll(req.Body)
-		_ = req.Body.Close() // it was read
-		if err != nil {
-			return nil, err
-		}
-		t.wire.mu.Lock()
-		if f := t.wire.read(1, true, raw); f != nil && len(raw) > 0 {
-			f.verb, f.header = asked.verb, asked.header
-			asked = f
-		}
-		t.wire.mu.Unlock()
-		// Only one message fits into a request: further ones are left out.
-		if len(raw) > 0 {
-			raw = append(t.wire.pass(1, true, raw, asked), nil)[0]
-		}
-		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
-	}
-	t.head(true, asked, req.Header, nil)
-	t.wire.mu.Lock()
-	defer t.wire.mu.Unlock()
-	if id, ok := t.aliases[req.Header.Get("Mcp-Session-Id")]; ok {
-		req.Header.Set("Mcp-Session-Id", id)
-	}
-	return asked, nil
 }
 
 // response changes the messages of a response.
@@ -130,6 +100,9 @@ func (t *transport) head(toServer bool, asked *frame, header http.Header, resp *
 				continue
 			}
 			e.head(header, resp)
+			if toServer {
+				e.address(asked)
+			}
 		}
 	})
 }

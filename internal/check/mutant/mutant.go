@@ -102,6 +102,11 @@ type edit struct {
 //	alias-session count   alias-session PREFIX
 //	field NAME VALUE      without-field NAME    drop
 //	hang (it does not end after its last event)
+//	url URL               as HTTP-METHOD        request HTTP-METHOD URL [HEADER VALUE]
+//
+// The last three are for requests: they send one elsewhere, with another HTTP
+// method, or one more without a body before it; and the status of a request
+// keeps it from the server and is what the client gets.
 //
 // Whatever stands after a # at the beginning of a line is a comment.
 func Parse(name, text string) ([]*Mutant, error) {

@@ -23,6 +23,7 @@ var verbs = map[string]struct{ path, text bool }{
 	"body": {text: true}, "cut": {}, "alias-session": {text: true},
 	"field": {true, true}, "without-field": {path: true},
 	"raw": {true, true}, "also": {text: true}, "hang": {},
+	"url": {text: true}, "as": {text: true}, "request": {text: true},
 }
 
 func parseSwitch(line string) (Switch, error) {
@@ -131,6 +132,10 @@ func (e *edit) check(text bool) error {
 	case "raw":
 		_, err := strconv.Unquote(e.text)
 		return err
+	case "request":
+		if len(strings.Fields(e.text)) < 2 {
+			return errors.New("request: want an HTTP method and a URL")
+		}
 	case "delay":
 		_, err := time.ParseDuration(e.text)
 		return err

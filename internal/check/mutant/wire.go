@@ -51,6 +51,8 @@ type frame struct {
 	// What carries it, of an HTTP request.
 	verb   string
 	header http.Header
+
+	address address // where it goes then
 }
 
 // read finds out what a message is, and remembers requests for their answers.
@@ -93,6 +95,13 @@ func passing(conn int, method string) string { return strconv.Itoa(conn) + " " +
 // pass returns what goes on in place of a message. carrier is the HTTP request
 // that it comes in, or that it comes in the response to, if there is one.
 func (w *wire) pass(conn int, toServer bool, raw []byte, carrier *frame) [][]byte {
+	all, _ := w.exchange(conn, toServer, raw, carrier)
+	return all
+}
+
+// exchange is pass, and says which of them is the message itself: -1 if it is
+// left out.
+func (w *wire) exchange(conn int, toServer bool, raw []byte, carrier *frame) (all [][]byte, main int) {
 	w.mu.Lock()
 	f := w.read(conn, toServer, raw)
 	var edits []edit
@@ -101,7 +110,7 @@ func (w *wire) pass(conn int, toServer bool, raw []byte, carrier *frame) [][]byt
 	}
 	w.mu.Unlock()
 	if len(edits) == 0 {
-		return [][]byte{raw}
+		return [][]byte{raw}, 0
 	}
 	return f.apply(edits)
 }
@@ -168,7 +177,7 @@ func (w *wire) matches(s *Switch, f, carrier *frame) bool {
 }
 
 // apply makes the edits, in order.
-func (f *frame) apply(edits []edit) [][]byte {
+func (f *frame) apply(edits []edit) (all [][]byte, main int) {
 	var before, after [][]byte
 	var verbatim []byte
 	dropped, times := false, 1
@@ -210,13 +219,16 @@ func (f *frame) apply(edits []edit) [][]byte {
 	if verbatim == nil {
 		verbatim = peer.Encode(f.value)
 	}
-	all := before
+	all, main = before, len(before)
+	if dropped {
+		main = -1
+	}
 	for range times {
 		if !dropped {
 			all = append(all, verbatim)
 		}
 	}
-	return append(all, after...)
+	return append(all, after...), main
 }
 
 // answer turns a response into an error or a result.

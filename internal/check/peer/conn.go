@@ -37,6 +37,9 @@ type Conn struct {
 	// is called on a goroutine of its own. It must not be changed once the
 	// connection is in use.
 	Answer func(*Message) *Out
+	// Hear is called with each message that came, in order, and must not wait. It
+	// must not be changed once the connection is in use.
+	Hear func(*Message)
 	// Pace is called before each message is sent, and may wait.
 	Pace func(context.Context) error
 	// Shape may change each message before it goes, to add what the conversation
@@ -389,6 +392,9 @@ func (c *Conn) receive(ctx context.Context, m *Message) {
 	m.Conn = c.Number
 	c.Log.Add(m)
 	for _, one := range append([]*Message{m}, m.Items...) {
+		if c.Hear != nil {
+			c.Hear(one)
+		}
 		if !one.IsRequest() || c.Answer == nil {
 			continue
 		}

@@ -11,8 +11,11 @@ import (
 
 // OverLines makes a connection of a stream whose messages are lines. Closing
 // the connection closes the stream.
-func OverLines(log *Log, stream io.ReadWriteCloser) *Conn {
-	c := &Conn{Log: log, Number: log.NewConn()}
+func OverLines(log *Log, stream io.ReadWriteCloser) *Conn { return HearLines(log, stream, nil) }
+
+// HearLines is OverLines for one who listens to each message: see Conn.Hear.
+func HearLines(log *Log, stream io.ReadWriteCloser, hear func(*Message)) *Conn {
+	c := &Conn{Log: log, Number: log.NewConn(), Hear: hear}
 	l := &lines{conn: c, stream: stream, done: make(chan struct{})}
 	c.link = l
 	go l.read() // ends when the stream does

@@ -201,7 +201,7 @@ func (l *Log) append(m *Message) {
 	m.Number, m.At = len(l.messages), time.Since(l.begun)
 	l.total += len(m.Raw)
 	if e := m.Exchange; e != nil {
-		if m.Sent {
+		if m.Sent != e.Incoming {
 			if m.Batch == nil {
 				e.Message = m
 			}

@@ -87,6 +87,11 @@ type Exchange struct {
 	Ended time.Duration
 	// Aborted is set if the checker ended it.
 	Aborted bool
+	// Incoming is set if the peer made the request and the checker answered it: then
+	// "sent" and "came" are the other way round in the fields above.
+	Incoming bool
+	// Left is set if the peer of an incoming exchange did not wait for its end.
+	Left bool
 }
 
 // IsStream reports whether the response is an event stream.

@@ -17,11 +17,11 @@ import (
 func ofExchange(x *peer.Exchange, b Blame) []verdict.Evidence {
 	var all []verdict.Evidence
 	if x.Message == nil {
-		e := verdict.Evidence{At: x.At, Sent: true, Head: head(x, true)}
+		e := verdict.Evidence{At: x.At, Sent: !x.Incoming, Head: head(x, true)}
 		e.Text, e.Cut = cut(x.Body, 0)
 		all = append(all, e)
 	}
-	e := verdict.Evidence{At: max(x.At, x.Ended), Head: head(x, false), Pointer: b.Pointer}
+	e := verdict.Evidence{At: max(x.At, x.Ended), Sent: x.Incoming, Head: head(x, false), Pointer: b.Pointer}
 	e.Text, e.Cut = cut(x.Text, 0)
 	if x.Err != nil && x.Status == 0 {
 		e.Text = x.Err.Error()
@@ -31,10 +31,10 @@ func ofExchange(x *peer.Exchange, b Blame) []verdict.Evidence {
 
 // head is the first line and the headers of a request or a response, without
 // what is secret.
-func head(x *peer.Exchange, sent bool) string {
+func head(x *peer.Exchange, request bool) string {
 	var b strings.Builder
 	header := x.ResponseHeader
-	if sent {
+	if request {
 		fmt.Fprintf(&b, "%s %s\n", x.Method, x.URL)
 		header = x.Header
 	} else {

@@ -127,8 +127,8 @@ func Evidence(blamed []Blame) []verdict.Evidence {
 		e := verdict.Evidence{Number: b.Message.Number, At: b.Message.At, Sent: b.Message.Sent, Pointer: b.Pointer, Cut: b.Message.Cut}
 		e.Text, e.Cut = cut(b.Message.Raw, e.Cut)
 		if x := b.Message.Exchange; x != nil {
-			e.Head = head(x, b.Message.Sent)
-			shown[x] = shown[x] || !b.Message.Sent
+			e.Head = head(x, b.Message.Sent != x.Incoming)
+			shown[x] = shown[x] || b.Message.Sent == x.Incoming
 		}
 		all = append(all, e)
 	}

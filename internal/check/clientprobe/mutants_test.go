@@ -1,0 +1,112 @@
+package clientprobe_test
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/parley-mcp/parley/internal/check/clientprobe"
+	"github.com/parley-mcp/parley/internal/check/mutant"
+	"github.com/parley-mcp/parley/internal/check/verdict"
+)
+
+// cases are where the specimen is judged: every revision over every transport
+// that it has.
+var cases = []struct{ revision, transport string }{
+	{"2026-07-28", "stdio"}, {"2026-07-28", "http"},
+	{"2025-11-25", "stdio"}, {"2025-11-25", "http"},
+	{"2025-06-18", "stdio"}, {"2025-06-18", "http"},
+	{"2025-03-26", "stdio"}, {"2025-03-26", "http"},
+	{"2024-11-05", "stdio"}, {"2024-11-05", "http+sse"},
+}
+
+// A client that does everything right is accused of nothing.
+func TestInnocent(t *testing.T) {
+	for _, c := range cases {
+		t.Run(c.revision+"/"+c.transport, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				report := judge(t, c.revision, c.transport, nil, clientprobe.Options{})
+				for _, v := range report.Runs[0].Verdicts {
+					if v.Outcome == verdict.Fail || v.Outcome == verdict.Warn {
+						t.Errorf("%s", describe(v))
+					}
+					if os.Getenv("PARLEY_CHECK_VERBOSE") != "" && v.Outcome != verdict.Pass {
+						t.Logf("%s %s (%s): %s", v.Row, v.Outcome, v.Probe, v.Why)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Each mutant has one fault, which is found, and nothing else is said of it.
+func TestMutants(t *testing.T) {
+	for _, m := range mutants(t) {
+		t.Run(m.Row+"@"+m.Revision+"/"+m.Transport+"/"+cmp.Or(m.Scenario, clientprobe.TheBase), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				fault := &fault{mutant: m}
+				report := judge(t, m.Revision, m.Transport, fault, clientprobe.Options{Scenarios: []string{m.Scenario}})
+				found := false
+				for _, v := range report.Runs[0].Verdicts {
+					accused := v.Outcome == verdict.Fail || v.Outcome == verdict.Warn
+					switch {
+					case v.Row == m.Row:
+						found = accused
+						if !accused {
+							t.Errorf("%s: %s is %q: %s", m.Place, m.Row, v.Outcome, v.Why)
+						}
+					case accused:
+						t.Errorf("%s: accused although it is kept: %s", m.Place, describe(v))
+					}
+				}
+				if !fault.fired {
+					t.Errorf("%s: nothing that its switches match was seen", m.Place)
+				} else if !found {
+					t.Errorf("%s: %s was not found", m.Place, m.Row)
+				}
+			})
+		})
+	}
+}
+
+// mutants reads the lists; PARLEY_MUTANTS is a part of the name of those wanted.
+func mutants(t *testing.T) []*mutant.Mutant {
+	t.Helper()
+	files, err := filepath.Glob("../mutant/testdata/client/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("there are no lists of mutants", err)
+	}
+	var all []*mutant.Mutant
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some, err := mutant.Parse(filepath.Base(file), string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, some...)
+	}
+	if want := os.Getenv("PARLEY_MUTANTS"); want != "" {
+		all = slices.DeleteFunc(all, func(m *mutant.Mutant) bool {
+			return !strings.Contains(m.Place, want) && !strings.Contains(m.Row, want)
+		})
+	}
+	return all
+}
+
+func describe(v verdict.Verdict) string {
+	var b strings.Builder
+	b.WriteString(v.Row + " " + string(v.Outcome) + " (" + v.Probe + "): " + v.Why + "\n  " + v.Text)
+	for _, e := range v.Evidence {
+		b.WriteString("\n    " + strings.TrimSpace(e.Head+e.Text) + " at " + e.Pointer)
+	}
+	return b.String()
+}

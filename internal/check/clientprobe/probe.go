@@ -1,0 +1,43 @@
+package clientprobe
+
+import (
+	"slices"
+
+	"github.com/parley-mcp/parley/internal/check/probe"
+)
+
+// Probe is a rule that clients are judged by: it looks at what was said in the
+// scenarios that were played.
+type Probe struct {
+	probe.Info
+	// Needs are what the conversation must have, or the rule does not apply: see
+	// Stage.lacks.
+	Needs []string
+	// In are the scenarios that the probe looks at; nil means all. What other
+	// scenarios show is not judged.
+	In []string
+	// Watch looks at all that was said in one scenario.
+	Watch func(*X, *probe.Watch)
+}
+
+// All returns all probes.
+func All() []*Probe {
+	var all []*Probe
+	for _, page := range pages {
+		for n := range page {
+			all = append(all, &page[n])
+		}
+	}
+	return all
+}
+
+// looksAt reports whether the probe looks at a scenario.
+func (p *Probe) looksAt(scenario string) bool {
+	return p.In == nil || slices.Contains(p.In, scenario)
+}
+
+// pages are the probes, file by file.
+var pages = [][]Probe{
+	basicMessages,
+	generalPage,
+}

@@ -1,0 +1,88 @@
+package clientprobe_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/parley-mcp/parley/internal/check/clientprobe"
+	"github.com/parley-mcp/parley/internal/check/mutant"
+	"github.com/parley-mcp/parley/internal/check/specimen"
+	"github.com/parley-mcp/parley/internal/check/verdict"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/transport/frames"
+	"github.com/parley-mcp/parley/transport/sse"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// judge judges the specimen in one revision, over one transport, with the
+// faults of a mutant, if it is given one.
+func judge(t *testing.T, revision, transport string, fault *fault, o clientprobe.Options) *verdict.Report {
+	t.Helper()
+	var site *mcptest.Site
+	o.Revisions, o.Lines, o.Name = []string{revision}, transport == "stdio", "specimen"
+	o.Serve = func(h http.Handler) (string, string, func(), error) {
+		site = mcptest.NewSite(h)
+		return site.URL, "http://elsewhere.example", site.Close, nil
+	}
+	if os.Getenv("PARLEY_CHECK_TRACE") != "" {
+		o.Played = func(x *clientprobe.X) { trace(t, x) }
+	}
+	report, err := clientprobe.Check(t.Context(), func(ctx context.Context, p *clientprobe.Place) error {
+		var faulty *mutant.Faulty
+		if fault != nil {
+			faulty = mutant.New(fault.mutant)
+			defer func() { fault.fired = fault.fired || faulty.Fired() }()
+		}
+		return specimen.Use(ctx, reach(p, site, faulty), nil)
+	}, &o)
+	if err != nil {
+		t.Fatalf("%s over %s: %v", revision, transport, err)
+	}
+	return report
+}
+
+// reach is the specimen's transport to a scripted server.
+func reach(p *clientprobe.Place, site *mcptest.Site, faulty *mutant.Faulty) mcp.Transport {
+	if p.Transport == "stdio" {
+		return &frames.Client{Label: "judge", Dial: func(context.Context) (frames.Conn, error) {
+			stream := p.Connect()
+			if faulty != nil {
+				stream = faulty.Lines(stream)
+			}
+			return frames.Lines(stream, stream, 0), nil
+		}}
+	}
+	c := *site.Client
+	if faulty != nil {
+		c.Transport = faulty.HTTP(c.Transport)
+	}
+	if p.Transport == "http+sse" {
+		return &sse.Client{URL: p.URL, HTTP: &c}
+	}
+	return &streamable.Client{URL: p.URL, HTTP: &c, Logger: mcptest.Quiet()}
+}
+
+// fault is a mutant at work: its switches are as new in each scenario.
+type fault struct {
+	mutant *mutant.Mutant
+	fired  bool
+}
+
+// trace shows what was said in a scenario.
+func trace(t *testing.T, x *clientprobe.X) {
+	t.Helper()
+	t.Logf("scenario %s of %s over %s, which ended with %v", x.Scenario.Name, x.Revision, x.Transport, x.Ending)
+	for _, e := range x.Log.Exchanges() {
+		t.Logf("  #%d %s %s -> %d at %v-%v %v", e.Number, e.Method, e.URL, e.Status, e.At, e.Ended, e.Header)
+	}
+	for _, m := range x.Log.Messages() {
+		from := "client"
+		if m.Sent {
+			from = "server"
+		}
+		t.Logf("  %d %v %s: %.300s", m.Number, m.At, from, m.Raw)
+	}
+}
