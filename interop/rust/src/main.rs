@@ -6,11 +6,15 @@
 //! peer tasks ...                  the same, about tasks
 //! peer skills server stdio|http FOLDER    a server of skills
 //! peer skills client URL|COMMAND...       a host that prints the skills of a server
+//! peer check server stdio|http            a server for `parley check` to judge
+//! peer check client MODE URL|COMMAND...   a client for it that does everything
 //! ```
 
 // Revision 2026-07-28 deprecates roots and sampling, and replaces resources/subscribe.
 #![allow(deprecated)]
 
+mod check_client;
+mod check_server;
 mod client;
 mod server;
 mod skills;
@@ -29,6 +33,8 @@ async fn main() -> Result<(), Failure> {
         ["tasks", "client", way, expected] => tasks_client::run(way, serde_json::from_str(expected)?).await,
         ["skills", "server", way, folder] => skills::serve(way, folder).await,
         ["skills", "client", ref target @ ..] if !target.is_empty() => skills::visit(target).await,
+        ["check", "server", way] => check_server::run(way).await,
+        ["check", "client", mode, ref target @ ..] if !target.is_empty() => check_client::run(mode, target).await,
         _ => Err("usage: peer [tasks] server WAY NOTES | peer [tasks] client WAY EXPECTED".into()),
     }
 }
