@@ -13,7 +13,9 @@ type official struct{ session *mcp.ClientSession }
 
 func connectOfficial(ctx context.Context, revision string, to place) (client, error) {
 	o := &official{}
-	relist := func(ctx context.Context, list func(context.Context) ([]feature, error)) { go func() { _, _ = list(ctx) }() } // ends with its request
+	relist := func(ctx context.Context, list func(context.Context) ([]feature, error)) {
+		go func() { _, _ = list(ctx) }()
+	} // ends with its request
 	c := mcp.NewClient(&mcp.Implementation{Name: "innocent-client", Version: "1.0.0"}, &mcp.ClientOptions{
 		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			return &mcp.CreateMessageResult{Role: "assistant", Model: "innocent-model", StopReason: "endTurn", Content: &mcp.TextContent{Text: "x"}}, nil

@@ -6,9 +6,10 @@ import { createServer } from "node:http";
 
 /**
  * serveHTTP prints its URL on standard output. `make` returns a server to connect;
- * `Streamable` and `SSE` are the classes of transports that the version has.
+ * `Streamable` and `SSE` are the classes of transports that the version has, `guard`
+ * names what it can look at against DNS rebinding: its documentation advises that.
  */
-export async function serveHTTP(path, make, { Streamable, SSE, protects }) {
+export async function serveHTTP(path, make, { Streamable, SSE, guard = [] }) {
   const sessions = new Map();
   let host = "";
 
@@ -21,8 +22,9 @@ export async function serveHTTP(path, make, { Streamable, SSE, protects }) {
     const transport = new Streamable({
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (id) => sessions.set(id, transport),
-      // What the version offers against DNS rebinding is on, as its documentation advises.
-      ...(protects && { enableDnsRebindingProtection: true, allowedHosts: [host], allowedOrigins: [`http://${host}`] }),
+      ...(guard.length > 0 && { enableDnsRebindingProtection: true }),
+      ...(guard.includes("host") && { allowedHosts: [host] }),
+      ...(guard.includes("origin") && { allowedOrigins: [`http://${host}`] }),
     });
     transport.onclose = () => sessions.delete(transport.sessionId);
     await make().connect(transport);

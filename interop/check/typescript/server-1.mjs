@@ -119,6 +119,7 @@ if (way === "stdio") {
   await serveHTTP(way === "sse" ? "/sse" : "/mcp", make, {
     Streamable: StreamableHTTPServerTransport,
     SSE: SSEServerTransport,
-    protects: version !== "1.12",
+    // With a list of origins, 1.17 also refuses clients that are no browsers, and send none.
+    guard: { 1.17: ["host"], 1.32: ["host", "origin"] }[version],
   });
 }
