@@ -137,10 +137,22 @@ func (o *official) unsubscribe(ctx context.Context, uri string) error {
 	return o.session.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: uri})
 }
 
+// stateless reports whether the revision has neither pings nor levels of a session,
+// which the SDK would send all the same.
+func (o *official) stateless() bool { return o.session.InitializeResult().ProtocolVersion >= "2026" }
+
 func (o *official) setLevel(ctx context.Context) error {
+	if o.stateless() {
+		return nil
+	}
 	return o.session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "debug"})
 }
 
-func (o *official) ping(ctx context.Context) error { return o.session.Ping(ctx, nil) }
+func (o *official) ping(ctx context.Context) error {
+	if o.stateless() {
+		return nil
+	}
+	return o.session.Ping(ctx, nil)
+}
 
 func (o *official) close() error { return o.session.Close() }

@@ -62,32 +62,8 @@ function make({ era }) {
       return text(`counted to ${steps}`);
     },
   );
-  server.registerTool(
-    "ask",
-    { description: "Asks the client's model.", annotations: readOnly, inputSchema: z.object({ question: z.string() }) },
-    async ({ question }, ctx) => {
-      const params = { messages: [{ role: "user", content: { type: "text", text: question } }], maxTokens: 50 };
-      const said = era === "legacy" ? await ctx.mcpReq.requestSampling(params) : ctx.mcpReq.inputResponses?.model;
-      if (!said) return inputRequired({ inputRequests: { model: inputRequired.createMessage(params) } });
-      return text(`the model said: ${JSON.stringify(said.content)}`);
-    },
-  );
-  server.registerTool(
-    "order",
-    { description: "Asks the user what to order.", annotations: readOnly, inputSchema: z.object({}) },
-    async (_, ctx) => {
-      const message = "What do you want?";
-      if (era === "legacy") {
-        const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
-        const said = await ctx.mcpReq.elicitInput({ message, requestedSchema });
-        return text(`${said.action} ${JSON.stringify(said.content ?? {})}`);
-      }
-      if (ctx.mcpReq.inputResponses?.order) {
-        return text(JSON.stringify(acceptedContent(ctx.mcpReq.inputResponses, "order", order) ?? "nothing"));
-      }
-      return inputRequired({ inputRequests: { order: inputRequired.elicit({ message, requestedSchema: order }) } });
-    },
-  );
+  // Where requests of the earlier era are served without sessions, nobody can be asked.
+  if (era === "modern" || way === "stdio") registerQuestions(server, era);
   server.registerTool("remember", { description: "Writes a note.", inputSchema: z.object({ note: z.string() }) }, async ({ note }) => {
     notes = note;
     updated("notes://today");
@@ -122,6 +98,35 @@ function make({ era }) {
     });
   }
   return server;
+}
+
+function registerQuestions(server, era) {
+  server.registerTool(
+    "ask",
+    { description: "Asks the client's model.", annotations: readOnly, inputSchema: z.object({ question: z.string() }) },
+    async ({ question }, ctx) => {
+      const params = { messages: [{ role: "user", content: { type: "text", text: question } }], maxTokens: 50 };
+      const said = era === "legacy" ? await ctx.mcpReq.requestSampling(params) : ctx.mcpReq.inputResponses?.model;
+      if (!said) return inputRequired({ inputRequests: { model: inputRequired.createMessage(params) } });
+      return text(`the model said: ${JSON.stringify(said.content)}`);
+    },
+  );
+  server.registerTool(
+    "order",
+    { description: "Asks the user what to order.", annotations: readOnly, inputSchema: z.object({}) },
+    async (_, ctx) => {
+      const message = "What do you want?";
+      if (era === "legacy") {
+        const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+        const said = await ctx.mcpReq.elicitInput({ message, requestedSchema });
+        return text(`${said.action} ${JSON.stringify(said.content ?? {})}`);
+      }
+      if (ctx.mcpReq.inputResponses?.order) {
+        return text(JSON.stringify(acceptedContent(ctx.mcpReq.inputResponses, "order", order) ?? "nothing"));
+      }
+      return inputRequired({ inputRequests: { order: inputRequired.elicit({ message, requestedSchema: order }) } });
+    },
+  );
 }
 
 if (way === "stdio") {
