@@ -23,7 +23,7 @@ func main() {
 	verified := flag.String("verified", "interop/check/verified.tsv", "what was verified by hand")
 	reports := flag.String("reports", ".tmp/check-peers", "the folder of the reports")
 	flag.Parse()
-	out := bufio.NewWriter(os.Stdout)
+	out := bufio.NewWriter(os.Stdout) //nolint:forbidigo // the page is what it prints
 	err := run(out, *peers, *verified, *reports)
 	if err = errors.Join(err, out.Flush()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
