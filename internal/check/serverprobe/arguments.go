@@ -70,17 +70,16 @@ func decodeObject(text json.RawMessage) (map[string]any, error) {
 }
 
 // promptArguments returns the examples of a prompt's arguments, or a word for
-// each.
+// each: one that the server suggests, if it does.
 func (x *X) promptArguments(name string, prompt map[string]any) []map[string]string {
 	if given := x.examples().Prompts[name]; len(given) > 0 {
 		return given[:min(mostExamples, len(given))]
 	}
 	arguments := map[string]string{}
-	list, _ := prompt["arguments"].([]any)
-	for _, v := range list {
-		argument, _ := v.(map[string]any)
-		if name, ok := argument["name"].(string); ok {
-			arguments[name] = "example"
+	for _, argument := range argumentsOf(prompt) {
+		arguments[argument] = "example"
+		if suggested := x.Offer.values(refPrompt, name, argument); len(suggested) > 0 {
+			arguments[argument] = suggested[0]
 		}
 	}
 	return []map[string]string{arguments}

@@ -18,6 +18,7 @@ type Offer struct {
 	Resources []map[string]any
 	Templates []map[string]any
 	Prompts   []map[string]any
+	Completed []Completed
 }
 
 // Callable is a tool that may be called, with arguments for it.
@@ -46,6 +47,7 @@ func (o *Offer) Has(path string) bool {
 // learn takes what the server says of itself out of its greeting.
 func (x *X) learn(hello *peer.Reply) {
 	m := hello.Response
+	x.Greeting = m
 	x.Offer.Capabilities = m.Object("result/capabilities")
 	info := m.Object("result/serverInfo")
 	if x.Stateless {

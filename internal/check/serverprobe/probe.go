@@ -42,4 +42,5 @@ func All() []*Probe {
 // pages are the probes, file by file.
 var pages = [][]Probe{
 	basicMessages,
+	serverTools, serverToolsNames, serverToolsSchemas, serverToolsHeaders, serverToolsCalls, serverToolsDialect, serverToolsOutput,
 }

@@ -39,7 +39,8 @@ func (x *X) survey() {
 			})
 		}
 	}
-	for _, uri := range x.readable() {
+	x.complete()
+	for _, uri := range append(x.readable(), x.expansions()...) {
 		x.Finish("resources/read", map[string]any{"uri": uri})
 	}
 	for _, p := range x.Offer.Prompts[:min(mostPrompts, len(x.Offer.Prompts))] {
@@ -53,12 +54,21 @@ func (x *X) survey() {
 
 // list asks for a list, page by page.
 func (x *X) list(method, member string) []map[string]any {
-	var all []map[string]any
+	all, _, _ := x.Main.list(method, member)
+	return all
+}
+
+// list asks for a list, page by page. It returns what could be had, the first
+// page, and whether that is all.
+func (c *Conn) list(method, member string) (all []map[string]any, first *peer.Message, whole bool) {
 	params := map[string]any{}
 	for range mostPages {
-		r := x.Call(method, params)
+		r := c.Call(method, params)
 		if r.Response == nil || !r.Response.IsResult() {
-			return all
+			return all, first, false
+		}
+		if first == nil {
+			first = r.Response
 		}
 		for _, v := range r.Response.List("result/" + member) {
 			if object, ok := v.(map[string]any); ok {
@@ -66,13 +76,13 @@ func (x *X) list(method, member string) []map[string]any {
 			}
 		}
 		next, ok := r.Response.Get("result/nextCursor")
-		if !ok || next == nil || next == "" && !x.Facts.EmptyCursors {
-			return all
+		if !ok || next == nil || next == "" && !c.x.Facts.EmptyCursors {
+			return all, first, true
 		}
 		params = map[string]any{"cursor": next}
 	}
-	x.Note(fmt.Sprintf("%s has more than %d pages: the rest was not looked at", method, mostPages))
-	return all
+	c.x.Note(fmt.Sprintf("%s has more than %d pages: the rest was not looked at", method, mostPages))
+	return all, first, true
 }
 
 // choose picks the tools that may be called.
@@ -103,7 +113,13 @@ func (x *X) mayCall(tool map[string]any, name string) bool {
 	if x.opts.AllowAll || slices.Contains(x.opts.Allow, name) {
 		return true
 	}
+	if !x.Facts.ToolAnnotations {
+		return x.readers[name]
+	}
 	reads, _ := peer.Get(tool, "annotations/readOnlyHint")
+	if reads == true {
+		x.readers[name] = true
+	}
 	return reads == true
 }
 

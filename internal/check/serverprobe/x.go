@@ -26,6 +26,9 @@ type X struct {
 	// Main is the conversation that all probes share. Whoever may break it opens
 	// one of his own.
 	Main *Conn
+	// Greeting is where the server said what it can do: the answer to initialize
+	// or server/discover.
+	Greeting *peer.Message
 	// Offer is what the server offers, as the survey found it.
 	Offer *Offer
 
@@ -37,13 +40,19 @@ type X struct {
 	blamed  map[*peer.Message]bool
 	notes   []string
 	ids     int
+	lists   map[string]*relisted
+	// readers are tools that say in some revision that they only read: the first
+	// revision has no words for that.
+	readers map[string]bool
+	broken  []*peer.Reply // calls with wrong arguments, and what is wrong
+	ways    []string
 }
 
 func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *rate.Limiter) *X {
 	x := &X{
 		Ctx: ctx, Revision: f.Revision.String(), Facts: f, Stateless: f.Stateless,
 		Log: peer.NewLog(o.Limits), target: t, opts: o, pace: pace,
-		blamed: map[*peer.Message]bool{}, Offer: &Offer{},
+		blamed: map[*peer.Message]bool{}, Offer: &Offer{}, lists: map[string]*relisted{},
 	}
 	x.Log.Heard = o.Heard
 	switch {

@@ -38,7 +38,15 @@ func New(o *server.Options) *server.Server {
 	addChanges(s)
 	addResources(s)
 	addPrompts(s)
+	addWriter(s)
 	return s
+}
+
+// addWriter adds the last tool, which does not say that it only reads.
+func addWriter(s *server.Server) {
+	plain := tool("write_note", "Writes a note: not called unless allowed.")
+	plain.Annotations = nil
+	server.AddTool(s, plain, func(context.Context, *server.Call, struct{}) (string, error) { return "written", nil })
 }
 
 func icons() []mcp.Icon {
@@ -98,9 +106,11 @@ func addContent(s *server.Server) {
 		func(_ context.Context, _ *server.Call, arguments json.RawMessage) (*mcp.CallToolResult, error) {
 			return text(string(arguments)), nil
 		})
-	plain := tool("write_note", "Writes a note: not called unless allowed.")
-	plain.Annotations = nil
-	server.AddTool(s, plain, func(context.Context, *server.Call, struct{}) (string, error) { return "written", nil })
+	s.AddRawTool(withSchema(tool("tuple_first", "Gives back the first of a pair."),
+		`{"type":"object","properties":{"pair":{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"minItems":2},"unit":{"type":"string"}},"required":["pair"],"dependentRequired":{"unit":["pair"]}}`),
+		func(_ context.Context, _ *server.Call, arguments json.RawMessage) (*mcp.CallToolResult, error) {
+			return text(string(arguments)), nil
+		})
 }
 
 func withSchema(t mcp.Tool, schema string) mcp.Tool {
