@@ -70,7 +70,7 @@ func (it *item) member(name string) json.RawMessage {
 }
 
 func (c *checker) newServer(index int, d *Definitions) *server {
-	d = &Definitions{Server: cut(d.Server, 200), File: d.File, Instructions: d.Instructions, Items: d.Items, Card: d.Card, Manifest: d.Manifest}
+	d = &Definitions{Server: cut(d.Server, 200), File: d.File, Instructions: d.Instructions, Items: d.Items, Card: d.Card, Manifest: d.Manifest, doc: d.doc}
 	s := &server{Definitions: d, index: index, summary: Summary{Server: d.Server, File: d.File}}
 	s.self = &item{Item: Item{Kind: Server}, server: s, index: -1, name: d.Server}
 	if len(d.Items) > maxItems {

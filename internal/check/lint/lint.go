@@ -41,6 +41,8 @@ type Definitions struct {
 	Items []Item
 	// Card and Manifest are documents about the server, or nil.
 	Card, Manifest json.RawMessage
+
+	doc []byte // the file
 }
 
 // Item is one definition.
@@ -82,6 +84,8 @@ type Finding struct {
 	Name     string   `json:"name,omitzero"`
 	// Pointer is the JSON pointer of the place, in the list of a server or in the file.
 	Pointer string `json:"pointer"`
+	// Line is where that is in the file, from 1; 0 if it is not known.
+	Line int `json:"line,omitzero"`
 	// More is how many further places of the same definition have it too.
 	More int    `json:"more,omitzero"`
 	Text string `json:"text"`
@@ -150,6 +154,7 @@ func Run(servers []Definitions, o *Options) *Report {
 	}
 	c.across(all)
 	c.stale()
+	c.number(all)
 	return c.report(all)
 }
 

@@ -40,8 +40,9 @@ func Read(doc []byte, file string) ([]Definitions, error) {
 	if len(doc) > MaxFile {
 		return nil, fmt.Errorf("the file has more than %d MiB", MaxFile>>20)
 	}
-	doc = bytes.TrimSpace(bytes.TrimPrefix(doc, []byte("\ufeff")))
-	d := Definitions{File: file}
+	doc = bytes.TrimPrefix(doc, []byte("\ufeff"))
+	d := Definitions{File: file, doc: doc}
+	doc = bytes.TrimSpace(doc)
 	if len(doc) > 0 && doc[0] == '[' {
 		if err := d.items("", "", doc); err != nil {
 			return nil, err
@@ -72,7 +73,7 @@ func (d *Definitions) object(doc []byte, o map[string]json.RawMessage, at string
 	}
 	for _, member := range []string{"mcpServers", "servers"} {
 		if o[member] != nil {
-			return several(o[member], member, d.File)
+			return several(o[member], member, d)
 		}
 	}
 	if server := o["server"]; server != nil && o["_meta"] != nil { // as the registry answers
@@ -156,7 +157,7 @@ func kindOf(o map[string]json.RawMessage) Kind {
 }
 
 // several reads the saved definitions of several servers.
-func several(doc []byte, member, file string) ([]Definitions, error) {
+func several(doc []byte, member string, of *Definitions) ([]Definitions, error) {
 	var servers map[string]map[string]json.RawMessage
 	if err := wire.Unmarshal(doc, &servers); err != nil {
 		return nil, ErrConfiguration // it says more about what is wrong
@@ -166,7 +167,7 @@ func several(doc []byte, member, file string) ([]Definitions, error) {
 	}
 	var all []Definitions
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		d := Definitions{Server: name, File: file}
+		d := Definitions{Server: name, File: of.File, doc: of.doc}
 		found, err := d.listed(servers[name], pointer("", member, cut(name, 200)))
 		if err != nil {
 			return nil, err

@@ -115,6 +115,22 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// Findings of a file have its lines; what is missing has that of what it would be in.
+func TestLines(t *testing.T) {
+	const doc = "\ufeff\n{\"tools\": [\n  {\n    \"name\": \"a b\",\n    \"inputSchema\": {\n      \"type\": \"string\"\n    }\n  }\n]}\n"
+	r := lintText(t, doc, &Options{Vendors: []string{}})
+	want := map[string]int{"names/characters": 4, "schemas/root": 5, "descriptions/missing": 3, "annotations/missing": 3}
+	for _, f := range r.Findings {
+		if want[f.Rule] != f.Line {
+			t.Errorf("%s is in line %d, want %d", f.Rule, f.Line, want[f.Rule])
+		}
+		delete(want, f.Rule)
+	}
+	if len(want) > 0 {
+		t.Errorf("these are missing: %v", want)
+	}
+}
+
 func itoa(i int) string {
 	raw, _ := json.Marshal(i)
 	return string(raw)

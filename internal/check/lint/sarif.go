@@ -97,7 +97,7 @@ func (f *Finding) sarif() sarifResult {
 	where := sarifLocation{Logical: []sarifLogical{{f.Name, full, "declaration"}}}
 	// Code scanning shows nothing that is in no file.
 	where.Physical.Artifact.URI = f.artifact()
-	where.Physical.Region.StartLine = 1
+	where.Physical.Region.StartLine = max(f.Line, 1)
 	res := sarifResult{
 		RuleID: f.Rule, Level: f.Severity, Message: sarifText{f.where() + ": " + f.Text + ". " + f.Mend},
 		Locations: []sarifLocation{where}, Fingerprints: map[string]string{"definition/v1": f.Rule + " " + full},

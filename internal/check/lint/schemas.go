@@ -47,7 +47,7 @@ func (c *checker) inputSchema(it *item) {
 	c.parameters(it, f)
 	c.vendorSchema(it, f)
 	properties, _ := s["properties"].(map[string]any)
-	if closed, isBool := s["additionalProperties"].(bool); len(properties) == 0 && (!isBool || closed) && len(s) <= 3 {
+	if closed, isBool := s["additionalProperties"].(bool); s["type"] == "object" && len(properties) == 0 && (!isBool || closed) && len(s) <= 3 {
 		c.add(it, "schemas/open", at, "the tool has no parameters, and accepts any")
 	}
 	if names := undescribed(s); len(names) > 0 {

@@ -85,7 +85,7 @@ func (a *app) lintPlaces(r *lint.Report, rule *lint.Rule, found []lint.Finding, 
 			name = label(f.Server, 40) + "/" + name
 		}
 		if verbose {
-			name += " at " + or(label(f.Pointer, 200), "/") + when(f.More > 0, fmt.Sprintf(" and %d more", f.More))
+			name += " at " + or(label(f.Pointer, 200), "/") + when(f.Line > 0, fmt.Sprintf(" (line %d)", f.Line)) + when(f.More > 0, fmt.Sprintf(" and %d more", f.More))
 		}
 		if names[text] == nil {
 			texts = append(texts, text)
