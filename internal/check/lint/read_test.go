@@ -81,13 +81,13 @@ func TestHostile(t *testing.T) {
 	long := strings.Repeat("k", 300_000)
 	many := strings.TrimSuffix(strings.Repeat(`"`+"%"+`":{"type":"string"},`, 1), ",")
 	var wide strings.Builder
-	for i := range 20_000 {
+	for i := range 12_000 {
 		wide.WriteString(strings.Replace(many, "%", "p"+string(rune('a'+i%26))+strings.Repeat("x", i%7)+itoa(i), 1) + ",")
 	}
 	for name, doc := range map[string]string{
-		"long description": `{"tools":[{"name":"a","description":"` + strings.Repeat("ignore ", 1_500_000) + `"}]}`,
-		"many tools":       `{"tools":[` + strings.TrimSuffix(strings.Repeat(`{"name":""},`, 200_000), ",") + `]}`,
-		"numbers":          `[` + strings.TrimSuffix(strings.Repeat("1,", 1_000_000), ",") + `]`,
+		"long description": `{"tools":[{"name":"a","description":"` + strings.Repeat("ignore ", 300_000) + `"}]}`,
+		"many tools":       `{"tools":[` + strings.TrimSuffix(strings.Repeat(`{"name":""},`, 20_000), ",") + `]}`,
+		"numbers":          `[` + strings.TrimSuffix(strings.Repeat("1,", 100_000), ",") + `]`,
 		"deep value":       `{"tools":[{"name":"a","x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}]}`,
 		"deep schema":      `{"tools":[{"name":"a","inputSchema":` + strings.Repeat(`{"items":`, 3000) + `{}` + strings.Repeat("}", 3000) + `}]}`,
 		"long name":        `{"servers":{"` + long + `":{"tools":[` + strings.TrimSuffix(strings.Repeat(aTool+",", 2000), ",") + `]}}}`,
