@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -124,10 +125,11 @@ func (t *transport) alias(header http.Header, how string) {
 
 func (e edit) head(header http.Header, resp *http.Response) {
 	switch e.verb {
-	case "header":
-		header.Set(e.path, e.text)
-	case "without-header":
-		header.Del(e.path)
+	case "header", "without-header":
+		maps.DeleteFunc(header, func(name string, _ []string) bool { return strings.EqualFold(name, e.path) })
+		if e.verb == "header" {
+			header.Set(e.path, e.text)
+		}
 	}
 	if resp == nil {
 		return

@@ -44,6 +44,7 @@ type Switch struct {
 type head struct {
 	name string
 	none bool
+	is   string // its value, if that matters
 }
 
 // condition is a JSON pointer, without the slash in front, and the JSON that
@@ -52,6 +53,7 @@ type condition struct {
 	path  string
 	want  any
 	none  bool // nothing may be there
+	null  bool // null must be there
 	asked bool // in the request that the message answers
 }
 
@@ -80,8 +82,8 @@ type edit struct {
 //
 //	where POINTER JSON    with POINTER           without POINTER
 //	asked POINTER JSON    header NAME            no-header NAME
-//	status CODE           after METHOD           elsewhere
-//	once                  skip N
+//	header-is NAME VALUE  status CODE            after METHOD
+//	elsewhere             once                   skip N
 //
 // of the message, the request that it answers, the HTTP request and the HTTP
 // response; "after" wants a method to have gone to the server before, "elsewhere"

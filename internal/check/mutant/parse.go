@@ -79,8 +79,11 @@ func (s *Switch) conditions(fields []string) error {
 			s.Where = append(s.Where, condition{path: strings.TrimPrefix(fields[1], "/")})
 			fields = fields[2:]
 		case (fields[0] == "header" || fields[0] == "no-header") && len(fields) > 1:
-			s.Heads = append(s.Heads, head{fields[1], fields[0] == "no-header"})
+			s.Heads = append(s.Heads, head{name: fields[1], none: fields[0] == "no-header"})
 			fields = fields[2:]
+		case fields[0] == "header-is" && len(fields) > 2:
+			s.Heads = append(s.Heads, head{name: fields[1], is: fields[2]})
+			fields = fields[3:]
 		case (fields[0] == "status" || fields[0] == "skip") && len(fields) > 1:
 			n, err := strconv.Atoi(fields[1])
 			if err != nil {
@@ -97,10 +100,10 @@ func (s *Switch) conditions(fields []string) error {
 			if err != nil {
 				return fmt.Errorf("%q is not JSON without spaces: %w", fields[2], err)
 			}
-			s.Where = append(s.Where, condition{path: strings.TrimPrefix(fields[1], "/"), want: want, asked: fields[0] == "asked"})
+			s.Where = append(s.Where, condition{path: strings.TrimPrefix(fields[1], "/"), want: want, null: want == nil, asked: fields[0] == "asked"})
 			fields = fields[3:]
 		default:
-			return fmt.Errorf("%q is no condition: use once, skip N, elsewhere, after METHOD, with POINTER, without POINTER, where POINTER JSON, asked POINTER JSON, header NAME, no-header NAME, status CODE", fields[0])
+			return fmt.Errorf("%q is no condition: use once, skip N, elsewhere, after METHOD, with POINTER, without POINTER, where POINTER JSON, asked POINTER JSON, header NAME, no-header NAME, header-is NAME VALUE, status CODE", fields[0])
 		}
 	}
 	return nil

@@ -156,7 +156,10 @@ func (w *wire) matches(s *Switch, f, carrier *frame) bool {
 		return false
 	}
 	for _, h := range s.Heads {
-		if carrier == nil || (carrier.header.Get(h.name) == "") != h.none {
+		if carrier == nil {
+			return false
+		}
+		if value := h.in(carrier.header); (value == "") != h.none || h.is != "" && value != h.is {
 			return false
 		}
 	}
@@ -169,11 +172,22 @@ func (w *wire) matches(s *Switch, f, carrier *frame) bool {
 			in = f.asked.value
 		}
 		v, ok := peer.Get(in, c.path)
-		if ok == c.none || c.want != nil && !reflect.DeepEqual(v, c.want) {
+		if ok == c.none || c.null && v != nil || c.want != nil && !reflect.DeepEqual(v, c.want) {
 			return false
 		}
 	}
 	return true
+}
+
+// in is the value of a header. A name in its usual form, such as Mcp-Name, is
+// found in any; another one as it is.
+func (h *head) in(header http.Header) string {
+	for name, values := range header {
+		if name == h.name || http.CanonicalHeaderKey(name) == h.name {
+			return values[0]
+		}
+	}
+	return ""
 }
 
 // apply makes the edits, in order.

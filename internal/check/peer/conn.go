@@ -26,6 +26,9 @@ func (p Patience) orDefaults() Patience {
 	return p
 }
 
+// ReplyOrDefault is how long to wait for an answer.
+func (p Patience) ReplyOrDefault() time.Duration { return p.orDefaults().Reply }
+
 // Conn is one conversation with a server, over any transport. Its methods may
 // be called concurrently, but for the fields.
 type Conn struct {

@@ -23,21 +23,22 @@ type mcptestHandler = http.Handler
 
 // cases are where the specimen is judged: every revision over every transport
 // that it has.
-var cases = []struct{ revision, transport string }{
-	{"2026-07-28", "stdio"}, {"2026-07-28", "http"},
-	{"2025-11-25", "stdio"}, {"2025-11-25", "http"},
-	{"2025-06-18", "stdio"}, {"2025-06-18", "http"},
-	{"2025-03-26", "stdio"}, {"2025-03-26", "http"},
-	{"2024-11-05", "stdio"}, {"2024-11-05", "http+sse"},
+var cases = []struct{ revision, transport, scenario string }{
+	{"2026-07-28", "stdio", ""}, {"2026-07-28", "http", ""},
+	{"2025-11-25", "stdio", ""}, {"2025-11-25", "http", ""},
+	{"2025-06-18", "stdio", ""}, {"2025-06-18", "http", ""},
+	{"2025-03-26", "stdio", ""}, {"2025-03-26", "http", ""},
+	{"2024-11-05", "stdio", ""}, {"2024-11-05", "http+sse", ""},
+	{"2026-07-28", "http", "modern"}, {"2026-07-28", "http", "protected"}, {"2025-11-25", "http", "protected"},
 }
 
 // A server that does everything right is accused of nothing.
 func TestInnocent(t *testing.T) {
 	for _, c := range cases {
-		t.Run(c.revision+"/"+c.transport, func(t *testing.T) {
+		t.Run(c.revision+"/"+c.transport+c.scenario, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				report := judge(t, c.revision, c.transport, nil, serverprobe.Options{Stress: true})
+				report := judgeAs(t, c.revision, c.transport, c.scenario, nil, serverprobe.Options{Stress: true})
 				for _, v := range report.Runs[0].Verdicts {
 					if v.Outcome == verdict.Fail || v.Outcome == verdict.Warn {
 						t.Errorf("%s", describe(v))
@@ -58,7 +59,7 @@ func TestMutants(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				faulty := mutant.New(m)
-				report := judge(t, m.Revision, m.Transport, faulty, serverprobe.Options{Stress: true})
+				report := judgeAs(t, m.Revision, m.Transport, m.Scenario, faulty, serverprobe.Options{Stress: true})
 				found := false
 				for _, v := range report.Runs[0].Verdicts {
 					accused := v.Outcome == verdict.Fail || v.Outcome == verdict.Warn

@@ -43,4 +43,5 @@ func All() []*Probe {
 var pages = [][]Probe{
 	basicMessages,
 	serverTools, serverToolsNames, serverToolsSchemas, serverToolsHeaders, serverToolsCalls, serverToolsDialect, serverToolsOutput,
+	httpEndpoint, httpHeaders, httpParams, httpVersion,
 }

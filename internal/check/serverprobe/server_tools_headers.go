@@ -15,7 +15,7 @@ const headerKeyword = "x-mcp-header"
 var serverToolsHeaders = []Probe{
 	{
 		Info: probe.Info{
-			ID: "tools/header-not-empty", Rows: []string{"26.server.tools-031"},
+			ID: "tools/header-not-empty", Rows: []string{"26.server.tools-031", "26.basic.transports.http-047"},
 			Does:    "Looks at each x-mcp-header in the schemas of tools.",
 			Accepts: "A string that is not empty.",
 		},
@@ -28,7 +28,7 @@ var serverToolsHeaders = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "tools/header-token", Rows: []string{"26.server.tools-032"},
+			ID: "tools/header-token", Rows: []string{"26.server.tools-032", "26.basic.transports.http-048", "26.basic.transports.http-049"},
 			Does:    "Looks at the characters of each x-mcp-header.",
 			Accepts: "Those of a field name of HTTP.",
 		},
@@ -41,7 +41,7 @@ var serverToolsHeaders = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "tools/header-unique", Rows: []string{"26.server.tools-033"},
+			ID: "tools/header-unique", Rows: []string{"26.server.tools-033", "26.basic.transports.http-050"},
 			Does:    "Compares the x-mcp-header values of a schema.",
 			Accepts: "Values that differ in more than capitals.",
 		},
@@ -63,7 +63,7 @@ var serverToolsHeaders = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "tools/header-of-primitive", Rows: []string{"26.server.tools-034"},
+			ID: "tools/header-of-primitive", Rows: []string{"26.server.tools-034", "26.basic.transports.http-051", "26.basic.transports.http-052"},
 			Does:    "Looks at the types of the parameters that have an x-mcp-header.",
 			Accepts: "integer, string or boolean; bounds, defaults and choices of integers within 2^53-1.",
 		},
@@ -83,7 +83,7 @@ var serverToolsHeaders = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "tools/header-reachable", Rows: []string{"26.server.tools-035"},
+			ID: "tools/header-reachable", Rows: []string{"26.server.tools-035", "26.basic.transports.http-054"},
 			Does:    "Looks at where in a schema an x-mcp-header stands.",
 			Accepts: "Properties that are reached by nothing but properties.",
 			Mend:    "Move the parameter out of arrays, composition, conditions and references.",

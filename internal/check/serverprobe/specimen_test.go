@@ -3,6 +3,7 @@ package serverprobe_test
 import (
 	"context"
 	"io"
+	"net/http"
 	"testing"
 
 	"github.com/parley-mcp/parley/internal/check/mutant"
@@ -12,16 +13,24 @@ import (
 	"github.com/parley-mcp/parley/internal/check/verdict"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
 	"github.com/parley-mcp/parley/transport/sse"
 	"github.com/parley-mcp/parley/transport/stdio"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
-// judge checks the specimen in one revision, over one transport, with the
-// faults of a mutant, if it is given one.
+// judge is judgeAs for the usual server.
 func judge(t *testing.T, revision, transport string, faulty *mutant.Faulty, o serverprobe.Options) *verdict.Report {
 	t.Helper()
-	target, stop := serve(t, transport, faulty)
+	return judgeAs(t, revision, transport, "", faulty, o)
+}
+
+// judgeAs checks the specimen in one revision, over one transport, with the
+// faults of a mutant, if it is given one. The scenario is "", "modern" for a
+// server that has no sessions, or "protected" for one that wants credentials.
+func judgeAs(t *testing.T, revision, transport, scenario string, faulty *mutant.Faulty, o serverprobe.Options) *verdict.Report {
+	t.Helper()
+	target, stop := serve(t, transport, scenario, faulty)
 	defer stop()
 	o.Revisions = []string{revision}
 	o.Rate = 1e9
@@ -34,9 +43,13 @@ func judge(t *testing.T, revision, transport string, faulty *mutant.Faulty, o se
 }
 
 // serve starts a specimen in this process.
-func serve(t *testing.T, transport string, faulty *mutant.Faulty) (serverprobe.Target, func()) {
+func serve(t *testing.T, transport, scenario string, faulty *mutant.Faulty) (serverprobe.Target, func()) {
 	t.Helper()
-	s := specimen.New(nil)
+	options := &server.Options{}
+	if scenario == "modern" {
+		options.Revisions = []mcp.Revision{mcp.Revision20260728}
+	}
+	s := specimen.New(options)
 	if transport == "stdio" {
 		return serverprobe.Target{Name: "specimen", Lines: func(context.Context) (io.ReadWriteCloser, error) {
 			return overLines(s, faulty), nil
@@ -55,16 +68,34 @@ func serve(t *testing.T, transport string, faulty *mutant.Faulty) (serverprobe.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := mcptest.NewSite(h)
+	var header http.Header
+	var served http.Handler = h
+	if scenario == "protected" {
+		header = http.Header{"Authorization": {"Bearer secret"}}
+		served = protected(h)
+	}
+	site := mcptest.NewSite(served)
 	client := *site.Client
 	if faulty != nil {
 		client.Transport = faulty.HTTP(client.Transport)
 	}
-	return serverprobe.Target{Name: "specimen", Site: &peer.Site{URL: site.URL, Client: &client}}, func() {
+	return serverprobe.Target{Name: "specimen", Site: &peer.Site{URL: site.URL, Client: &client, Header: header}}, func() {
 		_ = h.Close(context.Background())
 		site.Close()
 		_ = s.Close(context.Background())
 	}
+}
+
+// protected wants credentials for h.
+func protected(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer secret" {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // process is a server that speaks in lines, as a process would, in this one.

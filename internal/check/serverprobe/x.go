@@ -46,6 +46,10 @@ type X struct {
 	readers map[string]bool
 	broken  []*peer.Reply // calls with wrong arguments, and what is wrong
 	ways    []string
+	// refusals are the requests that were refused for their headers.
+	refusals []*peer.Reply
+	// greeting is the answer of a stateless server to initialize.
+	greeting *peer.Reply
 }
 
 func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *rate.Limiter) *X {
