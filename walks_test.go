@@ -16,6 +16,10 @@ import (
 // (TestEveryMemberTravels in internal/era, integrationtests/nextrevision);
 // these tests count files.
 
+// judge is the checker, which speaks for itself: what it sends must not come from
+// what it judges.
+const judge = "internal/check"
+
 // sources returns the Go files of the SDK, without tests, examples, and the
 // programs that run the suites of others.
 func sources(t *testing.T) []string {
@@ -23,6 +27,9 @@ func sources(t *testing.T) []string {
 	var paths []string
 	for _, root := range []string{"jsonrpc", "mcp", "server", "client", "transport", "auth", "internal"} {
 		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+			if err == nil && d.IsDir() && filepath.ToSlash(path) == judge {
+				return filepath.SkipDir
+			}
 			if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
 				paths = append(paths, path)
 			}
