@@ -190,3 +190,9 @@ func pageOf(a Answered) part {
 
 // same reports whether two decoded values have the same JSON.
 func same(a, b any) bool { return string(peer.Encode(a)) == string(peer.Encode(b)) }
+
+// textOf returns a member that is a string, or "".
+func textOf(object map[string]any, name string) string {
+	s, _ := object[name].(string)
+	return s
+}

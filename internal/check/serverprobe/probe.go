@@ -42,6 +42,7 @@ func All() []*Probe {
 // pages are the probes, file by file.
 var pages = [][]Probe{
 	basicMessages,
+	serverPrompts, serverPromptsContent, serverResources, serverResourcesRead, annotationProbes,
 	serverTools, serverToolsNames, serverToolsSchemas, serverToolsHeaders, serverToolsCalls, serverToolsDialect, serverToolsOutput,
 	httpEndpoint, httpHeaders, httpParams, httpVersion,
 }

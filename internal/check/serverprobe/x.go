@@ -50,6 +50,7 @@ type X struct {
 	refusals []*peer.Reply
 	// greeting is the answer of a stateless server to initialize.
 	greeting *peer.Reply
+	unknown  *peer.Reply // to reading what does not exist
 }
 
 func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *rate.Limiter) *X {

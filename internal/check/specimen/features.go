@@ -3,6 +3,8 @@ package specimen
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
@@ -51,7 +53,27 @@ func addResources(s *server.Server) {
 			return server.Contents(mcp.TextResource(uri, "text/plain", vars["name"])), nil
 		})
 	s.CompleteTemplate("test://item/{name}", "name", server.CompleteFrom("apple", "apricot", "banana"))
+	server.AddTemplate(s, mcp.ResourceTemplate{URITemplate: "file:///project/{name}", Name: "project", Description: "Files of a project.", MIMEType: "text/plain"},
+		func(_ context.Context, _ *server.Call, uri string, vars map[string]string) (*mcp.ReadResourceResult, error) {
+			if vars["name"] != "README" {
+				return nil, mcp.ErrResourceNotFound
+			}
+			return server.Contents(mcp.TextResource(uri, "text/plain", "read me")), nil
+		})
+	s.CompleteTemplate("file:///project/{name}", "name", server.CompleteFrom("README"))
+	s.AddResource(mcp.Resource{URI: "test://asking", Name: "asking", Description: "Asks who reads it."},
+		func(ctx context.Context, call *server.Call, uri string) (*mcp.ReadResourceResult, error) {
+			p, err := server.Elicit[Person](ctx, call, "person", "Who are you?")
+			if err != nil {
+				return nil, err
+			}
+			return server.Contents(mcp.TextResource(uri, "text/plain", p.Name)), nil
+		})
+	s.AddResource(mcp.Resource{URI: "test://broken", Name: "broken", Description: "Fails inside the server."},
+		func(context.Context, *server.Call, string) (*mcp.ReadResourceResult, error) { return nil, errBroken })
 }
+
+var errBroken = errors.New("it is broken")
 
 func addPrompts(s *server.Server) {
 	s.AddRawPrompt(mcp.Prompt{
@@ -61,13 +83,39 @@ func addPrompts(s *server.Server) {
 		return &mcp.GetPromptResult{Description: "A greeting.", Messages: []*mcp.PromptMessage{
 			mcp.UserMessage(&mcp.TextContent{Text: "Greet " + arguments["name"], Annotations: notes()}),
 			mcp.AssistantMessage(&mcp.EmbeddedResource{Resource: mcp.TextResource("test://static", "text/plain", "hello")}),
+			mcp.UserMessage(&mcp.EmbeddedResource{Resource: mcp.BlobResource("test://binary", "image/png", []byte{1, 2, 3})}),
 			mcp.UserMessage(&mcp.ImageContent{Data: []byte{1}, MIMEType: "image/png"}),
+			mcp.UserMessage(&mcp.AudioContent{Data: []byte{1}, MIMEType: "audio/wav"}),
 		}}, nil
 	})
 	s.CompletePrompt("greet", "tone", server.CompleteFrom("formal", "friendly"))
+	s.AddRawPrompt(mcp.Prompt{Name: "ask", Description: "Asks who gets it."}, func(ctx context.Context, call *server.Call, _ map[string]string) (*mcp.GetPromptResult, error) {
+		p, err := server.Elicit[Person](ctx, call, "person", "Who are you?")
+		if err != nil {
+			return nil, err
+		}
+		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{mcp.UserMessage(mcp.Text(p.Name))}}, nil
+	})
+	s.AddRawPrompt(mcp.Prompt{Name: "broken", Description: "Fails inside the server.", Arguments: []*mcp.PromptArgument{{Name: "how"}, {Name: "many"}}},
+		func(context.Context, *server.Call, map[string]string) (*mcp.GetPromptResult, error) {
+			return nil, errBroken
+		})
+	s.CompletePrompt("broken", "how", func(context.Context, *server.Call, server.Completing) (mcp.Completion, error) {
+		return mcp.Completion{}, errBroken
+	})
+	s.CompletePrompt("broken", "many", server.CompleteFrom(many()...))
 	for _, name := range []string{"first", "second", "third"} {
 		s.AddRawPrompt(mcp.Prompt{Name: name}, func(context.Context, *server.Call, map[string]string) (*mcp.GetPromptResult, error) {
 			return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{mcp.UserMessage(mcp.Text(name))}}, nil
 		})
 	}
+}
+
+// many are more words than one answer may have.
+func many() []string {
+	var all []string
+	for n := range 150 {
+		all = append(all, fmt.Sprintf("word%03d", n))
+	}
+	return all
 }
