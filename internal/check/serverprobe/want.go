@@ -5,6 +5,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // wantError is the finding for a message that is to be refused with one of some
@@ -21,10 +22,19 @@ func wantError(r *peer.Reply, codes ...int) probe.Finding {
 	if !ok {
 		return probe.Unverified("the error has no code that is an integer").Explained(errorHasCode)
 	}
+	if !slices.Contains(codes, code) && envelope(code) {
+		return probe.Unverified("the request was refused before it was looked at, with the error %d", code)
+	}
 	if !slices.Contains(codes, code) {
 		return probe.Fail([]probe.Blame{{Message: r.Sent}, {Message: r.Response, Pointer: "/error/code"}}, "the error has the code %d, not %s", code, numbers(codes))
 	}
 	return probe.Pass(probe.OfReply(r)...)
+}
+
+// envelope reports whether an error speaks of what is around a request: its
+// headers, the client's capabilities, the revision.
+func envelope(code int) bool {
+	return code == mcp.CodeHeaderMismatch || code == mcp.CodeMissingCapability || code == mcp.CodeUnsupportedVersion
 }
 
 // wantRefusal is the finding for a message that must not succeed, however that
