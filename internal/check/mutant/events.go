@@ -1,6 +1,7 @@
 package mutant
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -18,6 +19,7 @@ type events struct {
 	asked *frame
 	body  io.ReadCloser
 	hang  bool
+	life  context.Context //nolint:containedctx // that of the request
 	done  chan struct{}
 	gone  chan struct{} // closed by Close
 	once  sync.Once
@@ -26,9 +28,9 @@ type events struct {
 	to      *io.PipeWriter
 }
 
-func (w *wire) newEvents(asked *frame, body io.ReadCloser, hang bool) io.ReadCloser {
+func (w *wire) newEvents(life context.Context, asked *frame, body io.ReadCloser, hang bool) io.ReadCloser {
 	r, to := io.Pipe()
-	e := &events{PipeReader: r, wire: w, asked: asked, body: body, hang: hang, done: make(chan struct{}), gone: make(chan struct{}), to: to}
+	e := &events{PipeReader: r, wire: w, asked: asked, body: body, hang: hang, life: life, done: make(chan struct{}), gone: make(chan struct{}), to: to}
 	w.mu.Lock()
 	w.open = append(w.open, e)
 	w.mu.Unlock()
@@ -69,7 +71,10 @@ func (e *events) copy() error {
 		return e.message(head, data)
 	})
 	if e.hang && errors.Is(err, io.EOF) {
-		<-e.gone
+		select {
+		case <-e.gone:
+		case <-e.life.Done():
+		}
 	}
 	return err
 }

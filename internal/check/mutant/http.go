@@ -46,7 +46,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t *transport) response(asked *frame, resp *http.Response, hang bool) error {
 	switch peer.MediaType(resp.Header) {
 	case "text/event-stream":
-		resp.Body = t.wire.newEvents(asked, resp.Body, hang)
+		resp.Body = t.wire.newEvents(resp.Request.Context(), asked, resp.Body, hang)
 	case "application/json":
 		raw, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close() // it was read

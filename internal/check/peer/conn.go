@@ -29,6 +29,9 @@ func (p Patience) orDefaults() Patience {
 // ReplyOrDefault is how long to wait for an answer.
 func (p Patience) ReplyOrDefault() time.Duration { return p.orDefaults().Reply }
 
+// QuietOrDefault is how long to wait where no answer is due.
+func (p Patience) QuietOrDefault() time.Duration { return p.orDefaults().Quiet }
+
 // Conn is one conversation with a server, over any transport. Its methods may
 // be called concurrently, but for the fields.
 type Conn struct {

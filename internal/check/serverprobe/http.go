@@ -45,11 +45,7 @@ func ofExchange(e *peer.Exchange) []probe.Blame {
 // status is 0 if none came.
 func (c *Conn) peek(out *peer.Out) *peer.Reply {
 	r := c.Start(c.x.Ctx, out)
-	if r.Exchange != nil {
-		ctx, cancel := context.WithTimeout(c.x.Ctx, c.Patience.ReplyOrDefault())
-		defer cancel()
-		c.Log.Await(ctx, func() bool { return r.Exchange.Status != 0 || r.Exchange.Done })
-	}
+	c.headOf(r)
 	r.Stop()
 	return r
 }

@@ -44,5 +44,5 @@ var pages = [][]Probe{
 	basicMessages,
 	serverPrompts, serverPromptsContent, serverResources, serverResourcesRead, annotationProbes,
 	serverTools, serverToolsNames, serverToolsSchemas, serverToolsHeaders, serverToolsCalls, serverToolsDialect, serverToolsOutput,
-	httpEndpoint, httpHeaders, httpParams, httpVersion,
+	httpEndpoint, httpHeaders, httpParams, httpVersion, httpStateless, httpStreams,
 }
