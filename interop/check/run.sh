@@ -177,7 +177,7 @@ judge_client() {
     if [ "$word" != "{server}" ]; then words+=("$word"); continue; fi
     if [ "$how" = stdio ]; then words+=(-- "{command}"); else words+=("{url}"); fi
   done
-  timeout 900 "$PARLEY" check client --transport "$how" --output json -- "${words[@]}" >"$report.json" 2>"$report.err" || status=$?
+  timeout 900 "$PARLEY" check client --output json -- "${words[@]}" >"$report.json" 2>"$report.err" || status=$?
   return "$status"
 }
 
@@ -196,9 +196,14 @@ chosen() {
   return 1
 }
 
+# A client is judged over HTTP in each revision by its transport, so with HTTP+SSE in the first.
+judged_over_http() {
+  [ -z "$prove" ] && [ "$2" = client ] && [ "$3" = sse ] && grep -q "^$1	.*	client	http	" peers.tsv
+}
+
 passed=0 failed=0
 while IFS=$'\t' read -r peer version _ needs side how _ command; do
-  if [[ $peer == "#"* ]] || ! chosen "$peer" "$side" "$how"; then continue; fi
+  if [[ $peer == "#"* ]] || ! chosen "$peer" "$side" "$how" || judged_over_http "$peer" "$side" "$how"; then continue; fi
   if ! ready "$needs"; then continue; fi
   name=$peer.$side.$how
   scratch=$built/check-scratch/$name

@@ -36,6 +36,7 @@ func TestPage(t *testing.T) {
 		}, {Row: "row-002", Outcome: verdict.Pass}},
 	}}}
 	for _, transport := range []string{"stdio", "http"} {
+		report.Runs[0].Transport = transport
 		text, err := json.Marshal(report)
 		if err != nil {
 			t.Fatal(err)
