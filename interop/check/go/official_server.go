@@ -54,7 +54,8 @@ func serveOfficial(way string) error {
 		return listen("/sse", mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return server }, nil))
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
+	options := &mcp.StreamableHTTPOptions{CrossOriginProtection: http.NewCrossOriginProtection()}
+	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, options))
 	return listen("/mcp", mux)
 }
 

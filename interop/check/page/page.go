@@ -50,7 +50,7 @@ func (p *page) role(role string) {
 			of = append(of, s)
 		}
 	}
-	if len(of) == 0 {
+	if !slices.ContainsFunc(of, func(s *subject) bool { return len(s.runs) > 0 }) {
 		return
 	}
 	title := strings.ToUpper(role[:1]) + role[1:] + "s"

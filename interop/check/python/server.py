@@ -168,7 +168,9 @@ app.prompt()(review)
 if way != "stdio":
     print(f"http://127.0.0.1:{port}/{'sse' if way == 'sse' else 'mcp'}", flush=True)
 if package == "fastmcp":
-    where = {} if way == "stdio" else {"host": "127.0.0.1", "port": port, "log_level": "warning"}
+    # Otherwise every origin may ask.
+    where = {"host": "127.0.0.1", "port": port, "log_level": "warning", "host_origin_protection": True}
+    where = {} if way == "stdio" else where
     app.run(way, show_banner=False, **where)
 else:
     transport = {"stdio": "stdio", "http": "streamable-http", "sse": "sse"}[way]

@@ -55,15 +55,20 @@ function make() {
         if (typeof args.a !== "number" || typeof args.b !== "number") return { ...text("a and b are numbers"), isError: true };
         return text(String(args.a + args.b));
       case "count":
+        if (args.steps !== undefined && !(Number.isInteger(args.steps) && args.steps >= 1 && args.steps <= 50)) {
+          return { ...text("steps is an integer from 1 to 50"), isError: true };
+        }
         return count(args.steps ?? 3, params._meta?.progressToken);
       case "ask": {
+        if (typeof args.question !== "string") return { ...text("question is a string"), isError: true };
         if (!server.getClientCapabilities()?.sampling) return { ...text("there is no model"), isError: true };
-        const messages = [{ role: "user", content: { type: "text", text: String(args.question) } }];
+        const messages = [{ role: "user", content: { type: "text", text: args.question } }];
         const said = await server.createMessage({ messages, maxTokens: 50 });
         return text(`the model said: ${JSON.stringify(said.content)}`);
       }
       case "remember":
-        notes = String(args.note);
+        if (typeof args.note !== "string") return { ...text("note is a string"), isError: true };
+        notes = args.note;
         if (watched.has("notes://today")) await server.sendResourceUpdated({ uri: "notes://today" });
         return text("noted");
       default:

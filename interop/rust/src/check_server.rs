@@ -37,7 +37,8 @@ pub async fn run(way: &str) -> Result<(), Failure> {
     let service: StreamableHttpService<Server, LocalSessionManager> = StreamableHttpService::new(
         move || Ok(Server::new(notes.clone())),
         Default::default(),
-        StreamableHttpServerConfig::default(),
+        // Without a list, every origin may ask.
+        StreamableHttpServerConfig::default().with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*"]),
     );
     let port = std::env::var("PORT").unwrap_or("0".into());
     let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{port}")).await?;
@@ -165,8 +166,11 @@ impl ServerHandler for Server {
                 return Ok(CallToolResult::structured(json!({"sum": a + b})).into());
             }
             "count" => {
-                let steps = number(&arguments, "steps").unwrap_or(3.0);
-                return Ok(self.count(steps.clamp(1.0, 50.0) as u32, &context).await?.into());
+                let steps = if arguments.contains_key("steps") { number(&arguments, "steps") } else { Some(3.0) };
+                let Some(steps) = steps.filter(|steps| (1.0..=50.0).contains(steps) && steps.fract() == 0.0) else {
+                    return Ok(failed("steps is an integer from 1 to 50").into());
+                };
+                return Ok(self.count(steps as u32, &context).await?.into());
             }
             "remember" => {
                 let Some(note) = arguments.get("note").and_then(Value::as_str) else {
@@ -175,10 +179,15 @@ impl ServerHandler for Server {
                 self.notes.send_replace(note.to_owned());
                 return Ok(said("noted".into()).into());
             }
-            "ask" => json!({"method": "sampling/createMessage", "params": {
-                "messages": [{"role": "user", "content": {"type": "text", "text": arguments.get("question").unwrap_or(&json!("?"))}}],
-                "maxTokens": 50,
-            }}),
+            "ask" => {
+                let Some(question) = arguments.get("question").and_then(Value::as_str) else {
+                    return Ok(failed("a question is required").into());
+                };
+                json!({"method": "sampling/createMessage", "params": {
+                    "messages": [{"role": "user", "content": {"type": "text", "text": question}}],
+                    "maxTokens": 50,
+                }})
+            }
             "order" => json!({"method": "elicitation/create", "params": {
                 "mode": "form",
                 "message": "What do you want?",
