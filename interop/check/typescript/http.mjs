@@ -13,6 +13,12 @@ export async function serveHTTP(path, make, { Streamable, SSE, guard = [] }) {
   const sessions = new Map();
   let host = "";
 
+  const guarding = () => ({
+    ...(guard.length > 0 && { enableDnsRebindingProtection: true }),
+    ...(guard.includes("host") && { allowedHosts: [host] }),
+    ...(guard.includes("origin") && { allowedOrigins: [`http://${host}`] }),
+  });
+
   async function streamable(req, res) {
     const known = sessions.get(req.headers["mcp-session-id"]);
     if (known) return known.handleRequest(req, res);
@@ -22,9 +28,7 @@ export async function serveHTTP(path, make, { Streamable, SSE, guard = [] }) {
     const transport = new Streamable({
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (id) => sessions.set(id, transport),
-      ...(guard.length > 0 && { enableDnsRebindingProtection: true }),
-      ...(guard.includes("host") && { allowedHosts: [host] }),
-      ...(guard.includes("origin") && { allowedOrigins: [`http://${host}`] }),
+      ...guarding(),
     });
     transport.onclose = () => sessions.delete(transport.sessionId);
     await make().connect(transport);
@@ -33,7 +37,7 @@ export async function serveHTTP(path, make, { Streamable, SSE, guard = [] }) {
 
   async function sse(req, res, url) {
     if (req.method === "GET") {
-      const transport = new SSE("/messages", res);
+      const transport = new SSE("/messages", res, guarding());
       sessions.set(transport.sessionId, transport);
       res.on("close", () => sessions.delete(transport.sessionId));
       await make().connect(transport);
