@@ -1,6 +1,7 @@
 // Command peer has what parley check judges of implementations in Go:
 //
 //	peer SDK server stdio|http|sse        over HTTP it prints its URL
+//	peer go-sdk server stateless          over HTTP without sessions
 //	peer SDK client REVISION|auto URL
 //	peer SDK client REVISION|auto -- COMMAND...
 //

@@ -54,7 +54,8 @@ func serveOfficial(way string) error {
 		return listen("/sse", mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return server }, nil))
 	}
 	mux := http.NewServeMux()
-	options := &mcp.StreamableHTTPOptions{CrossOriginProtection: http.NewCrossOriginProtection()}
+	// With sessions the SDK serves no 2026-07-28.
+	options := &mcp.StreamableHTTPOptions{CrossOriginProtection: http.NewCrossOriginProtection(), Stateless: way == "stateless"}
 	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, options))
 	return listen("/mcp", mux)
 }
