@@ -59,6 +59,57 @@ var basicMessages = []Probe{
 		},
 		Watch: watchUniqueIDs,
 	},
+	{
+		Info: probe.Info{
+			ID: "basic/notification-has-no-id", Rows: []string{"26.basic.index-031", "2511.basic-021"},
+			Does:    "Looks at the messages whose method begins with notifications/.",
+			Accepts: "No member id.",
+			Mend:    "Leave the ID out of notifications.",
+		},
+		Watch: func(x *X, w *probe.Watch) {
+			for _, m := range x.Received(nil) {
+				if !strings.HasPrefix(m.Method, "notifications/") {
+					continue
+				}
+				w.Saw(m)
+				if m.Has("id") {
+					w.Fault(m, "/id", "the notification has an ID")
+				}
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "basic/request-has-method", Rows: []string{"2511.basic-054", "2511.basic-055"},
+			Does:    "Looks at the method of each request.",
+			Accepts: "A string.",
+		},
+		Watch: func(x *X, w *probe.Watch) {
+			for _, m := range x.Received(nil) {
+				switch {
+				case m.IsRequest() && m.Method != "":
+					w.Saw(m)
+				case m.Has("id") && !m.IsResponse() && (m.Has("method") || m.Has("params")):
+					w.Fault(m, "", "the request has no method that is a string")
+				}
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "basic/notification-has-method", Rows: []string{"2511.basic-056", "2511.basic-057"},
+			Does:    "Looks at the method of each notification.",
+			Accepts: "A string.",
+		},
+		Watch: func(x *X, w *probe.Watch) {
+			for _, m := range x.Received((*peer.Message).IsNotification) {
+				w.Saw(m)
+				if m.Method == "" {
+					w.Fault(m, "/method", "the method of the notification is not a string")
+				}
+			}
+		},
+	},
 }
 
 // watchUniqueIDs compares each ID with those before it.

@@ -60,6 +60,8 @@ type Options struct {
 	// Serve makes a handler reachable at two origins, and returns them, such as
 	// http://127.0.0.1:4000. nil means two ports of this machine.
 	Serve func(http.Handler) (origin, other string, stop func(), err error)
+	// ByHand says that a person drives the client: see X.ByHand.
+	ByHand bool
 	// Progress is told which scenario is about to be played, if set.
 	Progress func(Progress)
 	// Played is told of each scenario that was played, if set.
@@ -173,8 +175,12 @@ func (c *course) run(ctx context.Context) error {
 
 // play plays one scenario.
 func (c *course) play(ctx context.Context, sc *Scenario) (*X, error) {
-	s := newStage(sc, c.facts, c.transport, c.opts.Limits)
-	x := &X{Stage: s, blamed: map[*peer.Message]bool{}}
+	facts := c.facts
+	if sc.As == inSessions {
+		facts = revision.Of(revision.Session(nil)[0])
+	}
+	s := newStage(sc, facts, c.transport, c.opts.Limits)
+	x := &X{Stage: s, ByHand: c.opts.ByHand, blamed: map[*peer.Message]bool{}}
 	x.Base = x
 	if len(c.played) > 0 {
 		x.Base = c.played[0]
@@ -238,6 +244,9 @@ func (x *X) identity() (name, version string) {
 func (c *course) judge() verdict.Run {
 	var judged []probe.Judged
 	var due []*Probe
+	for _, x := range c.played {
+		x.All = c.played
+	}
 	rev := c.facts.Revision.String()
 	for _, p := range All() {
 		if first, _ := p.Principal(rev); first != nil && (c.opts.Only == nil || slices.Contains(c.opts.Only, p.ID)) {
@@ -270,7 +279,7 @@ func (c *course) judge() verdict.Run {
 func (c *course) find(p *Probe) probe.Finding {
 	var passed, unseen *probe.Finding
 	for _, x := range c.played {
-		if !p.looksAt(x.Scenario.Name) {
+		if !p.looksAt(x.Scenario) {
 			continue
 		}
 		f := x.find(p)
@@ -308,7 +317,7 @@ func (c *course) noteAll(p *Probe, from *X) {
 		return
 	}
 	for _, x := range c.played {
-		if x != from && p.looksAt(x.Scenario.Name) {
+		if x != from && p.looksAt(x.Scenario) {
 			x.note(x.find(p))
 		}
 	}

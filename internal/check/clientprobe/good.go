@@ -138,7 +138,7 @@ func (t *Turn) unsubscribe() {
 // listen keeps a subscription open until the client gives it up.
 func (t *Turn) listen() {
 	if t.visit != nil {
-		t.visit.Stream(t.Scenario.Header)
+		t.open()
 	}
 	t.Notify("notifications/subscriptions/acknowledged", object{"notifications": t.Request.Object("params/notifications")})
 	t.lmu.Lock()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 )
@@ -165,11 +166,10 @@ func (s *Stage) shape(message object) []object {
 // Ask sends a request of the server that belongs to none of the client's, and
 // waits for the answer. It returns nil if none came.
 func (l *Line) Ask(method string, params object) *peer.Message {
-	return l.ask(method, params, func(m object) { l.Push(m) })
+	return l.ask(l.nextID(), method, params, func(m object) { l.Push(m) }, time.Hour)
 }
 
-func (l *Line) ask(method string, params object, send func(object)) *peer.Message {
-	id := l.nextID()
+func (l *Line) ask(id any, method string, params object, send func(object), limit time.Duration) *peer.Message {
 	answer := make(chan *peer.Message, 1)
 	l.lmu.Lock()
 	l.waiting[string(peer.Encode(id))] = answer
@@ -179,17 +179,17 @@ func (l *Line) ask(method string, params object, send func(object)) *peer.Messag
 		m["params"] = params
 	}
 	send(m)
-	ended := l.ended()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
 	select {
 	case r := <-answer:
 		return r
-	case <-ended:
+	case <-timer.C:
+		return nil
+	case <-l.ctx.Done():
 		return nil
 	}
 }
-
-// ended returns a channel that is closed when the stage ends.
-func (s *Stage) ended() <-chan struct{} { return s.ctx.Done() }
 
 // Publish tells the client of a change, if it has asked for that: see the
 // filter of subscriptions/listen. uri is that of the resource, or "".

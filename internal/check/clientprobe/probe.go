@@ -32,12 +32,12 @@ func All() []*Probe {
 }
 
 // looksAt reports whether the probe looks at a scenario.
-func (p *Probe) looksAt(scenario string) bool {
-	return p.In == nil || slices.Contains(p.In, scenario)
+func (p *Probe) looksAt(sc *Scenario) bool {
+	return p.In == nil && sc.As == "" || slices.Contains(p.In, sc.Name)
 }
 
 // pages are the probes, file by file.
 var pages = [][]Probe{
-	basicMessages,
+	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsHTTP,
 	generalPage,
 }

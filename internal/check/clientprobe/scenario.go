@@ -16,6 +16,10 @@ type Scenario struct {
 	Does, Do string
 	// Needs are what the conversation must have, as those of probes.
 	Needs []string
+	// As is set if only probes that name the scenario are to look at it: inSessions
+	// if the server speaks the newest revision with sessions, not the one that is
+	// judged, and asItself if it speaks that one.
+	As string
 	// On has what replaces the good answer to a request, or what happens with a
 	// notification, by its method; "*" is for all that have none of their own. A
 	// function that returns false leaves it to the good server.
@@ -36,9 +40,17 @@ type Scenario struct {
 	// Bodies says in which form requests are answered over HTTP: "json", "sse",
 	// or "" for streams where something may come before the result.
 	Bodies string
+	// SSE makes a GET at the endpoint open a conversation over HTTP+SSE.
+	SSE bool
 	// Header is added to the head of each response.
 	Header http.Header
 }
+
+// What Scenario.As may be.
+const (
+	inSessions = "in sessions"
+	asItself   = "as itself"
+)
 
 // TheBase is the name of the scenario without a twist.
 const TheBase = "base"
@@ -68,7 +80,9 @@ func ScenarioNamed(name string) *Scenario {
 }
 
 // scenarios are those with a twist, file by file.
-var scenarios = [][]Scenario{}
+var scenarios = [][]Scenario{
+	oddScenarios, bodyScenarios, slowScenarios, versionScenarios, legacyScenarios, brokenScenarios, sessionScenarios, headerScenarios,
+}
 
 // plays reports whether a scenario can be played in a conversation.
 func (s *Scenario) plays(stage *Stage) bool {

@@ -2,12 +2,14 @@ package clientprobe_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"testing"
 
 	"github.com/parley-mcp/parley/internal/check/clientprobe"
 	"github.com/parley-mcp/parley/internal/check/mutant"
+	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/specimen"
 	"github.com/parley-mcp/parley/internal/check/verdict"
 	"github.com/parley-mcp/parley/mcp"
@@ -71,18 +73,32 @@ type fault struct {
 	fired  bool
 }
 
-// trace shows what was said in a scenario.
+// trace shows what was said in the scenario that PARLEY_CHECK_TRACE names, or in
+// all for "all".
 func trace(t *testing.T, x *clientprobe.X) {
 	t.Helper()
+	if want := os.Getenv("PARLEY_CHECK_TRACE"); want != "all" && want != x.Scenario.Name {
+		return
+	}
 	t.Logf("scenario %s of %s over %s, which ended with %v", x.Scenario.Name, x.Revision, x.Transport, x.Ending)
 	for _, e := range x.Log.Exchanges() {
-		t.Logf("  #%d %s %s -> %d at %v-%v %v", e.Number, e.Method, e.URL, e.Status, e.At, e.Ended, e.Header)
+		if e.Message == nil {
+			t.Logf("  %s %s -> %d at %v-%v %v", e.Method, e.URL, e.Status, e.At, e.Ended, e.Header)
+		}
 	}
 	for _, m := range x.Log.Messages() {
-		from := "client"
+		from, status := "client", ""
 		if m.Sent {
 			from = "server"
 		}
-		t.Logf("  %d %v %s: %.300s", m.Number, m.At, from, m.Raw)
+		if m.Exchange != nil {
+			status = fmt.Sprintf("(%d)", m.Exchange.Status)
+		}
+		if params := m.Object("params"); params != nil && !m.Sent {
+			delete(params, "_meta")
+			t.Logf("  %d %v %s: %s %s %.150s %s", m.Number, m.At, from, m.ID, m.Method, peer.Encode(params), status)
+			continue
+		}
+		t.Logf("  %d %v %s: %.200s %s", m.Number, m.At, from, m.Raw, status)
 	}
 }

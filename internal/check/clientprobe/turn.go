@@ -65,10 +65,13 @@ func (t *Turn) Send(message object) {
 		if !t.streams() {
 			continue // there is no room for it in a body
 		}
-		t.visit.Stream(t.Scenario.Header)
+		t.open()
 		t.visit.Event(event(peer.Encode(one)), true)
 	}
 }
+
+// open begins the stream that answers the request.
+func (t *Turn) open() { t.visit.Stream(t.header("")) }
 
 // streams reports whether the request is answered with a stream.
 func (t *Turn) streams() bool {
@@ -78,7 +81,7 @@ func (t *Turn) streams() bool {
 // Raw sends text as it is, as an event or as a line.
 func (t *Turn) Raw(text string) {
 	if t.visit != nil {
-		t.visit.Stream(t.Scenario.Header)
+		t.open()
 		t.visit.Event(event([]byte(text)), true)
 		return
 	}
@@ -132,11 +135,19 @@ func (t *Turn) Progress(progress, total any, message string) {
 // Ask asks the client something in a session, and waits for the answer. It
 // returns nil if none came.
 func (t *Turn) Ask(method string, params object) *peer.Message {
-	send := t.Send
+	return t.ask(t.nextID(), method, params, t.sender(), time.Hour)
+}
+
+// askWith is Ask with an ID, for what is answered at once, or never.
+func (t *Turn) askWith(id any, method string, params object) *peer.Message {
+	return t.ask(id, method, params, t.sender(), time.Second)
+}
+
+func (t *Turn) sender() func(object) {
 	if t.visit != nil && !t.streams() {
-		send = func(m object) { t.Push(m) }
+		return t.Push
 	}
-	return t.ask(method, params, send)
+	return t.Send
 }
 
 // Result answers the request.
@@ -202,6 +213,7 @@ func (t *Turn) Reply(message object) {
 		case t.whole() && n == 0:
 			t.visit.Respond(200, t.header("application/json"), peer.Encode(one), true)
 		default:
+			t.open()
 			t.visit.Event(event(peer.Encode(one)), true)
 		}
 	}

@@ -37,9 +37,7 @@ func (s *Stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case s.Transport == needsSSE && v.Path() == pathEvents && r.Method == http.MethodGet:
-		v.Stream(nil)
-		v.Event(&peer.Event{Name: "endpoint", Data: []byte(pathMessage + "?sessionId=" + l.Session), HasData: true}, false)
-		l.stand(v)
+		s.events(l, v, pathMessage+"?sessionId="+l.Session)
 	case s.Transport == needsSSE && v.Path() == pathMessage && r.Method == http.MethodPost:
 		s.accept(v)
 		s.each(l, v.Message, nil)
@@ -48,6 +46,27 @@ func (s *Stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		v.Respond(http.StatusNotFound, nil, []byte("nothing is here"), false)
 	}
+}
+
+// events opens the stream of HTTP+SSE.
+//
+// Spec: 2024-11-05 basic/transports#http-with-sse.
+func (s *Stage) events(l *Line, v *peer.Visit, endpoint string) {
+	v.Stream(nil)
+	v.Event(&peer.Event{Name: "endpoint", Data: []byte(endpoint), HasData: true}, false)
+	l.stand(v)
+}
+
+// lineNumbered is the conversation with a number of the log.
+func (s *Stage) lineNumbered(n int) *Line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.lines {
+		if l.Number == n {
+			return l
+		}
+	}
+	return s.all
 }
 
 // mcp answers at the endpoint of Streamable HTTP.
@@ -72,7 +91,7 @@ func (s *Stage) post(l *Line, v *peer.Visit) {
 	switch {
 	case over:
 		v.Respond(http.StatusNotFound, nil, []byte("there is no such session"), false)
-	case s.foreign(v.Message):
+	case s.foreign(v.Message) && s.Scenario.As != inSessions:
 		// A server that knows no stateless revision misses the session.
 		v.Respond(http.StatusBadRequest, nil, []byte("a session is required"), false)
 	case hasRequest(v.Message):
@@ -130,7 +149,9 @@ func (s *Stage) lineOf(r *http.Request, body []byte) *Line {
 	switch {
 	case s.Transport == needsSSE:
 		opens = r.Method == http.MethodGet && r.URL.Path == pathEvents
-	case !s.Stateless && len(body) > 0:
+	case s.Scenario.SSE && r.Method == http.MethodGet:
+		opens = true
+	case !s.Stateless && len(body) > 0 && r.URL.Path == pathMCP:
 		v, err := peer.Decode(body)
 		method, _ := peer.Get(v, "method")
 		opens = err == nil && method == "initialize"

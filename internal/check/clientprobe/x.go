@@ -2,8 +2,11 @@ package clientprobe
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/check/probe"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // X is what a probe has: a scenario that was played.
@@ -12,6 +15,11 @@ type X struct {
 	// Base is the scenario without a twist, as far as it was played before; of
 	// that one it is X itself.
 	Base *X
+	// All are all scenarios that were played in this revision, this one included.
+	All []*X
+	// ByHand is set if a person drives the client: it proves nothing then that
+	// something was not done.
+	ByHand bool
 	// Ending says how the client ended.
 	Ending Ending
 
@@ -81,10 +89,10 @@ func (x *X) After(first *peer.Message, want func(*peer.Message) bool) []*peer.Me
 	})
 }
 
-// Posts returns the messages that came by HTTP POST.
+// Posts returns the messages that came by POST over Streamable HTTP.
 func (x *X) Posts() []*peer.Message {
 	return x.Received(func(m *peer.Message) bool {
-		return m.Exchange != nil && m.Exchange.Method == "POST" && m.Batch == nil
+		return m.Exchange != nil && m.Exchange.Method == "POST" && m.Batch == nil && strings.HasPrefix(m.Exchange.URL, x.Origin+pathMCP)
 	})
 }
 
@@ -106,4 +114,39 @@ func (x *X) isBlamed(m *peer.Message) bool {
 // is returns a function that knows messages of a method.
 func is(methods ...string) func(*peer.Message) bool {
 	return func(m *peer.Message) bool { return slices.Contains(methods, m.Method) }
+}
+
+// carriesOn says that the rule is kept if the client goes on after a message
+// that it must not mind, and broken if it then makes no request any more
+// although it does so otherwise.
+func (x *X) carriesOn(w *probe.Watch, odd *peer.Message, what string) {
+	if odd == nil {
+		return
+	}
+	if len(x.After(odd, (*peer.Message).IsRequest)) > 0 {
+		w.Saw(odd)
+		return
+	}
+	before := 0
+	for _, m := range x.Requests() {
+		if m.Number < odd.Number {
+			before++
+		}
+	}
+	if !x.ByHand && len(x.Base.Requests()) > before {
+		w.Fault(odd, "", "after %s the client made no request any more", what)
+	}
+}
+
+// methodRow is what the table of methods says of a message, or nil.
+func methodRow(m *peer.Message) *mcp.Method { return mcp.MethodNamed(m.Method) }
+
+// declares reports whether the server has declared an extension.
+func (x *X) declares(extension string) bool {
+	for _, m := range x.Sent((*peer.Message).IsResult) {
+		if m.Object("result/capabilities/extensions/"+pointer(extension)) != nil {
+			return true
+		}
+	}
+	return false
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,7 +56,7 @@ type user struct {
 
 // linger is how long the user waits at the end for what the server still has to
 // say.
-const linger = 300 * time.Millisecond
+const linger = 3 * time.Second
 
 func (u *user) use(ctx context.Context) {
 	tools, _ := client.Collect(u.client.Tools(ctx)) // as far as it goes, like all that follows
@@ -139,7 +140,14 @@ func (*user) visit(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error
 	return &mcp.ElicitResult{Action: "accept"}, nil
 }
 
-func (*user) say(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+func (*user) say(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	if text, ok := p.Messages[0].Content[0].(*mcp.TextContent); ok && strings.Contains(text.Text, "slowly") {
+		select {
+		case <-time.NewTimer(200 * time.Millisecond).C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 	return &mcp.CreateMessageResult{
 		Role: mcp.RoleAssistant, Model: "specimen", StopReason: "endTurn", Content: mcp.OneOrMany{mcp.Text("something")},
 	}, nil
