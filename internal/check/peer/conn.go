@@ -347,6 +347,9 @@ func (r *Reply) collect() {
 // Await waits until a message of the connection that came after the n-th of the
 // log is wanted, and returns it, or nil if none came in time.
 func (c *Conn) Await(ctx context.Context, n int, patience time.Duration, want func(*Message) bool) *Message {
+	if patience == 0 {
+		patience = c.Patience.orDefaults().Reply
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var found *Message

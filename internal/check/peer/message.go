@@ -222,7 +222,7 @@ func Get(v any, path string) (any, bool) {
 		return v, true
 	}
 	for name := range strings.SplitSeq(path, "/") {
-		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		name = fromPointer.Replace(name)
 		switch at := v.(type) {
 		case map[string]any:
 			next, ok := at[name]
@@ -242,3 +242,11 @@ func Get(v any, path string) (any, bool) {
 	}
 	return v, true
 }
+
+var (
+	fromPointer = strings.NewReplacer("~1", "/", "~0", "~")
+	toPointer   = strings.NewReplacer("~", "~0", "/", "~1")
+)
+
+// Pointer escapes a name for a JSON pointer.
+func Pointer(name string) string { return toPointer.Replace(name) }

@@ -86,6 +86,4 @@ func headerValue(s string) string {
 }
 
 // pointer escapes a name for a JSON pointer.
-func pointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+func pointer(name string) string { return peer.Pointer(name) }

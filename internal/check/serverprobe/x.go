@@ -57,7 +57,7 @@ func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *ra
 	x := &X{
 		Ctx: ctx, Revision: f.Revision.String(), Facts: f, Stateless: f.Stateless,
 		Log: peer.NewLog(o.Limits), target: t, opts: o, pace: pace,
-		blamed: map[*peer.Message]bool{}, Offer: &Offer{}, lists: map[string]*relisted{},
+		blamed: map[*peer.Message]bool{}, Offer: &Offer{}, readers: map[string]bool{}, lists: map[string]*relisted{},
 	}
 	x.Log.Heard = o.Heard
 	switch {

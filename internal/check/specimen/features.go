@@ -25,8 +25,8 @@ func addChanges(s *server.Server) {
 		s.RemovePrompts("passing")
 		return "changed", nil
 	})
-	server.AddTool(s, tool("touch_resource", "Says that test://static has changed."), func(context.Context, *server.Call, struct{}) (string, error) {
-		s.ResourceUpdated("test://static")
+	server.AddTool(s, tool(TouchResource, "Says that test://static has changed."), func(context.Context, *server.Call, struct{}) (string, error) {
+		s.ResourceUpdated(Touched)
 		return "touched", nil
 	})
 }
@@ -38,7 +38,7 @@ func readText(_ context.Context, _ *server.Call, uri string) (*mcp.ReadResourceR
 func addResources(s *server.Server) {
 	size := int64(5)
 	s.AddResource(mcp.Resource{
-		URI: "test://static", Name: "static", Title: "Static", Description: "A text.", MIMEType: "text/plain",
+		URI: Touched, Name: "static", Title: "Static", Description: "A text.", MIMEType: "text/plain",
 		Size: &size, Icons: icons(), Annotations: notes(), Meta: meta(),
 	}, readText)
 	s.AddResource(mcp.Resource{URI: "test://binary", Name: "binary", MIMEType: "image/png"},

@@ -17,6 +17,18 @@ import (
 
 // New returns the server. nil options mean the defaults, with all features on.
 func New(o *server.Options) *server.Server {
+	s, _ := newServer(o)
+	return s
+}
+
+// NewTelling is New for a server that also tells, by tools, what reached it.
+func NewTelling(o *server.Options) *server.Server {
+	s, j := newServer(o)
+	addJournal(s, j)
+	return s
+}
+
+func newServer(o *server.Options) (*server.Server, *journal) {
 	options := server.Options{}
 	if o != nil {
 		options = *o
@@ -33,13 +45,14 @@ func New(o *server.Options) *server.Server {
 		WebsiteURL: "https://example.com/specimen", Icons: icons(),
 	}, &options)
 	addContent(s)
-	addReports(s)
+	j := &journal{}
+	addReports(s, j)
 	addQuestions(s)
 	addChanges(s)
 	addResources(s)
 	addPrompts(s)
 	addWriter(s)
-	return s
+	return s, j
 }
 
 // addWriter adds the last tool, which does not say that it only reads.
@@ -101,7 +114,7 @@ func addContent(s *server.Server) {
 	server.AddTool(s, tool("always_fails", "Fails, as tools do."), func(context.Context, *server.Call, struct{}) (string, error) {
 		return "", errors.New("it always fails")
 	})
-	s.AddRawTool(withSchema(tool("echo_header", "Gives back what is mirrored into headers."),
+	s.AddRawTool(withSchema(tool(EchoHeader, "Gives back what is mirrored into headers."),
 		`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region","default":"north"},"count":{"type":"integer","x-mcp-header":"Count","minimum":1}},"required":["region"]}`),
 		func(_ context.Context, _ *server.Call, arguments json.RawMessage) (*mcp.CallToolResult, error) {
 			return text(string(arguments)), nil
@@ -118,7 +131,7 @@ func withSchema(t mcp.Tool, schema string) mcp.Tool {
 	return t
 }
 
-func addReports(s *server.Server) {
+func addReports(s *server.Server, j *journal) {
 	server.AddTool(s, tool("report_progress", "Reports progress, and logs."), func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
 		call.Log(ctx, mcp.LevelInfo, map[string]string{"stage": "begin"})
 		call.Progress(ctx, 1, 3, "first")
@@ -127,7 +140,7 @@ func addReports(s *server.Server) {
 		call.Progress(ctx, 3, 3, "third")
 		return "done", nil
 	})
-	server.AddTool(s, tool("wait_long", "Waits until it is cancelled, two seconds at most."), func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+	server.AddTool(s, tool(WaitLong, "Waits until it is cancelled, two seconds at most."), func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
 		timer := time.NewTimer(2 * time.Second)
 		defer timer.Stop()
 		call.Progress(ctx, 1, 2, "waiting")
@@ -135,6 +148,7 @@ func addReports(s *server.Server) {
 		case <-timer.C:
 			return "waited", nil
 		case <-ctx.Done():
+			j.note(context.Cause(ctx))
 			return "", context.Cause(ctx)
 		}
 	})
