@@ -1,6 +1,8 @@
 package serverprobe
 
 import (
+	"fmt"
+
 	"github.com/parley-mcp/parley/internal/check/peer"
 )
 
@@ -40,10 +42,7 @@ func answerTo(method string, params map[string]any) any {
 	case "roots/list":
 		return map[string]any{"roots": []any{map[string]any{"uri": "file:///tmp/parley-check", "name": "parley-check"}}}
 	case "sampling/createMessage":
-		return map[string]any{
-			"role": "assistant", "model": "parley-check", "stopReason": "endTurn",
-			"content": map[string]any{"type": "text", "text": "example"},
-		}
+		return generated(params)
 	case "elicitation/create":
 		if params["mode"] == "url" {
 			return map[string]any{"action": "accept"}
@@ -55,5 +54,42 @@ func answerTo(method string, params map[string]any) any {
 		return map[string]any{"action": "accept", "content": content}
 	default:
 		return nil
+	}
+}
+
+// generated is what a model answers: it uses a tool once, if it is offered one.
+func generated(params map[string]any) map[string]any {
+	last := messagesOf(question{Params: params})
+	if uses := useFirstTool(params); uses != nil && (len(last) == 0 || len(blocksOfType(blocksOf(last[len(last)-1]), "tool_result")) == 0) {
+		return uses
+	}
+	return map[string]any{
+		"role": "assistant", "model": "parley-check", "stopReason": "endTurn",
+		"content": map[string]any{"type": "text", "text": "example"},
+	}
+}
+
+// useMeta is in the uses of tools of the checker's model.
+const useMeta = "com.parley/check"
+
+// useFirstTool is the answer of a model that wants to use the first tool that it is
+// offered, or nil if it is offered none.
+func useFirstTool(params map[string]any) map[string]any {
+	tools, _ := params["tools"].([]any)
+	if len(tools) == 0 {
+		return nil
+	}
+	tool, _ := tools[0].(map[string]any)
+	input := filled(tool["inputSchema"])
+	if input == nil {
+		input = map[string]any{}
+	}
+	messages := messagesOf(question{Params: params})
+	return map[string]any{
+		"role": "assistant", "model": "parley-check", "stopReason": "toolUse",
+		"content": []any{map[string]any{
+			"type": "tool_use", "id": fmt.Sprintf("use-%d", len(messages)), "name": tool["name"], "input": input,
+			"_meta": map[string]any{useMeta: fmt.Sprintf("kept-%d", len(messages))},
+		}},
 	}
 }

@@ -41,7 +41,7 @@ func All() []*Probe {
 
 // pages are the probes, file by file.
 var pages = [][]Probe{
-	basicMessages,
+	basicMessages, patterns,
 	serverPrompts, serverPromptsContent, serverResources, serverResourcesRead, annotationProbes,
 	serverTools, serverToolsNames, serverToolsSchemas, serverToolsHeaders, serverToolsCalls, serverToolsDialect, serverToolsOutput,
 	httpEndpoint, httpHeaders, httpParams, httpVersion, httpStateless, httpStreams,

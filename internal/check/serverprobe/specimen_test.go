@@ -27,14 +27,15 @@ func judge(t *testing.T, revision, transport string, faulty *mutant.Faulty, o se
 
 // judgeAs checks the specimen in one revision, over one transport, with the
 // faults of a mutant, if it is given one. The scenario is "", "modern" for a
-// server that has no sessions, or "protected" for one that wants credentials.
+// server that has no sessions, "protected" for one that wants credentials, or
+// "changing" to have tools called that change what others see.
 func judgeAs(t *testing.T, revision, transport, scenario string, faulty *mutant.Faulty, o serverprobe.Options) *verdict.Report {
 	t.Helper()
 	target, stop := serve(t, transport, scenario, faulty)
 	defer stop()
 	o.Revisions = []string{revision}
 	o.Rate = 1e9
-	o.AllowAll = o.AllowAll || revision == "2024-11-05" // in which tools can't say that they only read
+	o.AllowAll = o.AllowAll || scenario == "changing" || revision == "2024-11-05" // in which tools can't say that they only read
 	report, err := serverprobe.Check(t.Context(), target, &o)
 	if err != nil {
 		t.Fatalf("%s over %s: %v", revision, transport, err)

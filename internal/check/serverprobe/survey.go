@@ -11,7 +11,7 @@ import (
 // How much of an offer the survey uses.
 const (
 	mostPages     = 20
-	mostTools     = 20
+	mostTools     = 30
 	mostResources = 10
 	mostPrompts   = 10
 	mostRounds    = 5 // of questions within a call

@@ -13,7 +13,7 @@ import (
 // addChanges adds what makes lists and resources change, and change back.
 func addChanges(s *server.Server) {
 	server.AddTool(s, tool("change_lists", "Adds a tool, a resource and a prompt, and takes them away again."), func(context.Context, *server.Call, struct{}) (string, error) {
-		s.AddRawTool(withSchema(mcp.Tool{Name: "passing"}, `{"type":"object"}`), func(context.Context, *server.Call, json.RawMessage) (*mcp.CallToolResult, error) {
+		s.AddRawTool(withSchema(tool("passing", "Is there for a moment."), `{"type":"object","additionalProperties":false}`), func(context.Context, *server.Call, json.RawMessage) (*mcp.CallToolResult, error) {
 			return text("passing"), nil
 		})
 		s.AddResource(mcp.Resource{URI: "test://passing", Name: "passing"}, readText)

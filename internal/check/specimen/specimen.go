@@ -51,6 +51,8 @@ func newServer(o *server.Options) (*server.Server, *journal) {
 	addChanges(s)
 	addResources(s)
 	addPrompts(s)
+	addTasks(s)
+	addToggle(s)
 	addWriter(s)
 	return s, j
 }
@@ -141,17 +143,27 @@ func addReports(s *server.Server, j *journal) {
 		return "done", nil
 	})
 	server.AddTool(s, tool(WaitLong, "Waits until it is cancelled, two seconds at most."), func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
-		timer := time.NewTimer(2 * time.Second)
-		defer timer.Stop()
-		call.Progress(ctx, 1, 2, "waiting")
-		select {
-		case <-timer.C:
-			return "waited", nil
-		case <-ctx.Done():
-			j.note(context.Cause(ctx))
-			return "", context.Cause(ctx)
+		err := wait(ctx, call)
+		if err != nil {
+			j.note(err)
 		}
+		return "waited", err
 	})
+}
+
+// wait takes two seconds, and says how far it is.
+func wait(ctx context.Context, call *server.Call) error {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for n := range 10 {
+		call.Progress(ctx, float64(n)+0.5, 10, "waiting")
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 func text(s string) *mcp.CallToolResult {
