@@ -40,7 +40,9 @@ var httpStateless = []Probe{
 			if x.Stateless && x.Transport != needsHTTP {
 				return probe.NotApplicable("the server is spoken to over %s", x.Transport)
 			}
-			r := x.Main.Do(x.Ctx, peer.Frame([]any{x.simplest()}))
+			one := x.simplest()
+			one["id"] = "in-an-array"
+			r := x.Main.Do(x.Ctx, peer.Frame([]any{one}))
 			for _, m := range append(slices.Clone(r.Before), r.Response) {
 				if m != nil && m.IsResult() {
 					return probe.Fail(probe.Of(r.Sent, m), "the array was served as if there were batches")
