@@ -89,6 +89,7 @@ func (e *events) message(head string, data []byte) error {
 		if err := e.write(head + "data: " + strings.ReplaceAll(string(raw), "\n", "\ndata: ") + "\n\n"); err != nil {
 			return err
 		}
+		head = "" // an ID is for one event
 	}
 	return nil
 }
@@ -101,7 +102,7 @@ func (e *events) Close() error {
 	return err
 }
 
-// elsewhere are the other open streams that a message goes to: a switch with the
+// elsewhere are the other open streams, of the same session, that a message goes to: a switch with the
 // edit "also METHOD" names the HTTP method, or that of the message, that they
 // answer.
 func (w *wire) elsewhere(from *events, data []byte) []*events {
@@ -119,7 +120,7 @@ func (w *wire) elsewhere(from *events, data []byte) []*events {
 		}
 		for _, edit := range s.Edits {
 			for _, other := range w.open {
-				if edit.verb == "also" && other != from && edit.text == other.asked.at() {
+				if edit.verb == "also" && other != from && edit.text == other.asked.at() && sessionOf(other) == sessionOf(from) {
 					all = append(all, other)
 				}
 			}
@@ -127,6 +128,8 @@ func (w *wire) elsewhere(from *events, data []byte) []*events {
 	}
 	return all
 }
+
+func sessionOf(e *events) string { return e.asked.header.Get("Mcp-Session-Id") }
 
 // at is the method of the message that a request carried, or that of HTTP.
 func (f *frame) at() string {

@@ -171,7 +171,7 @@ func (r *Reply) Stop() {
 		again.Stop()
 	}
 	if r.Exchange != nil {
-		r.conn.Log.Update(func() { r.Exchange.Aborted = !r.Exchange.Done })
+		r.conn.Log.Update(func() { r.Exchange.Aborted = r.Exchange.Aborted || !r.Exchange.Done })
 	}
 	r.abort()
 }
@@ -220,17 +220,23 @@ func (r *Reply) wait(ctx context.Context, patience time.Duration) *Reply {
 	return r
 }
 
+// How often, and after what time at least, a stream is resumed.
+const (
+	mostResumed = 20
+	leastRetry  = 100 * time.Millisecond
+)
+
 // resume asks for the rest of a stream that ended before the answer came.
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (r *Reply) resume(ctx context.Context) bool {
 	id, retry := "", time.Duration(0)
 	r.conn.Log.Await(context.Background(), func() bool { id, retry = r.cursor(); return true })
-	if id == "" {
+	if id == "" || len(r.resumed) == mostResumed {
 		return false
 	}
 	select {
-	case <-time.After(retry):
+	case <-time.After(max(retry, leastRetry)):
 	case <-ctx.Done():
 		return false
 	}

@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -93,6 +92,10 @@ func (l *Log) RequestOf(m *Message) *Message {
 	defer l.mu.Unlock()
 	return m.request
 }
+
+// Answers is RequestOf for callers that have locked the log, such as those that
+// Await calls.
+func (m *Message) Answers() *Message { return m.request }
 
 // ResponseTo returns the first answer to a request, or nil.
 func (l *Log) ResponseTo(m *Message) *Message {
@@ -216,7 +219,7 @@ func (l *Log) append(m *Message) {
 // has reports whether the same message came before.
 func (l *Log) has(m *Message) bool {
 	return slices.ContainsFunc(l.messages, func(old *Message) bool {
-		return old != m && !old.Sent && old.Conn == m.Conn && bytes.Equal(old.Raw, m.Raw)
+		return old != m && !old.Sent && old.Conn == m.Conn && old.Same(m)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -202,6 +203,15 @@ func (m *Message) Object(path string) map[string]any {
 	v, _ := m.Get(path)
 	object, _ := v.(map[string]any)
 	return object
+}
+
+// Same reports whether another message says the same, whatever the order of its
+// members.
+func (m *Message) Same(other *Message) bool {
+	if m.Bad != nil || other.Bad != nil {
+		return bytes.Equal(m.Raw, other.Raw)
+	}
+	return reflect.DeepEqual(m.Value, other.Value)
 }
 
 // Code returns the code of an error, and whether it has one that is an integer.

@@ -11,7 +11,7 @@ const errorHasCode = "basic/error-code-is-integer"
 var basicMessages = []Probe{
 	{
 		Info: probe.Info{
-			ID: answersRequests, Rows: []string{"26.basic.index-001", "2511.basic-001"},
+			ID: answersRequests, Rows: []string{"26.basic.index-001", "2511.basic-001", "26.basic.transports.index-002"},
 			Does:    "Looks for requests that got no answer, although the conversation went on.",
 			Accepts: "A response with the ID of each request.",
 			After:   []string{"basic/response-has-id-of-request"},

@@ -109,8 +109,7 @@ var httpStreams = []Probe{
 		Watch: func(x *X, w *probe.Watch) {
 			w.Nothing(probe.NotApplicable("the server ended no stream before the answer"))
 			x.eachPost(func(e *peer.Exchange) {
-				early := e.IsStream() && e.Done && !e.Aborted && e.Err == nil && len(e.Events) > 0
-				if !early || slices.ContainsFunc(e.Messages, (*peer.Message).IsResponse) {
+				if !isEarly(e) || len(e.Events) == 0 {
 					return
 				}
 				w.Saw(e.Message)
@@ -118,6 +117,34 @@ var httpStreams = []Probe{
 					w.FaultOf(ofExchange(e), "the stream ended before the answer, and no event has a retry field")
 				}
 			})
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "http/stream-lasts-until-the-answer", Rows: []string{"2506.basic.transports-001", "2511.basic.transports-032"},
+			Does:    "Looks for event streams that the server ended before the answer.",
+			Accepts: "None; from 2025-11-25 on, those that are resumed and then have the answer.",
+			Mend:    "Keep the event stream of a request open until its answer has been sent.",
+			After:   []string{answersRequests},
+		},
+		Needs: []string{needsHTTP},
+		Watch: func(x *X, w *probe.Watch) {
+			w.Nothing(probe.Unverified("no answer came as an event stream"))
+			var all []*peer.Exchange
+			x.eachPost(func(e *peer.Exchange) {
+				if e.IsStream() && e.Message != nil && e.Message.IsRequest() {
+					all = append(all, e)
+				}
+			})
+			for _, e := range all {
+				answer := x.Log.ResponseTo(e.Message)
+				switch {
+				case answer != nil && (answer.Exchange == e || x.Facts.Polling):
+					w.Saw(e.Message)
+				case x.endedEarly(e) && x.expects(e.Message):
+					w.FaultOf(ofExchange(e), "the event stream ended before the answer")
+				}
+			}
 		},
 	},
 	{
@@ -176,6 +203,17 @@ var httpStreams = []Probe{
 			return ""
 		}),
 	},
+}
+
+// isEarly reports whether the server ended an event stream before the answer. The
+// log is locked.
+func isEarly(e *peer.Exchange) bool {
+	return e.IsStream() && e.Done && !e.Aborted && e.Err == nil && !slices.ContainsFunc(e.Messages, (*peer.Message).IsResponse)
+}
+
+func (x *X) endedEarly(e *peer.Exchange) (early bool) {
+	x.Log.Await(context.Background(), func() bool { early = isEarly(e); return true })
+	return early
 }
 
 // headOf waits for the head of a response that may go on.

@@ -45,4 +45,5 @@ var pages = [][]Probe{
 	serverPrompts, serverPromptsContent, serverResources, serverResourcesRead, annotationProbes,
 	serverTools, serverToolsNames, serverToolsSchemas, serverToolsHeaders, serverToolsCalls, serverToolsDialect, serverToolsOutput,
 	httpEndpoint, httpHeaders, httpParams, httpVersion, httpStateless, httpStreams,
+	httpSessions, httpResume, httpBatches, httpSSE, httpAccess,
 }

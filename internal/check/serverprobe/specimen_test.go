@@ -2,6 +2,7 @@ package serverprobe_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"testing"
@@ -27,8 +28,9 @@ func judge(t *testing.T, revision, transport string, faulty *mutant.Faulty, o se
 
 // judgeAs checks the specimen in one revision, over one transport, with the
 // faults of a mutant, if it is given one. The scenario is "", "modern" for a
-// server that has no sessions, "protected" for one that wants credentials, or
-// "changing" to have tools called that change what others see.
+// server that has no sessions, "protected" for one that wants credentials,
+// "exposed" for one that is reached at all addresses, or "changing" to have tools
+// called that change what others see.
 func judgeAs(t *testing.T, revision, transport, scenario string, faulty *mutant.Faulty, o serverprobe.Options) *verdict.Report {
 	t.Helper()
 	target, stop := serve(t, transport, scenario, faulty)
@@ -77,6 +79,9 @@ func serve(t *testing.T, transport, scenario string, faulty *mutant.Faulty) (ser
 	}
 	site := mcptest.NewSite(served)
 	client := *site.Client
+	if scenario != "exposed" {
+		client.Transport = only{site.URL, client.Transport}
+	}
 	if faulty != nil {
 		client.Transport = faulty.HTTP(client.Transport)
 	}
@@ -85,6 +90,19 @@ func serve(t *testing.T, transport, scenario string, faulty *mutant.Faulty) (ser
 		site.Close()
 		_ = s.Close(context.Background())
 	}
+}
+
+// only reaches one server, where a network in memory has it at every address.
+type only struct {
+	url  string
+	base http.RoundTripper
+}
+
+func (o only) RoundTrip(r *http.Request) (*http.Response, error) {
+	if "http://"+r.URL.Host != o.url {
+		return nil, errors.New("connection refused")
+	}
+	return o.base.RoundTrip(r)
 }
 
 // protected wants credentials for h.

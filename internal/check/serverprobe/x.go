@@ -88,6 +88,7 @@ func (x *X) begin() error {
 // end closes all conversations.
 func (x *X) end() {
 	for _, c := range x.conns {
+		c.leave()
 		_ = c.Close() // what matters has been said
 	}
 }
