@@ -73,7 +73,8 @@ func (w *wire) read(conn int, toServer bool, raw []byte) *frame {
 	switch {
 	case f.method != "" && hasID:
 		f.kind = "request"
-		w.requests[key(toServer)] = f
+		asked := *f // edits change f
+		w.requests[key(toServer)] = &asked
 	case f.method != "":
 		f.kind = "notification"
 	case failed:

@@ -10,6 +10,13 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
+// featurePages are the probes of what servers offer.
+var featurePages = [][]Probe{
+	serverTools, serverToolsNames, serverToolsSchemas, serverToolsHeaders, serverToolsCalls, serverToolsDialect, serverToolsOutput,
+	serverResources, serverResourcesRead, annotationProbes, serverPrompts, serverPromptsContent,
+	serverPagination, serverCompletion, serverCaching, serverLogging,
+}
+
 // each looks at every part of a kind.
 func each(parts func(*X) []part, look func(*probe.Watch, part)) func(*X, *probe.Watch) {
 	return func(x *X, w *probe.Watch) {

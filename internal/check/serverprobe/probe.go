@@ -40,10 +40,8 @@ func All() []*Probe {
 }
 
 // pages are the probes, file by file.
-var pages = [][]Probe{
+var pages = append([][]Probe{
 	basicMessages, patterns,
-	serverPrompts, serverPromptsContent, serverResources, serverResourcesRead, annotationProbes,
-	serverTools, serverToolsNames, serverToolsSchemas, serverToolsHeaders, serverToolsCalls, serverToolsDialect, serverToolsOutput,
 	httpEndpoint, httpHeaders, httpParams, httpVersion, httpStateless, httpStreams,
 	httpSessions, httpResume, httpBatches, httpSSE, httpAccess,
-}
+}, featurePages...)

@@ -50,7 +50,8 @@ type X struct {
 	refusals []*peer.Reply
 	// greeting is the answer of a stateless server to initialize.
 	greeting *peer.Reply
-	unknown  *peer.Reply // to reading what does not exist
+	unknown  *peer.Reply   // to reading what does not exist
+	cursors  []*peer.Reply // to lists by cursors that do not exist
 }
 
 func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *rate.Limiter) *X {

@@ -135,10 +135,10 @@ func withSchema(t mcp.Tool, schema string) mcp.Tool {
 
 func addReports(s *server.Server, j *journal) {
 	server.AddTool(s, tool("report_progress", "Reports progress, and logs."), func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
-		call.Log(ctx, mcp.LevelInfo, map[string]string{"stage": "begin"})
+		call.Logger("reports").InfoContext(ctx, "begin")
 		call.Progress(ctx, 1, 3, "first")
 		call.Progress(ctx, 2, 3, "second")
-		call.Log(ctx, mcp.LevelError, map[string]string{"stage": "end"})
+		call.Logger("reports").ErrorContext(ctx, "end")
 		call.Progress(ctx, 3, 3, "third")
 		return "done", nil
 	})

@@ -1,0 +1,147 @@
+package serverprobe
+
+import (
+	"maps"
+
+	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/check/probe"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// withLevel returns params that ask a stateless server for log messages.
+func withLevel(params map[string]any, level string) map[string]any {
+	c := maps.Clone(params)
+	if c == nil {
+		c = map[string]any{}
+	}
+	c["_meta"] = map[string]any{mcp.MetaLogLevel: level}
+	return c
+}
+
+// callAt calls a tool so that log messages of a level and above come: the level
+// goes with the request, or is set before.
+func (x *X) callAt(c *Callable, level string) (before int, r *peer.Reply) {
+	params := call(c.Name, c.Arguments)
+	if x.Stateless {
+		params = withLevel(params, level)
+	} else {
+		x.Call(mcp.MethodSetLevel, map[string]any{"level": level})
+	}
+	before = x.Log.Len()
+	return before, x.Main.Finish(mcp.MethodCallTool, params)
+}
+
+// logsSince are the log messages that came after the n-th message.
+func (x *X) logsSince(n int) []*peer.Message {
+	var all []*peer.Message
+	for _, m := range x.logs() {
+		if m.Number > n {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// mostLoggers is how many tools are called to find those that log.
+const mostLoggers = 20
+
+// runLevels calls every tool with the lowest level, and those that logged with
+// one above the lowest that came.
+func runLevels(x *X) probe.Finding {
+	logged := false
+	for n := range x.Offer.Callable[:min(mostLoggers, len(x.Offer.Callable))] {
+		c := &x.Offer.Callable[n]
+		before, _ := x.callAt(c, "debug")
+		lowest, highest := span(x.logsSince(before))
+		if lowest < 0 {
+			continue
+		}
+		logged = true
+		level := mcp.LevelEmergency
+		if lowest < highest {
+			level = levelOf(highest)
+		}
+		before, r := x.callAt(c, string(level))
+		for _, m := range x.logsSince(before) {
+			if s := severity(m); s >= 0 && s < level.Severity() {
+				return probe.Fail(append(probe.Of(r.Sent), probe.Of(m)...), "a message of the level %s came, and %s was asked for", m.Text("params/level"), level)
+			}
+		}
+		if r.Response != nil {
+			return probe.Pass(probe.OfReply(r)...)
+		}
+	}
+	if logged {
+		return probe.Unverified("no tool that logs could be called again")
+	}
+	return probe.Unverified("no tool that may be called logs anything")
+}
+
+func severity(m *peer.Message) int { return mcp.LoggingLevel(m.Text("params/level")).Severity() }
+
+// span returns the lowest and the highest severity of messages, or -1.
+func span(logs []*peer.Message) (lowest, highest int) {
+	lowest, highest = -1, -1
+	for _, m := range logs {
+		s := severity(m)
+		if s < 0 {
+			continue
+		}
+		if lowest < 0 || s < lowest {
+			lowest = s
+		}
+		highest = max(highest, s)
+	}
+	return lowest, highest
+}
+
+func levelOf(severity int) mcp.LoggingLevel {
+	for _, l := range []mcp.LoggingLevel{mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert} {
+		if l.Severity() == severity {
+			return l
+		}
+	}
+	return mcp.LevelEmergency
+}
+
+// watchUnwantedLogs looks for log messages that no request in flight has asked
+// for. A stream of its own belongs to one request.
+func watchUnwantedLogs(x *X, w *probe.Watch) {
+	for _, r := range x.results(mcp.MethodCallTool) {
+		if asked := x.Log.RequestOf(r.m); asked != nil && !peerHas(asked, "params/_meta/"+pointer(mcp.MetaLogLevel)) {
+			w.Saw(r.m)
+		}
+	}
+	for _, m := range x.logs() {
+		if m.Exchange != nil && m.Exchange.Status >= 400 || x.subscribed(m) || x.wanted(m) {
+			continue // what refusals consist of is another rule's
+		}
+		w.Fault(m, "/method", "a log message came, and no request had asked for any")
+	}
+}
+
+// subscribed reports whether a message came on the stream of a subscription,
+// of which another rule speaks.
+func (x *X) subscribed(m *peer.Message) bool {
+	return m.Exchange != nil && m.Exchange.Message != nil && m.Exchange.Message.Method == mcp.MethodListen
+}
+
+// wanted reports whether a request that was in flight when a log message came
+// had asked for log messages.
+func (x *X) wanted(m *peer.Message) bool {
+	for _, asked := range x.Log.Messages() {
+		if !asked.Sent || !asked.IsRequest() || asked.Conn != m.Conn || asked.Number > m.Number {
+			continue
+		}
+		if m.Exchange != nil && asked.Exchange != m.Exchange {
+			continue
+		}
+		if answer := x.Log.ResponseTo(asked); answer != nil && answer.Number < m.Number && m.Exchange == nil {
+			continue
+		}
+		if peerHas(asked, "params/_meta/"+pointer(mcp.MetaLogLevel)) {
+			return true
+		}
+	}
+	return false
+}
