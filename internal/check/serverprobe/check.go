@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -163,6 +164,9 @@ func (x *X) find(p *Probe) probe.Finding {
 			return probe.Unverified("the check was interrupted meanwhile")
 		}
 		return f
+	}
+	if x.excused == nil {
+		x.excused = maps.Clone(x.blamed)
 	}
 	w := &probe.Watch{}
 	if p.General {

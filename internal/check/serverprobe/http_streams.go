@@ -59,7 +59,7 @@ var httpStreams = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "http/subscriptions-carry-changes-only", Rows: []string{"26.basic.transports.http-023"},
+			ID: "http/subscriptions-carry-changes-only", Rows: []string{"26.basic.transports.http-023", "26.server.utilities.logging-008"},
 			Does:    "Listens for changes while a tool reports progress and logs.",
 			Accepts: "No progress and no log messages on the stream of the subscription.",
 			Mend:    "Send progress and log messages on the stream of the request that they are about.",

@@ -81,7 +81,7 @@ func peerHas(m *peer.Message, path string) bool {
 func (x *X) results(method string) []part {
 	var all []part
 	for _, a := range x.Results(method) {
-		if complete(a.Response) {
+		if complete(a.Response) && !x.excused[a.Response] {
 			v, _ := a.Response.Get("result")
 			all = append(all, part{a.Response, "/result", v})
 		}

@@ -68,19 +68,6 @@ var serverLogging = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "logging/on-stream-of-request", Rows: []string{"26.server.utilities.logging-008"},
-			Does:    "Looks at the streams that log messages come on.",
-			Accepts: "Responses to requests, and no subscriptions.",
-		},
-		Needs: []string{needsStateless, needsHTTP, "logging"},
-		Watch: eachLog(func(w *probe.Watch, m *peer.Message) {
-			if m.Exchange != nil && m.Exchange.Message != nil && m.Exchange.Message.Method == mcp.MethodListen {
-				w.Fault(m, "/method", "a log message came on the stream of a subscription")
-			}
-		}),
-	},
-	{
-		Info: probe.Info{
 			ID: "logging/respects-level", Rows: []string{"26.server.utilities.logging-007", "2511.server.utilities.logging-004"},
 			Does:    "Calls tools with the level debug, and those that log again with a higher one.",
 			Accepts: "No messages below the level.",

@@ -37,6 +37,9 @@ type X struct {
 	pace    *rate.Limiter
 	scratch *Conn
 	conns   []*Conn
+	// excused are the messages that probes which send have blamed: what is said
+	// to a wrong message is judged by the rule that speaks of it.
+	excused map[*peer.Message]bool
 	blamed  map[*peer.Message]bool
 	notes   []string
 	ids     int
