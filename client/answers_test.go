@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -140,6 +141,38 @@ func TestLocalErrorsAreNotThePeers(t *testing.T) {
 			t.Errorf("the application does not find its own error in %v", err)
 		}
 	}
+}
+
+// A model that uses tools says so in its message.
+//
+// Spec: 2025-11-25 client/sampling#sampling-with-tools.
+func TestModelsUseTools(t *testing.T) {
+	bothEras(t, func(t *testing.T, revisions []mcp.Revision) {
+		s := newServer(nil)
+		server.AddTool(s, mcp.Tool{Name: "weather"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+			r, err := server.Sample(ctx, call, "q", &mcp.CreateMessageParams{
+				MaxTokens: 100, Messages: []*mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.OneOrMany{mcp.Text("Is it warm?")}}},
+				Tools: []*mcp.Tool{{Name: "measure", InputSchema: json.RawMessage(`{"type":"object"}`)}}, ToolChoice: &mcp.ToolChoice{Mode: "required"},
+			})
+			if err != nil {
+				return "", err
+			}
+			use, ok := r.Content[0].(*mcp.ToolUseContent)
+			if !ok {
+				return "", fmt.Errorf("the message has a %T", r.Content[0])
+			}
+			return use.Name, nil
+		})
+		o := &client.Options{Revisions: revisions, SampleTools: true, Sample: func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+			use := &mcp.ToolUseContent{ID: "1", Name: p.Tools[0].Name, Input: json.RawMessage(`{}`)}
+			return &mcp.CreateMessageResult{Model: "m", StopReason: "toolUse", Content: mcp.OneOrMany{use}}, nil
+		}}
+		c, _, stop := dial(t, s, o)
+		defer stop()
+		if name, err := client.Call[string](t.Context(), c, "weather", nil); err != nil || name != "measure" {
+			t.Errorf("the tool got %q, %v; want the use of the tool measure", name, err)
+		}
+	})
 }
 
 // What an application gives a client to send is checked before it is sent.

@@ -48,8 +48,10 @@ func (a *answers) checkSampled(r *mcp.CreateMessageResult) error {
 	if r.Role != "" && r.Role != mcp.RoleUser && r.Role != mcp.RoleAssistant {
 		return fmt.Errorf("the role %.100q of the model's answer is neither %q nor %q", string(r.Role), mcp.RoleAssistant, mcp.RoleUser)
 	}
-	if err := a.rules.Blocks(r.Content); err != nil {
-		return err
+	for i, block := range r.Content {
+		if err := a.rules.Sampled(block); err != nil {
+			return fmt.Errorf("content[%d]: %w", i, err)
+		}
 	}
 	return a.rules.Meta(r.Meta)
 }
