@@ -39,5 +39,6 @@ func (p *Probe) looksAt(sc *Scenario) bool {
 // pages are the probes, file by file.
 var pages = [][]Probe{
 	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsHTTP,
+	basicMRTR, clientElicitation, clientElicitationURLs, clientRoots, clientSampling, clientSamplingRefusals,
 	generalPage,
 }

@@ -112,12 +112,16 @@ var worst = []verdict.Outcome{verdict.Fail, verdict.Warn, verdict.Pass, verdict.
 
 func worse(a, b verdict.Outcome) bool { return slices.Index(worst, a) < slices.Index(worst, b) }
 
+// mostShown is how much of what is to blame is shown.
+const mostShown = 6
+
 // mostText is how many bytes of a message are shown.
 const mostText = 2000
 
 // Evidence makes what a report shows of what is blamed: the messages in order,
 // with the HTTP around them.
 func Evidence(blamed []Blame) []verdict.Evidence {
+	blamed = blamed[:min(len(blamed), mostShown)]
 	var all []verdict.Evidence
 	shown := map[*peer.Exchange]bool{}
 	for _, b := range blamed {

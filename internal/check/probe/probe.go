@@ -134,8 +134,9 @@ func (w *Watch) FaultOf(blamed []Blame, format string, args ...any) {
 	}
 }
 
-// mostBlamed is how much evidence of one fault is kept.
-const mostBlamed = 6
+// mostBlamed is how much of what is to blame for one fault is remembered, so that
+// nothing else is said of it.
+const mostBlamed = 10_000
 
 // Nothing says what the finding is if nothing was seen.
 func (w *Watch) Nothing(f Finding) { w.nothing = f }

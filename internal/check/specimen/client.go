@@ -140,7 +140,12 @@ func (*user) visit(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error
 	return &mcp.ElicitResult{Action: "accept"}, nil
 }
 
+// say is the user's model: it uses a tool if it must.
 func (*user) say(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	if p.ToolChoice != nil && p.ToolChoice.Mode == "required" && len(p.Tools) > 0 {
+		use := &mcp.ToolUseContent{ID: "use-1", Name: p.Tools[0].Name, Input: json.RawMessage("{}")}
+		return &mcp.CreateMessageResult{Role: mcp.RoleAssistant, Model: "specimen", StopReason: "toolUse", Content: mcp.OneOrMany{use}}, nil
+	}
 	if text, ok := p.Messages[0].Content[0].(*mcp.TextContent); ok && strings.Contains(text.Text, "slowly") {
 		select {
 		case <-time.NewTimer(200 * time.Millisecond).C:
