@@ -95,9 +95,10 @@ type edit struct {
 //	drop                  repeat                before JSON
 //	after JSON            delay DURATION        fail CODE MESSAGE
 //	succeed JSON          also METHOD (puts it on the open stream for that, too)
+//	flood POINTER N (repeats it N times, with a number that grows)
 //
-// "$id" in JSON is the ID of the message, "$method" its method, and "$/path"
-// whatever is there. Edits of heads, of events, and of streams are
+// "$id" in JSON is the ID of the message, "$method" its method, "$/path" whatever
+// is there, and "$asked/path" what is there in the request that it answers. Edits of heads, of events, and of streams are
 //
 //	status CODE           header NAME VALUE     without-header NAME
 //	body TEXT             body "QUOTED"         cut

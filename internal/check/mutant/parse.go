@@ -22,7 +22,8 @@ var verbs = map[string]struct{ path, text bool }{
 	"status": {text: true}, "header": {true, true}, "without-header": {path: true},
 	"body": {text: true}, "cut": {}, "alias-session": {text: true},
 	"field": {true, true}, "without-field": {path: true},
-	"raw": {true, true}, "also": {text: true}, "hang": {},
+	"flood": {true, true},
+	"raw":   {true, true}, "also": {text: true}, "hang": {},
 	"url": {text: true}, "as": {text: true}, "request": {text: true},
 }
 
@@ -139,6 +140,9 @@ func (e *edit) check(text bool) error {
 		if len(strings.Fields(e.text)) < 2 {
 			return errors.New("request: want an HTTP method and a URL")
 		}
+	case "flood":
+		_, err := strconv.Atoi(e.text)
+		return err
 	case "delay":
 		_, err := time.ParseDuration(e.text)
 		return err

@@ -226,6 +226,8 @@ func (f *frame) apply(edits []edit) (all [][]byte, main int) {
 			before = append(before, peer.Encode(f.json(e.text)))
 		case "after":
 			after = append(after, peer.Encode(f.json(e.text)))
+		case "flood":
+			after = append(after, f.flood(e)...)
 		case "delay":
 			d, _ := time.ParseDuration(e.text) // it was checked
 			<-time.NewTimer(d).C
@@ -246,6 +248,19 @@ func (f *frame) apply(edits []edit) (all [][]byte, main int) {
 	return append(all, after...), main
 }
 
+// flood repeats a message with a number in it that grows.
+func (f *frame) flood(e edit) [][]byte {
+	var all [][]byte
+	times, _ := strconv.Atoi(e.text) // it was checked
+	for n := range times {
+		v, _ := peer.Get(f.value, e.path)
+		begin, _ := v.(json.Number)
+		at, _ := begin.Int64()
+		all = append(all, peer.Encode(put(f.value, split(e.path), at+int64(n)+1)))
+	}
+	return all
+}
+
 // answer turns a response into an error or a result.
 func (f *frame) answer(e edit) any {
 	id, _ := peer.Get(f.value, "id")
@@ -264,6 +279,13 @@ func (f *frame) json(text string) any {
 		v, _ := peer.Get(f.value, ref[len(`"$/`):len(ref)-1])
 		return string(peer.Encode(v))
 	})
+	text = askedReference.ReplaceAllStringFunc(text, func(ref string) string {
+		if f.asked == nil {
+			return "null"
+		}
+		v, _ := peer.Get(f.asked.value, ref[len(`"$asked/`):len(ref)-1])
+		return string(peer.Encode(v))
+	})
 	v, err := peer.Decode([]byte(text))
 	if err != nil {
 		panic("mutant: " + err.Error()) // it was checked
@@ -273,6 +295,9 @@ func (f *frame) json(text string) any {
 
 // reference stands for what is at a JSON pointer of the message.
 var reference = regexp.MustCompile(`"\$/[^"]*"`)
+
+// askedReference is that of the request that the message answers.
+var askedReference = regexp.MustCompile(`"\$asked/[^"]*"`)
 
 func split(path string) []string {
 	if path == "" {

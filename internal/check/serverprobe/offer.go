@@ -18,6 +18,9 @@ type Offer struct {
 	Resources []map[string]any
 	Templates []map[string]any
 	Prompts   []map[string]any
+
+	// Did are the calls of tools that the survey made, in order.
+	Did       []*Doing
 	Completed []Completed
 }
 

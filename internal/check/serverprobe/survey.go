@@ -31,12 +31,11 @@ func (x *X) survey() {
 	if x.Offer.Has("prompts") {
 		x.Offer.Prompts = x.list("prompts/list", "prompts")
 	}
+	over := x.overhear()
+	defer over()
 	for _, tool := range x.Offer.Callable[:min(mostTools, len(x.Offer.Callable))] {
 		for _, arguments := range x.everyArguments(tool) {
-			x.Finish("tools/call", map[string]any{
-				"name": tool.Name, "arguments": arguments,
-				"_meta": map[string]any{"progressToken": fmt.Sprintf("survey-%d", x.NextID())},
-			})
+			x.use(tool, arguments)
 		}
 	}
 	x.complete()

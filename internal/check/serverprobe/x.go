@@ -55,6 +55,7 @@ type X struct {
 	greeting *peer.Reply
 	unknown  *peer.Reply   // to reading what does not exist
 	cursors  []*peer.Reply // to lists by cursors that do not exist
+	scenes                 // what several probes of patterns share
 }
 
 func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *rate.Limiter) *X {

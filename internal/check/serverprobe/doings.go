@@ -1,0 +1,84 @@
+package serverprobe
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Doing is what a call of a tool was seen to do in the survey.
+type Doing struct {
+	Callable
+
+	Asks    []question // in the order in which they came
+	Reports bool       // progress
+	Took    time.Duration
+	Changes []string // the methods of the notifications of changes that came meanwhile
+	Failed  bool     // it ended with an error, or with a result that says so
+	// Result is the final answer, or nil.
+	Result *peer.Message
+}
+
+// use calls a tool, finishes the call, and remembers what it did.
+func (x *X) use(tool Callable, arguments map[string]any) {
+	from := x.Log.Len()
+	begun := time.Now()
+	token := fmt.Sprintf("survey-%d", x.NextID())
+	r := x.Finish("tools/call", map[string]any{
+		"name": tool.Name, "arguments": arguments, "_meta": map[string]any{"progressToken": token},
+	})
+	d := &Doing{Callable: Callable{tool.Tool, tool.Name, arguments}, Took: time.Since(begun), Result: r.Response}
+	for _, m := range x.Log.Since(from) {
+		if m.Sent || m.Conn != x.Main.Number {
+			continue
+		}
+		d.Asks = append(d.Asks, questionsOf(m)...)
+		d.Reports = d.Reports || m.Method == mcp.NoteProgress && m.Text("params/progressToken") == token
+		if isChange(m) {
+			d.Changes = append(d.Changes, m.Method)
+		}
+	}
+	d.Failed = !succeeded(r.Response)
+	x.Offer.Did = append(x.Offer.Did, d)
+}
+
+// succeeded reports whether a message is the final result of a call that went well.
+func succeeded(m *peer.Message) bool {
+	if m == nil || !m.IsResult() || asksForInput(m) {
+		return false
+	}
+	failed, _ := m.Get("result/isError")
+	return failed != true
+}
+
+// isChange reports whether a message announces a change of what the server offers.
+func isChange(m *peer.Message) bool {
+	return slices.Contains([]string{mcp.NoteToolsChanged, mcp.NotePromptsChanged, mcp.NoteResourcesChanged, mcp.NoteResourceUpdated}, m.Method)
+}
+
+// did returns the tools that were seen to do something.
+func (x *X) did(what func(*Doing) bool) []*Doing {
+	var all []*Doing
+	for _, d := range x.Offer.Did {
+		if what(d) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// asking are the tools that asked something and then succeeded.
+func asking(d *Doing) bool { return len(d.Asks) > 0 && !d.Failed }
+
+// asks reports whether a tool asked by a method.
+func (d *Doing) asks(method string) bool {
+	return slices.ContainsFunc(d.Asks, func(q question) bool { return q.Method == method && !q.Needed })
+}
+
+// params are those of the same call again.
+func (d *Doing) params() map[string]any {
+	return map[string]any{"name": d.Name, "arguments": d.Arguments}
+}
