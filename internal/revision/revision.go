@@ -46,6 +46,9 @@ type Facts struct {
 	MetaOnTypes bool
 	// LastModified: annotations carry the time of the last change.
 	LastModified bool
+	// ResourceMetadata: authorization servers are found by a document of the
+	// server that they protect. Before, they are at its origin.
+	ResourceMetadata bool
 	// CompletionContext: completion requests carry the other arguments.
 	CompletionContext bool
 

@@ -30,6 +30,7 @@ var table = func() []*Facts {
 	june.Elicitation = true
 	june.ResourceLinks = true
 	june.Titles = true
+	june.ResourceMetadata = true
 	june.MetaOnTypes = true
 	june.LastModified = true
 	june.CompletionContext = true

@@ -1,6 +1,7 @@
 package coverage
 
 import (
+	"github.com/parley-mcp/parley/internal/check/authprobe"
 	"github.com/parley-mcp/parley/internal/check/clientprobe"
 	"github.com/parley-mcp/parley/internal/check/requirement"
 	"github.com/parley-mcp/parley/internal/check/serverprobe"
@@ -14,6 +15,9 @@ func Probes() []Probe {
 	}
 	for _, p := range clientprobe.All() {
 		all = append(all, Probe{p.Info, requirement.Client})
+	}
+	for _, p := range authprobe.All() {
+		all = append(all, Probe{p.Info, p.Role})
 	}
 	return all
 }

@@ -70,7 +70,7 @@ func place(r *verdict.Report, run int) string {
 	name := r.Runs[run].Revision
 	for i := range r.Runs {
 		if i != run && r.Runs[i].Revision == name {
-			return name + " over " + r.Runs[run].Transport
+			return name + " over " + r.Runs[run].Place()
 		}
 	}
 	return name
@@ -133,7 +133,7 @@ func summaries(r *verdict.Report) []*summary {
 	total := &summary{Revision: "all", Score: r.Score}
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		s := &summary{Revision: run.Revision, Transport: run.Transport, Profile: run.Profile, Score: run.Score}
+		s := &summary{Revision: run.Revision, Transport: run.Place(), Profile: run.Profile, Score: run.Score}
 		for j := range run.Verdicts {
 			v := &run.Verdicts[j]
 			switch {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -83,7 +84,7 @@ func writeJUnit(w io.Writer, r *verdict.Report, _ Options) error {
 
 func suiteOf(r *verdict.Report, run *verdict.Run) junitSuite {
 	s := junitSuite{
-		Name: strings.Join([]string{roleName(r.Role), run.Revision, "over", run.Transport}, " "), Tests: len(run.Verdicts),
+		Name: strings.Join([]string{roleName(cmp.Or(run.Role, r.Role)), run.Revision, "over", run.Transport}, " "), Tests: len(run.Verdicts),
 		Time: seconds(run.Took), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"),
 		Properties: []junitProperty{
 			{"score", points(&run.Score)}, {"rows verified", verified(&run.Score)}, {"profile", run.Profile}, {"target", r.Target}, {"name", subject(r)},

@@ -154,7 +154,7 @@ func (e *Entry) check() error {
 func (b Baseline) Apply(r *Report) {
 	for i := range b {
 		e := &b[i]
-		if e.Role == r.Role && e.mark(r) {
+		if e.mark(r) {
 			r.Stale = append(r.Stale, *e)
 		}
 	}
@@ -164,7 +164,7 @@ func (b Baseline) Apply(r *Report) {
 func (e *Entry) mark(r *Report) (stale bool) {
 	failed, open, seen := false, false, false
 	for i := range r.Runs {
-		if e.Revision != "" && e.Revision != r.Runs[i].Revision {
+		if e.Role != r.roleOf(&r.Runs[i]) || e.Revision != "" && e.Revision != r.Runs[i].Revision {
 			continue
 		}
 		for j := range r.Runs[i].Verdicts {
@@ -197,7 +197,7 @@ func WriteBaseline(w io.Writer, r *Report, applied Baseline) error {
 		for j := range r.Runs[i].Verdicts {
 			v := &r.Runs[i].Verdicts[j]
 			if v.Outcome == Fail && v.Known == "" && !before(r, i, v.Row) {
-				e := Entry{Revision: r.Runs[i].Revision, Role: r.Role, Row: v.Row}
+				e := Entry{Revision: r.Runs[i].Revision, Role: r.roleOf(&r.Runs[i]), Row: v.Row}
 				e.write(&b)
 			}
 		}
@@ -227,7 +227,7 @@ func (e *Entry) write(b *strings.Builder) {
 // transport, has the same failure.
 func before(r *Report, run int, row string) bool {
 	return slices.ContainsFunc(r.Runs[:run], func(other Run) bool {
-		return other.Revision == r.Runs[run].Revision && slices.ContainsFunc(other.Verdicts, func(v Verdict) bool { return v.Row == row && v.Outcome == Fail })
+		return other.Revision == r.Runs[run].Revision && other.Role == r.Runs[run].Role && slices.ContainsFunc(other.Verdicts, func(v Verdict) bool { return v.Row == row && v.Outcome == Fail })
 	})
 }
 

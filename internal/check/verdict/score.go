@@ -36,7 +36,11 @@ func (r *Report) Grade() {
 	var names []string
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		run.grade(ProfileOf(run.Revision, r.Role))
+		var profile *Profile
+		if r.roleOf(run) == r.Role {
+			profile = ProfileOf(run.Revision, r.Role)
+		}
+		run.grade(profile)
 		must.add(run.Score.Must)
 		should.add(run.Score.Should)
 		if !slices.Contains(names, run.Profile) {

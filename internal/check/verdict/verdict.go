@@ -4,6 +4,7 @@
 package verdict
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/check/requirement"
@@ -67,14 +68,28 @@ type Evidence struct {
 
 // Run is what was judged in one revision, over one transport.
 type Run struct {
-	Revision  string        `json:"revision"`
-	Transport string        `json:"transport"` // stdio, http or http+sse
-	Verdicts  []Verdict     `json:"verdicts"`  // one for each row of the role that holds in the revision and has a probe
-	Profile   string        `json:"profile"`   // such as 2026-07-28@1; Grade sets it
-	Digest    string        `json:"digest"`    // of the profile, in hexadecimal
-	Score     Score         `json:"score"`     // Grade sets it
-	Requests  int           `json:"requests"`  // how many the checker made
-	Took      time.Duration `json:"-"`
+	Revision  string `json:"revision"`
+	Transport string `json:"transport"` // stdio, http or http+sse
+	// Role is the role that was judged, if it is not the report's. Then all rows
+	// that were judged have points, and there is no profile.
+	Role     requirement.Role `json:"role,omitzero"`
+	Verdicts []Verdict        `json:"verdicts"` // one for each row of the role that holds in the revision and has a probe
+	Profile  string           `json:"profile"`  // such as 2026-07-28@1; Grade sets it
+	Digest   string           `json:"digest"`   // of the profile, in hexadecimal
+	Score    Score            `json:"score"`    // Grade sets it
+	Requests int              `json:"requests"` // how many the checker made
+	Took     time.Duration    `json:"-"`
+}
+
+// roleOf is the role that a run judges.
+func (r *Report) roleOf(run *Run) requirement.Role { return cmp.Or(run.Role, r.Role) }
+
+// Place is the transport of a run, and its role if it is not the report's.
+func (r *Run) Place() string {
+	if r.Role == "" {
+		return r.Transport
+	}
+	return r.Transport + ", " + string(r.Role)
 }
 
 // Score is a grade and the counts that it was made from.
