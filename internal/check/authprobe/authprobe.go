@@ -107,11 +107,15 @@ func Check(ctx context.Context, t Target, o *Options) (*verdict.Report, error) {
 	report.Name, report.Notes = x.Issuer, x.notes
 	for _, revision := range x.revisions() {
 		for _, role := range x.roles() {
-			if verdicts := probe.Verdicts(revision, judged[role], x.Log); len(verdicts) > 0 {
-				report.Runs = append(report.Runs, verdict.Run{
-					Revision: revision, Transport: x.transport(role), Role: role, Verdicts: verdicts,
-					Requests: len(x.Log.Exchanges()), Took: time.Since(report.Started),
-				})
+			run := verdict.Run{
+				Revision: revision, Transport: "http", Verdicts: probe.Verdicts(revision, judged[role], x.Log),
+				Requests: len(x.Log.Exchanges()), Took: time.Since(report.Started),
+			}
+			if role != report.Role {
+				run.Role = role
+			}
+			if len(run.Verdicts) > 0 {
+				report.Runs = append(report.Runs, run)
 			}
 		}
 	}

@@ -178,13 +178,6 @@ func (x *X) roles() []requirement.Role {
 	return []requirement.Role{requirement.Server, requirement.Authorization}
 }
 
-func (x *X) transport(role requirement.Role) string {
-	if role == requirement.Server {
-		return "http, as resource server"
-	}
-	return "http, as authorization server"
-}
-
 // Of points at an exchange, whole.
 func Of(all ...*peer.Exchange) []probe.Blame {
 	var blamed []probe.Blame

@@ -28,6 +28,6 @@ func (a *app) check() *cobra.Command {
 		Example: checkExamples,
 	}
 	cmd.RunE = a.judgeServer(cmd)
-	cmd.AddCommand(a.checkRequirements(), a.checkLint())
+	cmd.AddCommand(a.checkRequirements(), a.checkLint(), a.checkAuth())
 	return cmd
 }

@@ -23,10 +23,17 @@ func (a *app) token() (string, error) {
 		token, _ = a.io.LookupEnv(tokenVariable)
 		from = tokenVariable
 	}
-	if file, ok := strings.CutPrefix(token, "@"); ok && a.flags.token != "" {
+	return readToken(token, from)
+}
+
+// readToken returns a token that was given, or that is in a file, if a flag names
+// one with @.
+func readToken(given, from string) (string, error) {
+	token := given
+	if file, ok := strings.CutPrefix(given, "@"); ok && strings.HasPrefix(from, "--") {
 		content, err := os.ReadFile(file) //nolint:gosec // the user named it
 		if err != nil {
-			return "", usagef("--token: %v", err)
+			return "", usagef("%s: %v", from, err)
 		}
 		token, from = string(content), file
 	}
