@@ -12,11 +12,11 @@ import (
 // for each, also for those without data. It ends with the stream, or with an
 // event larger than limit.
 func readEvents(body io.Reader, limit int, event func(*Event) bool) error {
-	r := bufio.NewReaderSize(body, 16<<10)
+	r := &eventReader{r: bufio.NewReaderSize(body, 16<<10)}
 	var now Event
 	size, any := 0, false
 	for first := true; ; first = false {
-		line, err := eventLine(r, limit-size)
+		line, err := r.line(limit - size)
 		if err != nil && (len(line) == 0 || !errors.Is(err, io.EOF)) {
 			if errors.Is(err, io.EOF) {
 				return nil
@@ -66,27 +66,30 @@ func (e *Event) field(line []byte) bool {
 
 var errEventTooLong = errors.New("an event is longer than the checker keeps")
 
-// eventLine reads a line that ends with \n, \r\n or \r.
-func eventLine(r *bufio.Reader, limit int) ([]byte, error) {
+// eventReader reads the lines of an event stream.
+type eventReader struct {
+	r *bufio.Reader
+	// cr is set after a line that ended with \r: a \n belongs to it. It may come
+	// later, and waiting for it would hold up the event.
+	cr bool
+}
+
+// line reads a line that ends with \n, \r\n or \r.
+func (e *eventReader) line(limit int) ([]byte, error) {
 	var line []byte
 	for {
-		b, err := r.ReadByte()
+		b, err := e.r.ReadByte()
 		if err != nil {
 			return line, err
 		}
-		switch b {
-		case '\n':
+		first := e.cr
+		e.cr = b == '\r'
+		switch {
+		case b == '\n' && first:
+			continue
+		case b == '\n' || b == '\r':
 			return line, nil
-		case '\r':
-			// The \n may not have come yet: looking for it would hold up the event.
-			if r.Buffered() > 0 {
-				if next, _ := r.Peek(1); len(next) == 1 && next[0] == '\n' {
-					_, _ = r.Discard(1)
-				}
-			}
-			return line, nil
-		}
-		if len(line) >= limit {
+		case len(line) >= limit:
 			return nil, errEventTooLong
 		}
 		line = append(line, b)
@@ -96,11 +99,11 @@ func eventLine(r *bufio.Reader, limit int) ([]byte, error) {
 // RawEvents reads an event stream and calls event with the lines of each block
 // and the data in them.
 func RawEvents(body io.Reader, event func(lines []string, data []byte) error) error {
-	r := bufio.NewReader(body)
+	r := &eventReader{r: bufio.NewReader(body)}
 	var block []string
 	var now Event
 	for {
-		line, err := eventLine(r, 64<<20)
+		line, err := r.line(64 << 20)
 		switch {
 		case err != nil && len(line) == 0:
 			return err

@@ -241,7 +241,7 @@ func (s *twoWays) endpoint(e *Exchange, event *Event) bool {
 		return true
 	}
 	to, err := base.Parse(string(event.Data))
-	if err == nil && to.Scheme == base.Scheme && to.Host == base.Host {
+	if err == nil && len(event.Data) > 0 && to.Scheme == base.Scheme && to.Host == base.Host {
 		s.conn.Log.Update(func() {
 			if s.to == "" && (s.events == nil || s.events == e) {
 				s.to = to.String()
