@@ -236,6 +236,9 @@ func (x *X) announced(e *peer.Exchange) []*peer.Message {
 
 func twoStandingStreams(x *X) probe.Finding {
 	c, alone, f := x.standing()
+	if f.Outcome == verdict.Unverified && x.sentOnce() {
+		return probe.Pass()
+	}
 	if f.Outcome != verdict.Pass {
 		return f
 	}
@@ -254,6 +257,24 @@ func twoStandingStreams(x *X) probe.Finding {
 	default:
 		return probe.Pass(probe.Blame{Exchange: other.Exchange})
 	}
+}
+
+// sentOnce reports whether progress came while several streams were open, and none
+// of it on two.
+func (x *X) sentOnce() bool {
+	var all []*peer.Message
+	for _, m := range x.Received(nil) {
+		if m.Method != "notifications/progress" || m.Exchange == nil {
+			continue
+		}
+		for _, other := range all {
+			if other.Conn == m.Conn && other.Exchange != m.Exchange && other.Same(m) {
+				return false
+			}
+		}
+		all = append(all, m)
+	}
+	return len(all) > 0
 }
 
 func takeOver(x *X) probe.Finding {

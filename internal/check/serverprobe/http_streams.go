@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"time"
 
@@ -18,6 +19,9 @@ const (
 	firstToken  = "parley-check-first"
 	secondToken = "parley-check-second"
 )
+
+// tokenPath is where a request has its progress token.
+const tokenPath = "params/_meta/progressToken"
 
 var httpStreams = []Probe{
 	{
@@ -230,7 +234,12 @@ func (c *Conn) headOf(r *peer.Reply) {
 // resume nothing. wrong says what is wrong with one, or "".
 func watchStanding(wrong func(*X, *peer.Message) string) func(*X, *probe.Watch) {
 	return func(x *X, w *probe.Watch) {
-		w.Nothing(probe.Unverified("nothing came on a stream that was opened by GET"))
+		w.Nothing(probe.NotApplicable("the server opens no streams by GET"))
+		x.eachExchange(func(e *peer.Exchange) {
+			if e.Method == http.MethodGet && e.IsStream() && e.Header.Get("Last-Event-ID") == "" {
+				w.Saw(nil)
+			}
+		})
 		for _, m := range x.Received(nil) {
 			e := m.Exchange
 			if e == nil || e.Method != http.MethodGet || !e.IsStream() || e.Header.Get("Last-Event-ID") != "" {
@@ -293,19 +302,20 @@ func twoStreams(x *X) probe.Finding {
 	defer second.Stop()
 	second.Wait(x.Ctx)
 	w := &probe.Watch{}
-	own := map[string]*peer.Message{}
+	known := map[string]*peer.Message{}
 	for _, m := range x.Log.Messages() {
-		if token, ok := m.Get("params/_meta/progressToken"); ok && m.Sent && m.IsRequest() {
-			own[string(peer.Encode(token))] = m
+		if token, ok := m.Get(tokenPath); ok && m.Sent && m.IsRequest() {
+			known[string(peer.Encode(token))] = m
 		}
 	}
 	for _, m := range x.Received(nil) {
 		token, _ := m.Get("params/progressToken")
-		asked := own[string(peer.Encode(token))]
+		asked := known[string(peer.Encode(token))]
 		if m.Method != "notifications/progress" || m.Exchange == nil || m.Exchange.Message == nil || asked == nil {
 			continue
 		}
-		if w.Saw(m); m.Exchange.Message != asked {
+		w.Saw(m)
+		if own, _ := m.Exchange.Message.Get(tokenPath); !reflect.DeepEqual(own, token) && len(m.Exchange.Message.Items) == 0 {
 			w.FaultOf([]probe.Blame{{Message: m, Pointer: "/params/progressToken"}, {Message: m.Exchange.Message}, {Message: asked}}, "progress of one request came on the stream of another one")
 		}
 	}
