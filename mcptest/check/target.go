@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/serverprobe"
@@ -65,28 +66,39 @@ func Command(args ...string) Target {
 // inProcess is a server that speaks in lines, as a process would.
 type inProcess struct {
 	io.Reader
-	io.Writer
+	io.WriteCloser // its input
 
-	stop func()
+	output io.Closer
+	done   chan struct{}
 }
 
 func (p *inProcess) Close() error {
-	p.stop()
+	_ = p.WriteCloser.Close() // closing a pipe does not fail
+	_ = p.output.Close()      // likewise
+	<-p.done
 	return nil
+}
+
+func (p *inProcess) CloseInput() error { return p.WriteCloser.Close() }
+
+// Gone waits as long as a process is given to end.
+func (p *inProcess) Gone() bool {
+	select {
+	case <-p.done:
+		return true
+	case <-time.After(2 * time.Second):
+		return false
+	}
 }
 
 func overLines(h mcp.Handler) io.ReadWriteCloser {
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
-	done := make(chan struct{})
+	p := &inProcess{toClient, fromClient, toClient, make(chan struct{})}
 	go func() { // ends when its input does
-		defer close(done)
+		defer close(p.done)
 		_ = stdio.ServeOn(context.Background(), h, toServer, fromServer, &mcp.ServeOptions{Logger: mcptest.Quiet()}) // the checker sees how it ends
-		_ = fromServer.Close()                                                                                       // closing a pipe does not fail
+		_ = fromServer.Close()                                                                                       // likewise
 	}()
-	return &inProcess{toClient, fromClient, func() {
-		_ = fromClient.Close() // likewise
-		_ = toClient.Close()   // likewise
-		<-done
-	}}
+	return p
 }

@@ -2,8 +2,11 @@ package mutant
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"sync"
+
+	"github.com/parley-mcp/parley/internal/check/peer"
 )
 
 // Faulty is a mutant at work.
@@ -81,6 +84,24 @@ func (l *lines) Write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
+}
+
+// CloseInput ends what goes to the server, unless a switch keeps that from it.
+func (l *lines) CloseInput() error {
+	e, ok := l.stream.(peer.Ender)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	if l.wire.ends(l.conn) {
+		return e.CloseInput()
+	}
+	return nil
+}
+
+// Gone waits for the server to end.
+func (l *lines) Gone() bool {
+	e, ok := l.stream.(peer.Ender)
+	return ok && e.Gone()
 }
 
 func (l *lines) Close() error {

@@ -26,7 +26,7 @@ type Mutant struct {
 // Switch changes the messages, or HTTP heads, that match.
 type Switch struct {
 	ToServer bool   // else to the client
-	Kind     string // request, notification, result, error, any, http, event, stream
+	Kind     string // request, notification, result, error, any, http, event, stream, end
 	Method   string // of the message, or of the request that it answers; "*" is all
 	Where    []condition
 	Heads    []head
@@ -75,7 +75,7 @@ type edit struct {
 // That is a direction (to-client or to-server), what is changed (request,
 // notification, result, error, any; http for the head of an HTTP request or
 // response; event for the fields of an event, stream for an event stream as a
-// whole), a method or *, conditions, and after a colon edits, divided by " ; ".
+// whole, end for the end of a process's input), a method or *, conditions, and after a colon edits, divided by " ; ".
 //
 // The method is that of the request, for answers; for HTTP that of the message
 // that the request carries, or that of HTTP if there is none. Conditions are
@@ -104,7 +104,7 @@ type edit struct {
 //	body TEXT             body "QUOTED"         cut
 //	alias-session count   alias-session PREFIX
 //	field NAME VALUE      without-field NAME    drop
-//	hang (it does not end after its last event)
+//	hang (it does not end after its last event; of an end, drop)
 //	url URL               as HTTP-METHOD        request HTTP-METHOD URL [HEADER VALUE]
 //
 // The last three are for requests: they send one elsewhere, with another HTTP

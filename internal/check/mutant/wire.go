@@ -140,8 +140,21 @@ func (w *wire) due(n int) bool {
 	return true
 }
 
+// ends reports whether the end of its input reaches the server.
+func (w *wire) ends(conn int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for n := range w.mutant.Switches {
+		s := &w.mutant.Switches[n]
+		if s.Kind == "end" && s.ToServer && w.matches(s, &frame{kind: "end", conn: conn}, nil) && w.due(n) {
+			return false
+		}
+	}
+	return true
+}
+
 func (s *Switch) isOfMessages() bool {
-	return s.Kind != "http" && s.Kind != "event" && s.Kind != "stream"
+	return s.Kind != "end" && s.Kind != "http" && s.Kind != "event" && s.Kind != "stream"
 }
 
 // ofRequest is the switch as one that looks at the message of an HTTP request.
@@ -346,7 +359,7 @@ func remove(v any, path []string) any {
 			return v
 		}
 		if len(path) == 1 {
-			return append(append([]any(nil), at[:n]...), at[n+1:]...)
+			return append(append([]any{}, at[:n]...), at[n+1:]...) // an empty array stays one
 		}
 		return put(v, path[:1], remove(at[n], path[1:]))
 	case map[string]any:

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -57,6 +58,7 @@ type Conn struct {
 
 	link    link
 	answers sync.WaitGroup
+	silent  int // requests in a row that got no answer; guarded by the log
 }
 
 // link is what a transport does for a connection.
@@ -201,7 +203,7 @@ func (r *Reply) wait(ctx context.Context, patience time.Duration) *Reply {
 		r.Closed = true
 		return r
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, r.conn.bear(patience))
 	defer cancel()
 	answer := func() bool {
 		r.Response = r.find(r.answers)
@@ -212,6 +214,7 @@ func (r *Reply) wait(ctx context.Context, patience time.Duration) *Reply {
 		answered = r.conn.Log.Await(ctx, answer)
 	}
 	r.Silent = !answered
+	r.conn.Log.Await(context.Background(), func() bool { r.count(); return true })
 	r.Closed = answered && r.Response == nil && (r.Exchange == nil || r.Exchange.Status == 0)
 	if r.Exchange != nil && r.Exchange.Done {
 		r.Err = r.Exchange.Err
@@ -225,6 +228,32 @@ const (
 	mostResumed = 20
 	leastRetry  = 100 * time.Millisecond
 )
+
+// mostSilent is how many requests in a row may go without an answer before less
+// time is given to each.
+const mostSilent = 3
+
+// bear is how long to wait for an answer: a peer that has stopped to answer is
+// given less time.
+func (c *Conn) bear(patience time.Duration) time.Duration {
+	c.Log.Await(context.Background(), func() bool {
+		if c.silent >= mostSilent {
+			patience = min(patience, max(patience/10, c.Patience.orDefaults().Quiet))
+		}
+		return true
+	})
+	return patience
+}
+
+// count remembers whether requests are answered. The log is locked.
+func (r *Reply) count() {
+	switch {
+	case r.Response != nil:
+		r.conn.silent = 0
+	case r.Silent && r.Sent != nil && r.Sent.IsRequest():
+		r.conn.silent++
+	}
+}
 
 // resume asks for the rest of a stream that ended before the answer came.
 //
@@ -293,12 +322,16 @@ func (r *Reply) answers(m *Message) bool {
 	if !m.IsResponse() {
 		return false
 	}
-	if r.Sent != nil && r.Sent.IsRequest() && string(m.ID) == string(r.Sent.ID) {
+	if r.Sent != nil && r.Sent.IsRequest() && (string(m.ID) == string(r.Sent.ID) || m.ID != nil && loosely(m.ID) == loosely(r.Sent.ID)) {
 		return true
 	}
 	unread := r.Sent == nil || r.Sent.Bad != nil || !r.Sent.IsNotification()
 	return unread && (m.ID == nil || string(m.ID) == "null") || r.ofBatch(m)
 }
+
+// loosely is an ID as a peer may repeat it that takes numbers for texts. The log
+// does not pair such answers: they are wrong, but nobody need wait for others.
+func loosely(id json.RawMessage) string { return strings.Trim(string(id), `"`) }
 
 // ofBatch reports whether a message answers an element of the batch that was
 // sent.
@@ -386,6 +419,30 @@ func (c *Conn) Quiet(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, c.Patience.orDefaults().Quiet)
 	defer cancel()
 	c.Log.Await(ctx, c.link.closed)
+}
+
+// Ender is a stream that tells whether the process behind it ends with its
+// input, as that of package child does.
+type Ender interface {
+	// CloseInput closes the process's standard input.
+	CloseInput() error
+	// Gone waits for the process to end, for a time of its own, and reports whether
+	// it has.
+	Gone() bool
+}
+
+// Hangup closes the input of the peer's process, and reports whether the process
+// ended. known is false if there is no process that can be watched.
+func (c *Conn) Hangup() (ended, known bool) {
+	l, ok := c.link.(*lines)
+	if !ok {
+		return false, false
+	}
+	e, ok := l.stream.(Ender)
+	if !ok || e.CloseInput() != nil {
+		return false, false
+	}
+	return e.Gone(), true
 }
 
 // Closed reports whether nothing can come any more.

@@ -78,9 +78,9 @@ func Check(ctx context.Context, t Target, o *Options) (*verdict.Report, error) {
 	report := &verdict.Report{Tool: o.Tool, Target: t.Name, Role: requirement.Server, Started: time.Now().UTC()}
 	pace := rate.NewLimiter(rate.Limit(cmp.Or(o.Rate, 100)), 10)
 	var refusals []string
-	readers := map[string]bool{}
+	readers, claimed := map[string]bool{}, claims{}
 	for _, f := range revisions(o.Revisions) {
-		x := newX(ctx, t, o, f, pace)
+		x := newX(ctx, t, o, f, pace, claimed)
 		x.readers = readers
 		err := x.begin()
 		switch {
@@ -151,6 +151,9 @@ func (x *X) find(p *Probe) probe.Finding {
 	if f, missing := x.lacks(p.Needs); missing {
 		return f
 	}
+	if p.Run != nil && x.refusal != nil && !p.Greets {
+		return probe.Unverified("the server refuses the handshake: %v", x.refusal).Explained(keepsVersion)
+	}
 	if p.Run != nil && x.Log.Full() {
 		x.Note("the server sent more in " + x.Revision + " than the checker keeps: what came later was not looked at")
 		return probe.Unverified("the server had sent more than the checker keeps")
@@ -193,8 +196,30 @@ func (x *X) note(j *probe.Judged) {
 	}
 }
 
+// isBlamed reports whether another failure blames a message, or an error with the
+// same code for the same method: not all that is wrong is kept as evidence.
 func (x *X) isBlamed(m *peer.Message) bool {
-	return x.blamed[m] || m.Batch != nil && x.blamed[m.Batch]
+	if x.blamed[m] || m.Batch != nil && x.blamed[m.Batch] {
+		return true
+	}
+	asked, code := x.Log.RequestOf(m), codeOf(m)
+	if asked == nil || code == "" {
+		return false
+	}
+	for other := range x.blamed {
+		if first := x.Log.RequestOf(other); first != nil && first.Method == asked.Method && codeOf(other) == code {
+			return true
+		}
+	}
+	return false
+}
+
+func codeOf(m *peer.Message) string {
+	code, ok := m.Get("error/code")
+	if !ok {
+		return ""
+	}
+	return string(peer.Encode(code))
 }
 
 func (x *X) sent() int {

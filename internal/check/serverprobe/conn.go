@@ -82,23 +82,35 @@ func (x *X) dial(c *Conn) error {
 	return nil
 }
 
-// greet makes the handshake of a session.
+// greet makes the handshake of a session. What else is wrong with the answer
+// than another version is no reason not to go on: probes say it.
 func (c *Conn) greet(how *Opening) error {
 	c.Hello = c.Call("initialize", c.Introduction())
 	if c.Hello.Response == nil || !c.Hello.Response.IsResult() {
 		return fmt.Errorf("it answers initialize with %s", outline(c.Hello))
 	}
-	if v := c.Hello.Response.Text("result/protocolVersion"); v != c.x.Revision {
-		return fmt.Errorf("%w: it answers with %q", errNotClaimed, v)
+	if v := c.Hello.Response.Text("result/protocolVersion"); v != "" && v != c.x.Revision {
+		return &otherVersion{v}
 	}
-	if c.Hello.Exchange != nil {
-		c.Session = c.Hello.Exchange.ResponseHeader.Get("Mcp-Session-Id")
-	}
+	c.adoptSession()
 	c.Notify("notifications/initialized", nil)
 	if c.x.Transport == needsHTTP && !how.NoStream {
 		c.Stream = c.Get(c.x.Ctx, nil)
 	}
 	return nil
+}
+
+// adoptSession takes the ID of the session from the answer to initialize.
+func (c *Conn) adoptSession() {
+	if c.Hello.Exchange != nil {
+		c.Session = c.Hello.Exchange.ResponseHeader.Get("Mcp-Session-Id")
+	}
+}
+
+// Leave ends the conversation, whatever is still due in it.
+func (c *Conn) Leave() {
+	c.x.left[c.Number] = true
+	_ = c.Close() // what matters has been said
 }
 
 // Introduction are the params of initialize.

@@ -13,7 +13,7 @@ import (
 var httpStateless = []Probe{
 	{
 		Info: probe.Info{
-			ID: "transports/no-requests-of-the-server", Rows: []string{"26.basic.transports.index-003", "26.basic.transports.http-021", "26.basic.transports.stdio-010", "26.architecture-006"},
+			ID: "transports/no-requests-of-the-server", Rows: []string{"26.basic.transports.index-003", "26.basic.transports.http-021", "26.basic.transports.stdio-010", "26.basic.patterns.index-001", "26.architecture-006"},
 			Does:    "Looks for requests among the messages of the server.",
 			Accepts: "None: questions to the client stand in results.",
 			Mend:    "Ask the client by an InputRequiredResult.",
@@ -21,7 +21,7 @@ var httpStateless = []Probe{
 		Needs: []string{needsStateless},
 		Watch: func(x *X, w *probe.Watch) {
 			for _, m := range x.Received(nil) {
-				if m.IsRequest() {
+				if isRequestOfServer(m) {
 					w.Fault(m, "/method", "the server sent a request")
 				} else if m.Bad == nil {
 					w.Saw(m)

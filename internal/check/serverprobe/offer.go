@@ -2,7 +2,6 @@ package serverprobe
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/mcp"
@@ -58,19 +57,6 @@ func (x *X) learn(hello *peer.Reply) {
 	}
 	x.Offer.Name, _ = info["name"].(string)
 	x.Offer.Version, _ = info["version"].(string)
-}
-
-// discover asks a stateless server whether it speaks the revision.
-func (x *X) discover() error {
-	r := x.Call("server/discover", nil)
-	if r.Response == nil || !r.Response.IsResult() {
-		return fmt.Errorf("it answers server/discover with %s", outline(r))
-	}
-	if !slices.Contains(r.Response.List("result/supportedVersions"), any(x.Revision)) {
-		return fmt.Errorf("%w: its versions are %s", errNotClaimed, peer.Encode(r.Response.List("result/supportedVersions")))
-	}
-	x.learn(r)
-	return nil
 }
 
 // outline says in a few words what came.

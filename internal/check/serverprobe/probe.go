@@ -1,6 +1,8 @@
 package serverprobe
 
 import (
+	"slices"
+
 	"github.com/parley-mcp/parley/internal/check/probe"
 )
 
@@ -10,6 +12,9 @@ type Probe struct {
 	// Needs are what the server or the conversation must have, or the rule does
 	// not apply: see needs.go.
 	Needs []string
+	// Greets is set if it makes its own handshake: it is run even if the server
+	// has refused one in a revision that it claims.
+	Greets bool
 	// Run sends something, and says what it found.
 	Run func(*X) probe.Finding
 	// Watch looks at all that was said, once everything else has run.
@@ -40,8 +45,8 @@ func All() []*Probe {
 }
 
 // pages are the probes, file by file.
-var pages = append([][]Probe{
-	basicMessages, patterns,
+var pages = slices.Concat([][]Probe{
+	patterns,
 	httpEndpoint, httpHeaders, httpParams, httpVersion, httpStateless, httpStreams,
 	httpSessions, httpResume, httpBatches, httpSSE, httpAccess,
-}, featurePages...)
+}, basePages, featurePages)

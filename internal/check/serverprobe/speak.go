@@ -13,7 +13,7 @@ import (
 // Speak begins to speak to a server in a revision, for a judge that has probes of
 // its own. The log may be one that others use, too. The caller must call Close.
 func Speak(ctx context.Context, t Target, o *Options, f *revision.Facts, log *peer.Log) (*X, error) {
-	x := newX(ctx, t, o, f, rate.NewLimiter(rate.Limit(cmp.Or(o.Rate, 100)), 10))
+	x := newX(ctx, t, o, f, rate.NewLimiter(rate.Limit(cmp.Or(o.Rate, 100)), 10), claims{})
 	x.Log = log
 	if err := x.begin(); err != nil {
 		x.end()

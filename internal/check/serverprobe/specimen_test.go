@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/check/mutant"
 	"github.com/parley-mcp/parley/internal/check/peer"
@@ -120,29 +121,41 @@ func protected(h http.Handler) http.Handler {
 // process is a server that speaks in lines, as a process would, in this one.
 type process struct {
 	io.Reader
-	io.Writer
+	io.WriteCloser // its input
 
-	stop func()
+	output io.Closer
+	done   chan struct{}
 }
 
-func (p process) Close() error { p.stop(); return nil }
+func (p process) Close() error {
+	_ = p.WriteCloser.Close()
+	_ = p.output.Close()
+	<-p.done
+	return nil
+}
+
+func (p process) CloseInput() error { return p.WriteCloser.Close() }
+
+func (p process) Gone() bool {
+	select {
+	case <-p.done:
+		return true
+	case <-time.After(2 * time.Second):
+		return false
+	}
+}
 
 func overLines(s mcp.Handler, faulty *mutant.Faulty) io.ReadWriteCloser {
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
-	done := make(chan struct{})
+	p := process{toClient, fromClient, toClient, make(chan struct{})}
 	go func() { // ends when its input does
-		defer close(done)
+		defer close(p.done)
 		_ = stdio.ServeOn(context.Background(), s, toServer, fromServer, &mcp.ServeOptions{Logger: mcptest.Quiet()}) // the client sees how it ends
 		_ = fromServer.Close()
 	}()
-	var stream io.ReadWriteCloser = process{toClient, fromClient, func() {
-		_ = fromClient.Close()
-		_ = toClient.Close()
-		<-done
-	}}
 	if faulty != nil {
-		stream = faulty.Lines(stream)
+		return faulty.Lines(p)
 	}
-	return stream
+	return p
 }

@@ -125,6 +125,7 @@ func (x *X) mayCall(tool map[string]any, name string) bool {
 // Finish sends a request and, as long as a stateless server asks for input,
 // sends it again with answers. It returns the last reply.
 func (x *X) Finish(method string, params map[string]any) *peer.Reply {
+	_ = x.renew() // a conversation that has ended says so again
 	return x.Main.Finish(method, params)
 }
 

@@ -15,6 +15,8 @@ func wantError(r *peer.Reply, codes ...int) probe.Finding {
 	switch {
 	case r.Response == nil:
 		return unanswered(r)
+	case isBoth(r.Response):
+		return ambiguous()
 	case r.Response.IsResult():
 		return probe.Fail(probe.OfReply(r), "it was answered with a result, not with the error %s", numbers(codes))
 	}
@@ -37,6 +39,14 @@ func envelope(code int) bool {
 	return code == mcp.CodeHeaderMismatch || code == mcp.CodeMissingCapability || code == mcp.CodeUnsupportedVersion
 }
 
+// isBoth reports whether a response says that the request succeeded, and that it
+// failed.
+func isBoth(m *peer.Message) bool { return m.IsError() && m.Has("result") }
+
+func ambiguous() probe.Finding {
+	return probe.Unverified("the answer is a result and an error at once").Explained(notBoth)
+}
+
 // wantRefusal is the finding for a message that must not succeed, however that
 // is said.
 func wantRefusal(r *peer.Reply) probe.Finding {
@@ -55,6 +65,8 @@ func wantResult(r *peer.Reply) probe.Finding {
 	switch {
 	case r.Response == nil:
 		return unanswered(r)
+	case isBoth(r.Response):
+		return ambiguous()
 	case r.Response.IsError():
 		return probe.Fail(probe.OfReply(r), "it was answered with an error")
 	default:

@@ -34,6 +34,8 @@ type X struct {
 
 	target  Target
 	opts    *Options
+	claims  claims
+	refusal error // why a revision that the server claims could not be begun
 	pace    *rate.Limiter
 	scratch *Conn
 	conns   []*Conn
@@ -41,9 +43,16 @@ type X struct {
 	// to a wrong message is judged by the rule that speaks of it.
 	excused map[*peer.Message]bool
 	blamed  map[*peer.Message]bool
-	notes   []string
-	ids     int
-	lists   map[string]*relisted
+	// What several probes share.
+	bareConn *Conn
+	bares    []Bare
+	strange  []*peer.Reply
+	old      *peer.Reply
+
+	left  map[int]bool // connections that the checker has ended
+	notes []string
+	ids   int
+	lists map[string]*relisted
 	// readers are tools that say in some revision that they only read: the first
 	// revision has no words for that.
 	readers map[string]bool
@@ -58,11 +67,11 @@ type X struct {
 	scenes                 // what several probes of patterns share
 }
 
-func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *rate.Limiter) *X {
+func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *rate.Limiter, c claims) *X {
 	x := &X{
 		Ctx: ctx, Revision: f.Revision.String(), Facts: f, Stateless: f.Stateless,
-		Log: peer.NewLog(o.Limits), target: t, opts: o, pace: pace,
-		blamed: map[*peer.Message]bool{}, Offer: &Offer{}, readers: map[string]bool{}, lists: map[string]*relisted{},
+		Log: peer.NewLog(o.Limits), target: t, opts: o, pace: pace, claims: c,
+		blamed: map[*peer.Message]bool{}, left: map[int]bool{}, Offer: &Offer{}, readers: map[string]bool{}, lists: map[string]*relisted{},
 	}
 	x.Log.Heard = o.Heard
 	switch {
@@ -77,17 +86,26 @@ func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *ra
 }
 
 // begin opens the conversation that all share, and finds out whether the server
-// speaks the revision.
+// speaks the revision. If it has claimed to, and refuses, the probes of the
+// handshake say so.
 func (x *X) begin() error {
 	var err error
-	if x.Main, err = x.Open(nil); err != nil {
-		return err
-	}
-	if x.Stateless {
+	x.Main, err = x.Open(nil)
+	switch {
+	case err == nil && x.Stateless:
 		return x.discover()
+	case err == nil:
+		x.claims.add(x.Revision)
+		x.learn(x.Main.Hello)
+		return nil
+	case x.Ctx.Err() == nil && x.Main != nil && x.claims.has(x):
+		x.refusal = err
+		return nil
 	}
-	x.learn(x.Main.Hello)
-	return nil
+	if other := new(otherVersion); errors.As(err, &other) {
+		x.claims.add(other.version)
+	}
+	return err
 }
 
 // end closes all conversations.
@@ -101,7 +119,7 @@ func (x *X) end() {
 // renew opens the shared conversation again if a probe, or the server, has ended
 // it.
 func (x *X) renew() error {
-	if x.Main != nil && !x.Main.Closed() {
+	if x.Main != nil && !x.Main.Closed() || x.refusal != nil {
 		return nil
 	}
 	var err error
@@ -128,6 +146,7 @@ func (x *X) Request(method string, params map[string]any) map[string]any {
 
 // Call sends a request in the shared conversation and waits for the answer.
 func (x *X) Call(method string, params map[string]any) *peer.Reply {
+	_ = x.renew() // a conversation that has ended says so again
 	return x.Main.Call(method, params)
 }
 
@@ -159,11 +178,34 @@ func (x *X) Received(want func(*peer.Message) bool) []*peer.Message {
 func (x *X) Results(method string) []Answered {
 	var all []Answered
 	for _, m := range x.Received((*peer.Message).IsResult) {
-		if asked := x.Log.RequestOf(m); asked != nil && asked.Method == method {
+		if asked := x.answered(m); asked != nil && asked.Method == method {
 			all = append(all, Answered{asked, m})
 		}
 	}
 	return all
+}
+
+// Answers returns the answers to a method, results and errors.
+func (x *X) Answers(method string) []Answered {
+	var all []Answered
+	for _, m := range x.Received((*peer.Message).IsResponse) {
+		if asked := x.answered(m); asked != nil && asked.Method == method {
+			all = append(all, Answered{asked, m})
+		}
+	}
+	return all
+}
+
+// answered returns the request that a response is the first answer to, or nil.
+// What comes in an array, where there are none, is judged by other rules.
+func (x *X) answered(m *peer.Message) *peer.Message {
+	if m.Batch != nil && !x.Facts.Batches {
+		return nil
+	}
+	if asked := x.Log.RequestOf(m); asked != nil && x.Log.ResponseTo(asked) == m {
+		return asked
+	}
+	return nil
 }
 
 // Answered is a request with its answer.
@@ -183,8 +225,3 @@ func unanswered(r *peer.Reply) probe.Finding {
 		return probe.Unverified("no answer came in time").Explained(answersRequests)
 	}
 }
-
-// answersRequests is the probe that fails if requests get no answers.
-const answersRequests = "basic/answers-requests"
-
-var errNotClaimed = errors.New("the server does not speak it")

@@ -1,0 +1,94 @@
+package serverprobe
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+var errNotClaimed = errors.New("the server does not speak it")
+
+// otherVersion is the answer of a server that offers another version.
+type otherVersion struct{ version string }
+
+func (o *otherVersion) Error() string {
+	return fmt.Sprintf("%v: it answers initialize with %q", errNotClaimed, o.version)
+}
+
+// claims are the revisions that the server has said it speaks.
+type claims map[string]bool
+
+func (c claims) add(revision string) { c[revision] = true }
+
+// has reports whether the server claims the revision over this transport. What
+// it says over HTTP holds for one endpoint, and so not for HTTP+SSE.
+func (c claims) has(x *X) bool { return c[x.Revision] && x.Transport != needsSSE }
+
+// discover asks a stateless server whether it speaks the revision. A server
+// whose answer is of no use does if it serves requests of the revision.
+func (x *X) discover() error {
+	r := x.Call(mcp.MethodDiscover, nil)
+	if m := r.Response; m != nil && m.IsResult() {
+		for _, v := range m.List("result/supportedVersions") {
+			if version, ok := v.(string); ok {
+				x.claims.add(version)
+			}
+		}
+		// A request of a version that is not spoken is refused.
+		if m.Text("result/resultType") != "" || x.claims[x.Revision] {
+			x.learn(r)
+			return nil
+		}
+		return fmt.Errorf("%w: its versions are %s", errNotClaimed, peer.Encode(m.List("result/supportedVersions")))
+	}
+	if r.Response != nil {
+		for _, v := range r.Response.List("error/data/supported") {
+			if version, ok := v.(string); ok {
+				x.claims.add(version)
+			}
+		}
+		if code, _ := r.Response.Code(); code == codeUnsupportedVersion {
+			return fmt.Errorf("%w: it answers server/discover with %s", errNotClaimed, outline(r))
+		}
+	}
+	if !x.tryLists() {
+		return fmt.Errorf("it answers server/discover with %s", outline(r))
+	}
+	return nil
+}
+
+// tryLists finds out what a server offers that does not tell: by asking for the
+// lists. It reports whether any request was served, in the form of the revision.
+func (x *X) tryLists() bool {
+	x.Offer.Capabilities = map[string]any{}
+	for _, try := range [][2]string{
+		{mcp.MethodListTools, "tools"}, {mcp.MethodListPrompts, "prompts"}, {mcp.MethodListResources, "resources"},
+	} {
+		r := x.Call(try[0], nil)
+		if r.Response == nil {
+			break // it does not answer, which nobody should wait for again and again
+		}
+		if r.Response.IsResult() && r.Response.Text("result/resultType") != "" {
+			x.Offer.Capabilities[try[1]] = map[string]any{}
+		}
+	}
+	return len(x.Offer.Capabilities) > 0
+}
+
+// The codes that MCP defines.
+//
+// Spec: 2026-07-28 basic/index#error-codes.
+const (
+	codeParse               = -32700
+	codeInvalidRequest      = -32600
+	codeMethodNotFound      = -32601
+	codeInvalidParams       = -32602
+	codeInternal            = -32603
+	codeHeaderMismatch      = -32020
+	codeMissingCapability   = -32021
+	codeUnsupportedVersion  = -32022
+	codeOldResourceNotFound = -32002
+	codeOldElicitURL        = -32042
+)
