@@ -7,32 +7,75 @@ import (
 	"github.com/parley-mcp/parley/internal/check/probe"
 )
 
-// progress compares the progress of calls.
+// progress looks for progress that was changed, came out of order or, the last of
+// it, not at all.
 func progress(p *pair) probe.Finding {
-	return p.compareFlow("no call that was made reports progress", func(a *act) []*peer.Message { return a.progress }, func(at string) bool { return at == "/progressToken" })
+	g := gather{nothing: noProgress}
+	for _, t := range p.trials() {
+		near, far := t.near.progress, t.far.progress
+		if len(near) == 0 || len(near) != len(t.again.progress) || t.far.result() == nil {
+			continue // nothing, or not the same each time
+		}
+		g.compared++
+		next := 0
+		for _, m := range far {
+			for next < len(near) && !sameProgress(near[next], m) {
+				next++
+			}
+			if next == len(near) {
+				g.fault(probe.Of(append(near, m)...), "%s: this progress is none of the server's, or came out of order", t.what)
+				break
+			}
+			next++
+		}
+		if len(far) == 0 || !sameProgress(near[len(near)-1], far[len(far)-1]) {
+			g.fault(probe.Of(append(near, far...)...), "%s: the last progress did not come through", t.what)
+		}
+	}
+	return g.finding()
+}
+
+const noProgress = "no call that was made reports progress"
+
+func sameProgress(near, far *peer.Message) bool {
+	a, _ := near.Get("params")
+	b, _ := far.Get("params")
+	return len(differences(a, b, func(at string) bool { return at == "/progressToken" || own(at) })) == 0
+}
+
+// allProgress counts it.
+func allProgress(p *pair) probe.Finding {
+	g := gather{nothing: noProgress}
+	for _, t := range p.trials() {
+		near, far := t.near.progress, t.far.progress
+		if len(near) == 0 || len(near) != len(t.again.progress) || t.far.result() == nil {
+			continue
+		}
+		g.compared++
+		if len(far) < len(near) {
+			g.fault(probe.Of(append(near, far...)...), "%s: of %d notifications of the server %d came through", t.what, len(near), len(far))
+		}
+	}
+	return g.finding()
 }
 
 // logs compares the log messages of calls.
 func logs(p *pair) probe.Finding {
-	return p.compareFlow("no call that was made logs", func(a *act) []*peer.Message { return a.logs }, nil)
-}
-
-func (p *pair) compareFlow(nothing string, of func(*act) []*peer.Message, skip func(string) bool) probe.Finding {
-	g := gather{nothing: nothing}
+	g := gather{nothing: "no call that was made logs"}
 	for _, t := range p.trials() {
-		near, again, far := of(t.near), of(t.again), of(t.far)
+		near, again, far := t.near.logs, t.again.logs, t.far.logs
 		if len(near) == 0 || len(near) != len(again) || t.far.result() == nil {
 			continue // nothing, or not the same each time
 		}
 		g.compared++
 		if len(far) != len(near) {
-			g.fault(probe.Of(append(near, far...)...), "%s: of %d notifications of the server %d came through", t.what, len(near), len(far))
+			g.fault(probe.Of(append(near, far...)...), "%s: of %d messages of the server %d came through", t.what, len(near), len(far))
 			continue
 		}
 		for n := range near {
 			a, _ := near[n].Get("params")
 			b, _ := far[n].Get("params")
-			for _, d := range differences(a, b, func(at string) bool { return own(at) || skip != nil && skip(at) }) {
+			for _, d := range differences(a, b, own) {
 				g.fault(both(near[n], far[n], "/params"+d.pointer), "%s: notification %d: %s", t.what, n+1, d.String())
 			}
 		}
@@ -56,9 +99,10 @@ func inTime(p *pair) probe.Finding {
 			continue
 		}
 		g.compared++
-		if late := t.far.answer().At - t.far.progress[0].At; late < ahead/2 {
-			g.fault(probe.Of(t.near.progress[0], t.near.answer(), t.far.progress[0], t.far.answer()),
-				"%s: the first progress came %s before the answer directly, and %s before it through the gateway", t.what, ahead.Round(time.Millisecond), late.Round(time.Millisecond))
+		near := t.near.progress[0].At - t.near.reply.Sent.At
+		if far := t.far.progress[0].At - t.far.reply.Sent.At; far > near+ahead/2 {
+			g.fault(probe.Of(t.near.reply.Sent, t.near.progress[0], t.far.reply.Sent, t.far.progress[0]),
+				"%s: the first progress came %s after the call directly, and %s after it through the gateway", t.what, near.Round(time.Millisecond), far.Round(time.Millisecond))
 		}
 	}
 	return g.finding()

@@ -35,9 +35,10 @@ func Check(ctx context.Context, around, through serverprobe.Target, o *serverpro
 	}
 	report.Role, report.Target = requirement.Intermediary, through.Name+", in front of "+around.Name
 	report.Partial = cmp.Or(report.Partial, behind.Partial)
+	known := *o
 	for i := range report.Runs {
 		excuse(&report.Runs[i], behind)
-		verdicts, notes := compare(ctx, around, through, o, report.Runs[i].Revision)
+		verdicts, notes := compare(ctx, around, through, &known, report.Runs[i].Revision)
 		report.Runs[i].Verdicts = append(verdicts, report.Runs[i].Verdicts...)
 		report.Notes = append(report.Notes, notes...)
 	}
@@ -78,13 +79,19 @@ func excuse(run *verdict.Run, behind *verdict.Report) {
 	}
 }
 
-// compare runs the traits in a revision, and returns their verdicts.
+// compare runs the traits in a revision, and returns their verdicts. It adds to
+// the tools that may be called those that say here that they only read, which
+// they can't say in older revisions.
 func compare(ctx context.Context, around, through serverprobe.Target, o *serverprobe.Options, name string) ([]verdict.Verdict, []string) {
 	p, err := newPair(ctx, around, through, o, name)
 	if err != nil {
 		return nil, []string{fmt.Sprintf("%s: nothing to compare with: %v", name, err)}
 	}
 	defer p.close()
+	o.Allow = slices.Clone(o.Allow)
+	for _, tool := range append(p.around.x.Offer.Callable, p.through.x.Offer.Callable...) {
+		o.Allow = append(o.Allow, tool.Name)
+	}
 	var all []verdict.Verdict
 	for _, t := range traits() {
 		f := probe.Unverified("the check was interrupted before")

@@ -140,7 +140,7 @@ func TestMutants(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				found := traits(compare(t, m.Revision, m.Transport, mutant.New(m)))
 				for _, v := range found {
-					if failed := v.Outcome == verdict.Fail; failed != (v.Row == m.Row) {
+					if failed := v.Failed(); failed != (v.Row == m.Row) {
 						t.Errorf("%s: %s is %s: %s", m.Place, v.Row, v.Outcome, v.Why)
 					}
 				}

@@ -121,7 +121,7 @@ func (b *Bridge) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	}
 	l, err := b.pool.get(ctx, &x.Peer)
 	if err != nil {
-		return nil, b.failure(ctx, err)
+		return nil, b.failure(ctx, x, err)
 	}
 	defer b.pool.release(l)
 	if x.ID.IsZero() {
@@ -136,7 +136,7 @@ func (b *Bridge) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	}
 	result, err := p.await(ctx)
 	if err != nil {
-		return nil, b.failure(ctx, err)
+		return nil, b.failure(ctx, x, err)
 	}
 	return result, nil
 }

@@ -13,7 +13,7 @@ import (
 // failure turns an error of the other side into what the client is told. Errors of
 // the protocol pass as they are; those of the connection say that it is the bridge
 // which failed.
-func (b *Bridge) failure(ctx context.Context, err error) error {
+func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error {
 	var (
 		ask        *mcp.InputRequired
 		rpc        *jsonrpc.Error
@@ -25,6 +25,8 @@ func (b *Bridge) failure(ctx context.Context, err error) error {
 		return err
 	case errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability:
 		return missingCapability(rpc)
+	case rpc != nil && x.Method == mcp.MethodReadResource && isAbsent(rpc):
+		return &mcp.ResourceNotFoundError{URI: subject(x)}
 	case errors.As(err, &ask), errors.As(err, &rpc), errors.As(err, &missing):
 		return err
 	case errors.As(err, &undeclared):
@@ -34,6 +36,25 @@ func (b *Bridge) failure(ctx context.Context, err error) error {
 	}
 	b.opts.Logger.Error("not passed on", "error", err)
 	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "the server behind the bridge: %v", err)
+}
+
+// isAbsent reports whether an error of resources/read says that there is no such
+// resource: by its own code, or by one that has other uses, with the URI.
+//
+// Spec: 2025-11-25 server/resources#error-handling.
+// Spec: 2026-07-28 server/resources#error-handling.
+func isAbsent(rpc *jsonrpc.Error) bool {
+	if rpc.Code == mcp.CodeResourceNotFoundOld {
+		return true
+	}
+	uri, ok := wire.Text(wire.Find(rpc.Data, "uri"))
+	return ok && uri != "" && rpc.Code == jsonrpc.CodeInvalidParams
+}
+
+// subject is the URI that an exchange is about.
+func subject(x *mcp.Exchange) string {
+	uri, _ := wire.Text(wire.Find(x.Params, "uri"))
+	return uri
 }
 
 // missingCapability turns the error of a server without sessions into one that has a

@@ -15,12 +15,12 @@ func (b *Bridge) watch(ctx context.Context, x *mcp.Exchange) (any, error) {
 	}
 	l, err := b.pool.get(ctx, &x.Peer)
 	if err != nil {
-		return nil, b.failure(ctx, err)
+		return nil, b.failure(ctx, x, err)
 	}
 	s, err := l.client.Listen(ctx, x.Watch.Filter, deliver(x.Watch))
 	if err != nil {
 		b.pool.release(l)
-		return nil, b.failure(ctx, err)
+		return nil, b.failure(ctx, x, err)
 	}
 	return &mcp.Watching{Filter: s.Honoured(), Stop: sync.OnceFunc(func() {
 		_ = s.Close() // always nil

@@ -120,27 +120,31 @@ func (a *app) judgingOptions(how *judging) (*serverprobe.Options, error) {
 
 // judged turns a target into one that is spoken to below any client.
 func (a *app) judged(ctx context.Context, t target.Target) (serverprobe.Target, error) {
-	judged := serverprobe.Target{Name: t.String()}
 	if t.URL == "" {
-		a.heard = new(overheard)
-		var stderr io.Writer = a.heard
-		if a.flags.passStderr() {
-			stderr = io.MultiWriter(a.heard, &prefixed{out: a.err, prefix: a.err.dim("server: ")})
-		}
-		judged.Lines = func(context.Context) (io.ReadWriteCloser, error) {
-			p, err := child.Start(child.Options{
-				Args: t.Command, Env: slices.Concat(t.Env, a.flags.env), CleanEnv: a.flags.cleanEnv, Dir: t.Dir, Stderr: stderr,
-			})
-			if err != nil {
-				return nil, fmt.Errorf("cannot start the server: %w", err)
-			}
-			return p, nil
-		}
-		return judged, nil
+		return a.judgedCommand(t), nil
 	}
 	header, client, err := a.credentialsFor(ctx, t)
-	judged.Site = &peer.Site{URL: t.URL, Header: header, Client: client}
-	return judged, err
+	return serverprobe.Target{Name: t.String(), Site: &peer.Site{URL: t.URL, Header: header, Client: client}}, err
+}
+
+// judgedCommand is judged for a server that is a command.
+func (a *app) judgedCommand(t target.Target) serverprobe.Target {
+	if a.heard == nil {
+		a.heard = new(overheard)
+	}
+	var stderr io.Writer = a.heard
+	if a.flags.passStderr() {
+		stderr = io.MultiWriter(a.heard, &prefixed{out: a.err, prefix: a.err.dim("server: ")})
+	}
+	return serverprobe.Target{Name: t.String(), Lines: func(context.Context) (io.ReadWriteCloser, error) {
+		p, err := child.Start(child.Options{
+			Args: t.Command, Env: slices.Concat(t.Env, a.flags.env), CleanEnv: a.flags.cleanEnv, Dir: t.Dir, Stderr: stderr,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("cannot start the server: %w", err)
+		}
+		return p, nil
+	}}
 }
 
 // credentialsFor returns what goes with each request to a URL.
