@@ -115,7 +115,8 @@ func (w *wire) elsewhere(from *events, data []byte) []*events {
 	var all []*events
 	for n := range w.mutant.Switches {
 		s := &w.mutant.Switches[n]
-		if s.ToServer || !w.matches(s, f, from.asked) {
+		// pass has counted the message already.
+		if s.ToServer || !w.matches(s, f, from.asked) || w.matched[n] <= s.Skip || s.Once && w.matched[n] > s.Skip+1 {
 			continue
 		}
 		for _, edit := range s.Edits {

@@ -112,15 +112,15 @@ var httpStreams = []Probe{
 		Needs: []string{needsHTTP},
 		Watch: func(x *X, w *probe.Watch) {
 			w.Nothing(probe.NotApplicable("the server ended no stream before the answer"))
-			x.eachPost(func(e *peer.Exchange) {
-				if !isEarly(e) || len(e.Events) == 0 {
-					return
+			for _, e := range x.requestStreams() {
+				if !x.endedEarly(e) || !x.expects(e.Message) {
+					continue
 				}
 				w.Saw(e.Message)
 				if !slices.ContainsFunc(e.Events, func(event *peer.Event) bool { return event.Retry != "" }) {
 					w.FaultOf(ofExchange(e), "the stream ended before the answer, and no event has a retry field")
 				}
-			})
+			}
 		},
 	},
 	{
@@ -134,13 +134,7 @@ var httpStreams = []Probe{
 		Needs: []string{needsHTTP},
 		Watch: func(x *X, w *probe.Watch) {
 			w.Nothing(probe.Unverified("no answer came as an event stream"))
-			var all []*peer.Exchange
-			x.eachPost(func(e *peer.Exchange) {
-				if e.IsStream() && e.Message != nil && e.Message.IsRequest() {
-					all = append(all, e)
-				}
-			})
-			for _, e := range all {
+			for _, e := range x.requestStreams() {
 				answer := x.Log.ResponseTo(e.Message)
 				switch {
 				case answer != nil && (answer.Exchange == e || x.Facts.Polling):
@@ -207,6 +201,17 @@ var httpStreams = []Probe{
 			return ""
 		}),
 	},
+}
+
+// requestStreams are the exchanges in which requests are answered by event streams.
+func (x *X) requestStreams() []*peer.Exchange {
+	var all []*peer.Exchange
+	x.eachPost(func(e *peer.Exchange) {
+		if e.IsStream() && e.Message != nil && e.Message.IsRequest() {
+			all = append(all, e)
+		}
+	})
+	return all
 }
 
 // isEarly reports whether the server ended an event stream before the answer. The
