@@ -15,7 +15,6 @@ var featurePages = [][]Probe{
 	serverTools, serverToolsNames, serverToolsSchemas, serverToolsHeaders, serverToolsCalls, serverToolsDialect, serverToolsOutput,
 	serverResources, serverResourcesRead, annotationProbes, serverPrompts, serverPromptsContent,
 	serverPagination, serverCompletion, serverCaching, serverLogging,
-	featuresMeta, featuresIcons,
 }
 
 // each looks at every part of a kind.
