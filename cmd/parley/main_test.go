@@ -59,6 +59,7 @@ func serveHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	})
 	ts.Setenv("URL", url)
 	ts.Setenv("OLD", strings.TrimSuffix(url, "/mcp")+"/sse")
+	ts.Setenv("ORIGIN", strings.TrimSuffix(url, "/mcp"))
 }
 
 // until is "until REGEXP PROGRAM ARGS...": it runs a program until it prints what is

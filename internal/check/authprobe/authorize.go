@@ -63,6 +63,9 @@ func (x *X) asks(client, redirect string, scopes ...string) *question {
 // page is the address of a request.
 func (x *X) page(q *question) string {
 	at := x.at("authorization_endpoint")
+	if at == "" {
+		return ""
+	}
 	separator := "?"
 	if strings.Contains(at, "?") {
 		separator = "&"
@@ -90,7 +93,7 @@ func (q *question) with(name, value string) *question {
 
 // submit sends a request as a browser without any cookies would.
 func (x *X) submit(q *question) *peer.Exchange {
-	return x.Ask((&peer.Out{HTTPMethod: http.MethodGet, URL: x.page(q)}).With("Accept", "text/html"))
+	return x.Ask((&peer.Out{HTTPMethod: http.MethodGet, URL: orNone(x.page(q))}).With("Accept", "text/html"))
 }
 
 // leadsTo reports whether a browser is sent to the host of a URL, and returns

@@ -16,7 +16,7 @@ var challengeProbes = []Probe{
 		Info: probe.Info{
 			ID: "challenge/unauthorized",
 			Rows: []string{
-				"26.basic.authorization.index-056", "2511.basic.authorization-068", "2503.basic.authorization-006",
+				"26.basic.authorization.index-056", "2503.basic.authorization-006", "2511.basic.authorization-068",
 				"26.basic.authorization.index-002", "2511.basic.authorization-002",
 			},
 			Does:    "Sends requests without a token and looks at the status of those that are refused.",

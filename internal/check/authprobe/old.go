@@ -17,6 +17,7 @@ var oldProbes = []Probe{
 			Does:    "Fetches /.well-known/oauth-authorization-server at the origin of the endpoint.",
 			Accepts: "Metadata of RFC 8414 with the endpoints.",
 			Mend:    "Serve the metadata of the authorization server at the origin of the endpoint as well.",
+			After:   []string{"origin/endpoints"},
 		},
 		Role: requirement.Server, Needs: []string{needsEndpoint, needsGuard}, Run: servesOrigin,
 	},
@@ -102,6 +103,9 @@ func originRegisters(x *X) probe.Finding {
 		return probe.Unverified("there is no metadata at the origin").Explained("origin/metadata")
 	}
 	if text(d.Value, "registration_endpoint") == "" {
+		if x.Metadata != nil && x.Metadata.URL == d.URL {
+			return probe.Unverified("the document has no registration_endpoint, for which the authorization server is judged")
+		}
 		return wrong(d, "", "the metadata has no registration_endpoint")
 	}
 	return probe.Pass(Of(d.Exchange)...)

@@ -55,7 +55,7 @@ func refusesGrants(x *X) probe.Finding {
 	other, none := url.Values{"grant_type": {"parley-check"}, "client_id": {"parley-check"}}, url.Values{"client_id": {"parley-check"}}
 	password := url.Values{"grant_type": {"password"}, "client_id": {"parley-check"}, "username": {"parley-check"}, "password": {"parley-check"}}
 	all := []*peer.Exchange{x.Form(at, code), x.Form(at, other), x.Form(at, none), x.Form(at, password)}
-	all = append(all, x.Ask(&peer.Out{URL: at, Raw: peer.Encode(map[string]any{"grant_type": "authorization_code", "code": "parley-check", "client_id": "parley-check"})}))
+	all = append(all, x.Ask(&peer.Out{URL: orNone(at), Raw: peer.Encode(map[string]any{"grant_type": "authorization_code", "code": "parley-check", "client_id": "parley-check"})}))
 	for n, e := range all {
 		if f := asError(e, n == len(all)-1); f.Why != "" {
 			return f
@@ -88,7 +88,7 @@ func asError(e *peer.Exchange, form bool) probe.Finding {
 
 // Spec: 2026-07-28 basic/authorization#overview.
 func takesPostOnly(x *X) probe.Finding {
-	e := x.Get(x.at("token_endpoint") + "?grant_type=authorization_code&code=parley-check&client_id=parley-check")
+	e := x.Get(orNone(x.at("token_endpoint")) + "?grant_type=authorization_code&code=parley-check&client_id=parley-check")
 	switch {
 	case e.Status == 0:
 		return silent(e)

@@ -1,8 +1,10 @@
 package authprobe
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -68,6 +70,9 @@ func (x *X) Note(format string, args ...any) { x.notes = append(x.notes, fmt.Spr
 // Ask makes a request and waits for the whole answer, or for the first bytes of
 // one that goes on.
 func (x *X) Ask(out *peer.Out) *peer.Exchange {
+	if out.URL != "" && !strings.HasPrefix(out.URL, "http") {
+		return &peer.Exchange{Method: out.HTTPMethod, URL: out.URL, Err: errors.New("it is no http or https URL")}
+	}
 	if out.Header["Accept"] == nil && out.URL != "" {
 		out = out.With("Accept", "application/json, text/html;q=0.9, */*;q=0.8")
 	}
@@ -82,12 +87,15 @@ func (x *X) Ask(out *peer.Out) *peer.Exchange {
 
 // Get fetches something.
 func (x *X) Get(target string) *peer.Exchange {
-	return x.Ask(&peer.Out{HTTPMethod: http.MethodGet, URL: target})
+	return x.Ask(&peer.Out{HTTPMethod: http.MethodGet, URL: orNone(target)})
 }
+
+// orNone stands for a URL that is missing, which is not the endpoint.
+func orNone(target string) string { return cmp.Or(target, "no URL") }
 
 // Form posts a form.
 func (x *X) Form(target string, form url.Values) *peer.Exchange {
-	return x.Ask((&peer.Out{URL: target, Raw: []byte(form.Encode())}).With("Content-Type", "application/x-www-form-urlencoded"))
+	return x.Ask((&peer.Out{URL: orNone(target), Raw: []byte(form.Encode())}).With("Content-Type", "application/x-www-form-urlencoded"))
 }
 
 // Message is a request of a revision to the endpoint, with its headers.

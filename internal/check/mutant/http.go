@@ -146,6 +146,10 @@ func (e edit) head(header http.Header, resp *http.Response) {
 		_ = resp.Body.Close() // another one takes its place
 		resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
 		header.Del("Content-Length")
+	case "member", "without-member":
+		e.document(resp)
+	case "without-param":
+		e.location(resp)
 	case "cut":
 		_ = resp.Body.Close() // nothing more is to come
 		resp.Body = io.NopCloser(strings.NewReader(""))

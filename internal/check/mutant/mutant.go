@@ -30,9 +30,11 @@ type Switch struct {
 	Method   string // of the message, or of the request that it answers; "*" is all
 	Where    []condition
 	Heads    []head
-	Status   int  // that of the HTTP response, if it matters
-	Skip     int  // how many that match are left alone first
-	Once     bool // only one of those that match
+	Status   int    // that of the HTTP response, if it matters
+	At       string // the path of the HTTP request, "" is any
+	Carrying string // what is in its URL, its headers or its body
+	Skip     int    // how many that match are left alone first
+	Once     bool   // only one of those that match
 	// After is a method that must have gone to the server before, on the same
 	// connection; Elsewhere leaves the first connection alone.
 	After     string
@@ -84,11 +86,13 @@ type edit struct {
 //	asked POINTER JSON    header NAME            no-header NAME
 //	header-is NAME VALUE  status CODE            after METHOD
 //	elsewhere             once                   skip N
+//	at PATH               carrying TEXT
 //
 // of the message, the request that it answers, the HTTP request and the HTTP
 // response; "after" wants a method to have gone to the server before, "elsewhere"
 // leaves the first connection alone, "once" changes only one message, and "skip"
-// leaves the first ones alone. Edits of messages are
+// leaves the first ones alone; "at" is the path of the HTTP request, and
+// "carrying" what is in its URL, headers or body. Edits of messages are
 //
 //	set POINTER JSON      delete POINTER        copy POINTER POINTER
 //	replace JSON          text ANYTHING         raw OLD "QUOTED"
@@ -105,6 +109,8 @@ type edit struct {
 //	alias-session count   alias-session PREFIX
 //	field NAME VALUE      without-field NAME    drop
 //	hang (it does not end after its last event; of an end, drop)
+//	member POINTER JSON   without-member POINTER (of a body that is JSON)
+//	without-param NAME (of the URL in Location)
 //	url URL               as HTTP-METHOD        request HTTP-METHOD URL [HEADER VALUE]
 //
 // The last three are for requests: they send one elsewhere, with another HTTP

@@ -24,6 +24,7 @@ var verbs = map[string]struct{ path, text bool }{
 	"field": {true, true}, "without-field": {path: true},
 	"flood": {true, true},
 	"raw":   {true, true}, "also": {text: true}, "hang": {},
+	"member": {true, true}, "without-member": {path: true}, "without-param": {path: true},
 	"url": {text: true}, "as": {text: true}, "request": {text: true},
 }
 
@@ -64,6 +65,10 @@ func parseSwitch(line string) (Switch, error) {
 func (s *Switch) conditions(fields []string) error {
 	for len(fields) > 0 {
 		switch {
+		case fields[0] == "at" && len(fields) > 1:
+			s.At, fields = fields[1], fields[2:]
+		case fields[0] == "carrying" && len(fields) > 1:
+			s.Carrying, fields = fields[1], fields[2:]
 		case fields[0] == "once":
 			s.Once = true
 			fields = fields[1:]
@@ -129,7 +134,7 @@ func (e *edit) check(text bool) error {
 		return fmt.Errorf("%s takes no %q", e.verb, e.text)
 	}
 	switch e.verb {
-	case "set", "replace", "before", "after", "succeed":
+	case "set", "member", "replace", "before", "after", "succeed":
 		if !json.Valid([]byte(e.text)) {
 			return fmt.Errorf("%s: %q is not JSON", e.verb, e.text)
 		}

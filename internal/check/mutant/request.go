@@ -29,14 +29,14 @@ type address struct {
 
 // request changes what goes to the server.
 func (t *transport) request(req *http.Request) (*outgoing, error) {
-	out := &outgoing{asked: &frame{kind: "http", method: req.Method, conn: 1, verb: req.Method, header: req.Header.Clone()}}
+	out := &outgoing{asked: &frame{kind: "http", method: req.Method, conn: 1, verb: req.Method, header: req.Header.Clone(), url: req.URL}}
 	if req.Body != nil {
 		raw, err := io.ReadAll(req.Body)
 		_ = req.Body.Close() // it was read
 		if err != nil {
 			return nil, err
 		}
-		out.bodies = [][]byte{raw}
+		out.bodies, out.asked.body = [][]byte{raw}, raw
 		if len(raw) > 0 {
 			out.message(t.wire, raw)
 		}
@@ -62,7 +62,7 @@ func (t *transport) request(req *http.Request) (*outgoing, error) {
 func (o *outgoing) message(w *wire, raw []byte) {
 	w.mu.Lock()
 	if f := w.read(1, true, raw); f != nil {
-		f.verb, f.header = o.asked.verb, o.asked.header
+		f.verb, f.header, f.url, f.body = o.asked.verb, o.asked.header, o.asked.url, raw
 		o.asked = f
 	}
 	w.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -51,6 +52,8 @@ type frame struct {
 	// What carries it, of an HTTP request.
 	verb   string
 	header http.Header
+	url    *url.URL
+	body   []byte
 
 	address address // where it goes then
 }
@@ -159,7 +162,7 @@ func (s *Switch) isOfMessages() bool {
 
 // ofRequest is the switch as one that looks at the message of an HTTP request.
 func (s *Switch) ofRequest() Switch {
-	return Switch{Kind: "any", Method: s.Method, Where: s.Where, Heads: s.Heads, After: s.After}
+	return Switch{Kind: "any", Method: s.Method, Where: s.Where, Heads: s.Heads, After: s.After, At: s.At, Carrying: s.Carrying}
 }
 
 // matches reports whether a message is one to be changed.
@@ -167,6 +170,9 @@ func (w *wire) matches(s *Switch, f, carrier *frame) bool {
 	switch {
 	case s.Kind != "any" && s.Kind != f.kind, s.Method != "*" && s.Method != f.method,
 		s.Elsewhere && f.conn < 2, s.After != "" && !w.passed[passing(f.conn, s.After)]:
+		return false
+	}
+	if s.At != "" && (carrier == nil || carrier.url == nil || carrier.url.Path != s.At) || s.Carrying != "" && !carrier.carries(s.Carrying) {
 		return false
 	}
 	for _, h := range s.Heads {
