@@ -217,15 +217,22 @@ func (c *Client) logLevel() mcp.LoggingLevel {
 
 // send is the end of the middleware chain: it makes the call. A server that does not
 // know the session has refused the call without processing it, so the call can be
-// repeated in a new session.
+// repeated in a new session, unless it is for a page of a list that the old one began.
 //
 // Spec: 2025-11-25 basic/transports#session-management (4).
+// Spec: 2025-11-25 server/utilities/pagination#implementation-guidelines (3).
 func (c *Client) send(ctx context.Context, req *Request) (json.RawMessage, error) {
 	result, err := c.sendOnce(ctx, req)
-	if errors.Is(err, mcp.ErrSessionGone) {
+	if errors.Is(err, mcp.ErrSessionGone) && !isFurtherPage(req) {
 		result, err = c.sendOnce(ctx, req)
 	}
 	return result, err
+}
+
+// isFurtherPage reports whether a request is for a page of a list that is not the first.
+func isFurtherPage(req *Request) bool {
+	m := mcp.MethodNamed(req.Method)
+	return m != nil && m.List && hasMember(req.Params, "cursor")
 }
 
 func (c *Client) sendOnce(ctx context.Context, req *Request) (json.RawMessage, error) {

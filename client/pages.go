@@ -52,7 +52,7 @@ func (l *listing[R, T]) each(ctx context.Context, yield func(T, error) bool) err
 	var at *string
 	for {
 		page, err := l.page(ctx, at)
-		if at != nil && !l.again && isInvalidParams(err) {
+		if at != nil && !l.again && lostCursor(err) {
 			l.again, at = true, nil
 			continue
 		}
@@ -126,6 +126,12 @@ func (c *Client) maxTimeout(opts []CallOption) time.Duration {
 	return o.maxTimeout
 }
 
+// lostCursor reports whether a cursor is no longer valid: the server refuses it, or has
+// forgotten the session that it belongs to.
+//
+// Spec: 2025-11-25 server/utilities/pagination#implementation-guidelines (3).
+func lostCursor(err error) bool { return isInvalidParams(err) || errors.Is(err, mcp.ErrSessionGone) }
+
 // isInvalidParams reports whether a server has refused params, as it does with a
 // cursor that is no longer valid.
 //
@@ -148,9 +154,9 @@ func Collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 }
 
 // Tools iterates over the server's tools, fetching pages as they are needed. An error
-// ends the iteration. If the server no longer accepts its own cursor, the list is
-// begun again, once, and entries that were yielded before are left out. A list that
-// does not end is given up: see Options.MaxListPages.
+// ends the iteration. If the server no longer accepts its own cursor, or has forgotten
+// the session, the list is begun again, once, and entries that were yielded before are
+// left out. A list that does not end is given up: see Options.MaxListPages.
 //
 // Spec: 2026-07-28 server/tools#listing-tools.
 func (c *Client) Tools(ctx context.Context, opts ...CallOption) iter.Seq2[*mcp.Tool, error] {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -100,7 +101,7 @@ func (s *session) requests() []string {
 }
 
 func counting() *server.Server {
-	s := newServer(&server.Options{Logging: true, Subscriptions: true})
+	s := newServer(&server.Options{Logging: true, Subscriptions: true, PageSize: 200})
 	n := 0
 	server.AddTool(s, mcp.Tool{Name: "count"}, func(context.Context, *server.Call, struct{}) (int, error) {
 		n++
@@ -174,6 +175,44 @@ func TestForgottenSessionIsReplacedOnce(t *testing.T) {
 		wg.Wait()
 		if _, n := f.last(); n != 2 {
 			t.Errorf("%d connections, want 2", n)
+		}
+	})
+}
+
+// A cursor does not outlive its session: a list is begun again in the new one, and what
+// was yielded before is left out.
+//
+// Spec: 2025-11-25 server/utilities/pagination#implementation-guidelines (3).
+func TestCursorsEndWithTheSession(t *testing.T) {
+	forgetting(t, &client.Options{}, func(t *testing.T, f *forgetful, s *server.Server, c *client.Client) {
+		for i := range 300 {
+			server.AddTool(s, mcp.Tool{Name: fmt.Sprintf("tool-%03d", i)}, func(context.Context, *server.Call, struct{}) (int, error) { return i, nil })
+		}
+		old, _ := f.last()
+		names := map[string]int{}
+		for tool, err := range c.Tools(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(names) == 0 {
+				old.forget()
+			}
+			names[tool.Name]++
+		}
+		if len(names) != 301 || names["tool-299"] != 1 {
+			t.Errorf("%d tools, want 301, each once", len(names))
+		}
+		fresh, n := f.last()
+		if n != 2 {
+			t.Fatalf("%d connections, want 2: the list has too few pages", n)
+		}
+		for _, sent := range fresh.requests() {
+			if strings.HasPrefix(sent, mcp.MethodListTools+" ") {
+				if strings.Contains(sent, "cursor") {
+					t.Errorf("the new session begins with %s", sent)
+				}
+				break
+			}
 		}
 	})
 }
