@@ -17,7 +17,7 @@ var basicMeta = []Probe{
 	{
 		Info: probe.Info{
 			ID:   metaVersion,
-			Rows: []string{"26.basic.index-058", "26.basic.versioning-001", "26.architecture-002"},
+			Rows: []string{"26.basic.index-058", "26.basic.versioning-001", "26.architecture-002", "26.server.tools-001"},
 			Does: "Looks for io.modelcontextprotocol/protocolVersion in _meta of each request.", Accepts: "A string.",
 			Mend: "Send the version with each request.",
 		},
@@ -33,7 +33,7 @@ var basicMeta = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "meta/client-capabilities", Rows: []string{"26.basic.index-059"},
+			ID: "meta/client-capabilities", Rows: []string{"26.basic.index-059", "26.basic.patterns.mrtr-002"},
 			Does: "Looks for io.modelcontextprotocol/clientCapabilities in _meta of each request.", Accepts: "An object.",
 			Mend: "Send the capabilities with each request, {} if there are none.",
 		},

@@ -64,7 +64,7 @@ var basicOdd = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "odd/external-references", Rows: []string{"26.basic.index-046", "26.basic.index-047"},
+			ID: "odd/external-references", Rows: []string{"26.basic.index-046", "26.basic.index-047", "26.server.tools-061"},
 			Does:    "Offers tools whose schemas refer to URLs, and waits for somebody to fetch them.",
 			Accepts: "That nobody does.",
 			Mend:    "Do not fetch what a $ref points to.",
@@ -83,7 +83,7 @@ var basicOdd = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "odd/undeclared-capabilities", Rows: []string{"26.architecture-003", "2511.basic.lifecycle-019", "2411.basic.lifecycle-002", "2511.basic.lifecycle-017", "2511.architecture-001", "2511.basic.lifecycle-032"},
+			ID: "odd/undeclared-capabilities", Rows: []string{"26.architecture-003", "2511.basic.lifecycle-019", "2411.basic.lifecycle-002", "2511.basic.lifecycle-017", "2511.architecture-001", "2511.basic.lifecycle-032", "26.server.prompts-023", "2511.server.prompts-015"},
 			Does:    "Declares tools and nothing else, and looks at what the client asks for.",
 			Accepts: "No request that takes another capability.",
 			Mend:    "Look at the server's capabilities before you use a feature.",

@@ -40,5 +40,6 @@ func (p *Probe) looksAt(sc *Scenario) bool {
 var pages = [][]Probe{
 	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsHTTP,
 	basicMRTR, clientElicitation, clientElicitationURLs, clientRoots, clientSampling, clientSamplingRefusals,
+	serverCaching, serverPagination,
 	generalPage,
 }

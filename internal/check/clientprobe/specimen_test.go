@@ -34,7 +34,7 @@ func judge(t *testing.T, revision, transport string, fault *fault, o clientprobe
 	}
 	report, err := clientprobe.Check(t.Context(), func(ctx context.Context, p *clientprobe.Place) error {
 		var faulty *mutant.Faulty
-		if fault != nil {
+		if fault != nil && (!fault.mutant.Only || fault.mutant.Scenario == p.Scenario.Name) {
 			faulty = mutant.New(fault.mutant)
 			defer func() { fault.fired = fault.fired || faulty.Fired() }()
 		}

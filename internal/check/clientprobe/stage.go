@@ -89,6 +89,13 @@ func (s *Stage) Count(name string) int {
 	return s.counts[name] - 1
 }
 
+// counted returns how often Count was called with a name.
+func (s *Stage) counted(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counts[name]
+}
+
 // Mark remembers a message under a name, for the probes: the first one stays.
 func (s *Stage) Mark(name string, m *peer.Message) {
 	s.mu.Lock()

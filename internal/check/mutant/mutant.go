@@ -19,6 +19,8 @@ type Mutant struct {
 	Revision, Transport string
 	// Scenario is the one to be run, of a client's; "" means the usual one.
 	Scenario string
+	// Only is set if it has its fault in that scenario only, of all that are run.
+	Only bool
 	// Switches change what passes.
 	Switches []Switch
 }
@@ -68,7 +70,7 @@ type edit struct {
 
 // Parse reads a list of mutants. A mutant is a line
 //
-//	ROW REVISION TRANSPORT [SCENARIO]
+//	ROW REVISION TRANSPORT [[only:]SCENARIO]
 //
 // followed by indented lines, each a switch:
 //
@@ -136,7 +138,7 @@ func Parse(name, text string) ([]*Mutant, error) {
 			}
 			m := &Mutant{Place: place, Row: fields[0], Revision: fields[1], Transport: fields[2]}
 			if len(fields) == 4 {
-				m.Scenario = fields[3]
+				m.Scenario, m.Only = strings.CutPrefix(fields[3], "only:")
 			}
 			all = append(all, m)
 		case len(all) == 0:

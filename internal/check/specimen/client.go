@@ -89,7 +89,14 @@ func (u *user) use(ctx context.Context) {
 	_ = u.client.SetLogLevel(ctx, mcp.LevelDebug)
 	_ = u.client.Ping(ctx)
 	_ = u.client.SetRoots(ctx, []*mcp.Root{{URI: "file:///tmp/specimen/other"}})
-	_, _ = client.Collect(u.client.Tools(ctx))
+	for range 2 {
+		_, _ = client.Collect(u.client.Tools(ctx))
+		_, _ = client.Collect(u.client.Prompts(ctx))
+		_, _ = client.Collect(u.client.Resources(ctx))
+		if len(resources) > 0 {
+			_, _ = u.client.ReadResource(ctx, resources[len(resources)-1].URI)
+		}
+	}
 	select {
 	case <-time.NewTimer(linger).C:
 	case <-ctx.Done():
