@@ -1,5 +1,5 @@
-// Package check judges servers in tests, requirement by requirement, as the
-// command "parley check" does: each normative sentence of the specification that can
+// Package check judges servers and clients in tests, requirement by requirement, as
+// the command "parley check" does: each normative sentence of the specification that can
 // be seen from outside is looked at, and what fails is an error of the test, with the
 // sentence, the bytes that broke it and the way to mend it.
 //
@@ -25,7 +25,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// Option changes how a server is judged.
+// Option changes how a server or a client is judged.
 type Option func(*settings)
 
 type settings struct {
@@ -37,24 +37,25 @@ type settings struct {
 }
 
 // Revision judges in this revision only; given several times, in each of them. That
-// the server does not speak one of them is an error. The default is every revision that
-// the server claims.
+// one of them is not spoken is an error. The default is every revision that the server or
+// the client speaks.
 func Revision(r mcp.Revision) Option {
 	return func(s *settings) { s.revisions = append(s.revisions, r.String()) }
 }
 
-// Allow lets the check call tools that do not say that they only read.
+// Allow, of servers, lets the check call tools that do not say that they only read.
 func Allow(tools ...string) Option {
 	return func(s *settings) { s.server.Allow = append(s.server.Allow, tools...) }
 }
 
-// AllowAll lets the check call every tool.
+// AllowAll, of servers, lets the check call every tool.
 func AllowAll() Option { return func(s *settings) { s.server.AllowAll = true } }
 
-// Stress also sends large and many messages.
+// Stress, of servers, also sends large and many messages.
 func Stress() Option { return func(s *settings) { s.server.Stress = true } }
 
-// Patience is how long the check waits for an answer. The default is 5 seconds.
+// Patience is how long the check waits for an answer of a server, 5 seconds by
+// default, or until a client has ended, 30 seconds by default.
 func Patience(d time.Duration) Option {
 	return func(s *settings) { s.server.Patience = peer.Patience{Reply: d} }
 }
@@ -135,7 +136,7 @@ func (s *settings) say(t testing.TB, run *verdict.Run, v *verdict.Verdict) {
 	}
 }
 
-// missing reports revisions that were asked for and that the server does not speak.
+// missing reports revisions that were asked for and are not spoken.
 func (s *settings) missing(t testing.TB, r *verdict.Report) {
 	t.Helper()
 	spoken := map[string]bool{}
@@ -144,7 +145,7 @@ func (s *settings) missing(t testing.TB, r *verdict.Report) {
 	}
 	for _, revision := range s.revisions {
 		if !spoken[revision] {
-			t.Errorf("the server does not speak %s", revision)
+			t.Errorf("it does not speak %s", revision)
 		}
 	}
 }

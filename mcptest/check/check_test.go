@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/mcptest/check"
@@ -74,4 +76,21 @@ func TestFailuresAreErrors(t *testing.T) {
 	if len(r.errors) != 1 || !strings.Contains(r.errors[0], "2511.basic-004 (MUST)") || !strings.Contains(r.errors[0], "parley/no-such-method") {
 		t.Errorf("the errors are %q, want one about 2511.basic-004 with the bytes", r.errors)
 	}
+}
+
+// A client of ours is accused of nothing, whatever the servers do.
+func TestClient(t *testing.T) {
+	check.Client(t, func(ctx context.Context, url string) error {
+		c, err := client.Connect(ctx, &streamable.Client{URL: url}, &client.Options{Revisions: []mcp.Revision{mcp.Revision20251125}, Logger: mcptest.Quiet()})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = c.Close() }()
+		for _, err := range c.Tools(ctx) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}, check.Revision(mcp.Revision20251125), check.Patience(5*time.Second))
 }
