@@ -11,6 +11,7 @@ import (
 const (
 	idNotNull = "basic/request-id-not-null"
 	idType    = "basic/request-id-type"
+	idUnique  = "basic/request-id-unique"
 )
 
 var basicMessages = []Probe{
@@ -52,7 +53,7 @@ var basicMessages = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "basic/request-id-unique", Rows: []string{"26.basic.index-006", "2511.basic-010"},
+			ID: idUnique, Rows: []string{"26.basic.index-006", "2511.basic-010"},
 			Does:    "Compares the IDs of the requests: of those in flight, and in a session of all.",
 			Accepts: "No ID that is in use, and in a session none that was.",
 			After:   []string{idNotNull, idType},
@@ -129,21 +130,21 @@ func watchUniqueIDs(x *X, w *probe.Watch) {
 		if old == nil {
 			continue
 		}
-		if answer := x.Log.ResponseTo(old); x.Stateless && (answer != nil && answer.Number < m.Number || x.givenUp(old, m.Number)) {
+		if answer := x.Log.ResponseTo(old); x.Stateless && (answer != nil && answer.Number < m.Number || x.givenUp(old, m)) {
 			continue
 		}
 		w.FaultOf([]probe.Blame{{Message: m, Pointer: "/id"}, {Message: old, Pointer: "/id"}}, "another request has the ID %s", m.ID)
 	}
 }
 
-// givenUp reports whether the client had given a request up before the n-th
+// givenUp reports whether the client had given a request up before another
 // message, or its response had broken off.
-func (x *X) givenUp(m *peer.Message, n int) bool {
+func (x *X) givenUp(m, by *peer.Message) bool {
 	if e := m.Exchange; e != nil {
-		return e.Done
+		return e.Done && e.Ended <= by.At
 	}
 	for _, other := range x.Received(is("notifications/cancelled")) {
-		if id, ok := other.Get("params/requestId"); ok && other.Number < n && string(peer.Encode(id)) == string(m.ID) {
+		if id, ok := other.Get("params/requestId"); ok && other.Number < by.Number && string(peer.Encode(id)) == string(m.ID) {
 			return true
 		}
 	}

@@ -306,8 +306,27 @@ func (c *course) find(p *Probe) probe.Finding {
 		if missing := c.played[0].missing(p.Needs); missing != "" {
 			return probe.NotApplicable("%s", missing)
 		}
+		if missing := c.unplayable(p.In); missing != "" {
+			return probe.NotApplicable("it shows in a scenario that cannot be played: %s", missing)
+		}
 		return probe.Unverified("the scenario that shows it was not played")
 	}
+}
+
+// unplayable says why none of some scenarios can be played, or "".
+func (c *course) unplayable(names []string) string {
+	why := ""
+	for _, name := range names {
+		sc := ScenarioNamed(name)
+		stage := newStage(sc, c.facts, c.transport, c.opts.Limits)
+		if sc.plays(stage) {
+			return ""
+		}
+		for _, need := range sc.Needs {
+			why = cmp.Or(stage.lacks(need), why)
+		}
+	}
+	return why
 }
 
 // noteAll remembers what a failure blames in the scenarios after the one that

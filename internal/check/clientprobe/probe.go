@@ -38,7 +38,8 @@ func (p *Probe) looksAt(sc *Scenario) bool {
 
 // pages are the probes, file by file.
 var pages = [][]Probe{
-	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsHTTP,
+	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsHTTP, transportsHeaders,
+	versioning, utilitiesCancellation, utilitiesPing, utilitiesProgress,
 	basicMRTR, clientElicitation, clientElicitationURLs, clientRoots, clientSampling, clientSamplingRefusals,
 	serverCaching, serverPagination,
 	generalPage,

@@ -65,6 +65,7 @@ var slowScenarios = []Scenario{
 		Do: "Connect, call a tool, and wait until the client gives it up, or cancel it; then call another tool.",
 		On: map[string]func(*Turn) bool{"tools/call": func(t *Turn) bool {
 			if t.Count("slow") > 0 {
+				t.Pause(100 * time.Millisecond)
 				return false
 			}
 			t.Mark("held", t.Request)

@@ -1,6 +1,7 @@
 package clientprobe
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 )
@@ -45,6 +46,13 @@ var headerScenarios = []Scenario{
 				t.Result(object{"resources": list{
 					object{"uri": "test://zürich/ö", "name": "foreign"}, object{"uri": "test://plain", "name": "plain"},
 				}})
+				return true
+			},
+			"tools/list": func(t *Turn) bool {
+				huge := object{"type": "integer", "x-mcp-header": "Huge", "enum": list{json.Number("9007199254740993")}}
+				t.Result(object{"tools": list{t.tool("huge", "Take a large number", object{
+					"type": "object", "properties": object{"huge": huge}, "required": list{"huge"},
+				})}})
 				return true
 			},
 			"resources/read": func(t *Turn) bool {

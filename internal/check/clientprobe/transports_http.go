@@ -291,6 +291,7 @@ var transportsHTTP = []Probe{
 			ID: "sse/posts-to-endpoint", Rows: []string{"2411.basic.transports-003", "2511.basic.transports-077"},
 			Does: "Names an endpoint on the event stream, and looks where messages go.", Accepts: "That all go there.",
 		},
+		Needs: []string{needsWeb},
 		Watch: func(x *X, w *probe.Watch) {
 			if x.Transport != needsSSE && !x.Scenario.SSE {
 				return

@@ -11,6 +11,8 @@ import (
 
 const (
 	oneLine      = "stdio/one-message-a-line"
+	onlyMessages = "stdio/only-messages"
+	noBatches    = "transports/no-batches"
 	utf8Messages = "transports/utf-8"
 )
 
@@ -48,7 +50,7 @@ var transportsStdio = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "stdio/only-messages",
+			ID: onlyMessages,
 			Rows: []string{
 				"26.basic.transports.stdio-006", "2511.basic.transports-011", "26.basic.transports.stdio-011",
 				"2511.basic.transports-004", "2511.basic.transports-002",
@@ -69,7 +71,7 @@ var transportsStdio = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "transports/no-batches", Rows: []string{"26.basic.transports.http-011", "2511.basic.transports-005", "2511.basic.transports-021", "2506.changelog-001"},
+			ID: noBatches, Rows: []string{"26.basic.transports.http-011", "2511.basic.transports-005", "2511.basic.transports-021", "2506.changelog-001"},
 			Does: "Looks for arrays of messages.", Accepts: "None: the revision has no batches.",
 		},
 		Watch: func(x *X, w *probe.Watch) {

@@ -71,10 +71,10 @@ func (x *X) Sent(want func(*peer.Message) bool) []*peer.Message {
 }
 
 // Requests returns the client's requests with one of some methods; none means
-// all.
+// all. A notification that has an ID is none.
 func (x *X) Requests(methods ...string) []*peer.Message {
 	return x.Received(func(m *peer.Message) bool {
-		return m.IsRequest() && (len(methods) == 0 || slices.Contains(methods, m.Method))
+		return m.IsRequest() && !strings.HasPrefix(m.Method, "notifications/") && (len(methods) == 0 || slices.Contains(methods, m.Method))
 	})
 }
 

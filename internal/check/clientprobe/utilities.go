@@ -1,0 +1,449 @@
+package clientprobe
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/check/probe"
+)
+
+const (
+	cancelForm = "cancellation/form"
+	tokenType  = "progress/token-type"
+)
+
+var utilitiesCancellation = []Probe{
+	{
+		Info: probe.Info{
+			ID: cancelForm, Rows: []string{"26.basic.patterns.cancellation-004", "2511.basic.utilities.cancellation-001", "2511.basic.utilities.cancellation-014"},
+			Does: "Looks at notifications/cancelled of the client.", Accepts: "requestId, and a reason that is a string, if there is one.",
+		},
+		Watch: func(x *X, w *probe.Watch) {
+			for _, m := range x.Received(is("notifications/cancelled")) {
+				w.Saw(m)
+				id, _ := m.Get("params/requestId")
+				reason, given := m.Get("params/reason")
+				_, isString := id.(string)
+				if _, ok := reason.(string); given && !ok || !isString && !isInteger(id) {
+					w.Fault(m, "/params", "the cancellation names no request, or its reason is no string")
+				}
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "cancellation/own-requests", Rows: []string{"26.basic.patterns.cancellation-013", "2511.basic.utilities.cancellation-002", "26.schema-004"},
+			Does: "Compares notifications/cancelled with the client's requests.", Accepts: "A request of the client that may still be in progress.",
+			After: []string{cancelForm, idNotNull, idType, idUnique, utf8Messages, oneLine, onlyMessages, noBatches},
+		},
+		Watch: func(x *X, w *probe.Watch) {
+			for _, m := range x.Received(is("notifications/cancelled")) {
+				w.Saw(m)
+				asked := x.cancelled(m)
+				if asked == nil {
+					w.Fault(m, "/params/requestId", "the client has made no such request")
+				} else if answer := x.Log.ResponseTo(asked); answer != nil && answer.Number < m.Number && m.At-answer.At > time.Second {
+					w.FaultOf(probe.Of(m, answer), "the request was answered more than a second before")
+				}
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "cancellation/not-initialize", Rows: []string{"2511.basic.utilities.cancellation-003"},
+			Does: "Does not answer initialize, and looks for its cancellation.", Accepts: "None.",
+		},
+		Needs: []string{needsSession},
+		Watch: func(x *X, w *probe.Watch) {
+			if held := x.Marked("held"); held != nil && held.Method == "initialize" && !x.Ending.Late {
+				w.Saw(held)
+			}
+			for _, m := range x.Received(is("notifications/cancelled")) {
+				if asked := x.cancelled(m); asked != nil && asked.Method == "initialize" {
+					w.FaultOf(probe.Of(m, asked), "initialize was cancelled")
+				}
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "cancellation/times-out", Rows: []string{"26.basic.patterns.cancellation-008", "2511.basic.lifecycle-025", "2411.basic.lifecycle-003", "2511.basic.lifecycle-033"},
+			Does: "Does not answer a call.", Accepts: "That the client gives it up.",
+		},
+		In: []string{"slow"},
+		Watch: func(x *X, w *probe.Watch) {
+			w.Nothing(probe.Unverified("the client did not give up a call while the scenario lasted"))
+			if held := x.Marked("held"); held != nil && x.gaveUp(held) {
+				w.Saw(held)
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "cancellation/maximum", Rows: []string{"26.basic.patterns.cancellation-012", "2511.basic.lifecycle-030"},
+			Does: "Reports progress of a call for ever.", Accepts: "That the client gives it up all the same.",
+		},
+		In: []string{"endless"},
+		Watch: func(x *X, w *probe.Watch) {
+			w.Nothing(probe.Unverified("the client did not give up a call while the scenario lasted"))
+			if held := x.Marked("held"); held != nil && x.gaveUp(held) {
+				w.Saw(held)
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "cancellation/after-timeout", Rows: []string{"26.basic.patterns.cancellation-009", "2511.basic.lifecycle-027", "26.basic.patterns.cancellation-001"},
+			Does: "Does not answer a call, and looks at what comes when the client goes on without it.", Accepts: "A cancellation, in the form of the transport.",
+		},
+		In:    []string{"slow", "endless"},
+		Watch: func(x *X, w *probe.Watch) { x.watchGivingUp(w) },
+	},
+	{
+		Info: probe.Info{
+			ID: "cancellation/notification-over-stdio", Rows: []string{"26.basic.patterns.cancellation-006", "26.basic.transports.stdio-012"},
+			Does: "Does not answer a call over stdio.", Accepts: "notifications/cancelled with the ID of the call.",
+			After: []string{"cancellation/after-timeout", cancelForm},
+		},
+		Needs: []string{needsStdio, needsStateless}, In: []string{"slow"},
+		Watch: func(x *X, w *probe.Watch) {
+			if held := x.Marked("held"); held != nil && x.cancellationOf(held) != nil {
+				w.Saw(x.cancellationOf(held))
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "cancellation/close-over-http", Rows: []string{"26.basic.patterns.cancellation-007"},
+			Does: "Does not answer a call over HTTP.", Accepts: "The end of the connection, and no notification.",
+		},
+		Needs: []string{needsHTTP, needsStateless},
+		Watch: func(x *X, w *probe.Watch) {
+			if held := x.Marked("held"); held != nil && held.Exchange.Left {
+				w.Saw(held)
+			}
+			for _, m := range x.Received(is("notifications/cancelled")) {
+				w.Fault(m, "/method", "a cancellation was posted, where the end of the response says it")
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "cancellation/notification-in-sessions", Rows: []string{"2511.basic.transports-039"},
+			Does: "Does not answer a call over HTTP in a session.", Accepts: "notifications/cancelled: the end of the response does not mean it.",
+			After: []string{"cancellation/after-timeout", cancelForm},
+		},
+		Needs: []string{needsHTTP, needsSession}, In: []string{"slow", "endless"},
+		Watch: func(x *X, w *probe.Watch) {
+			held := x.Marked("held")
+			switch {
+			case held == nil:
+			case x.cancellationOf(held) != nil:
+				w.Saw(held)
+			case held.Exchange.Left && len(x.After(held, nil)) > 0 && x.gaveUp(held):
+				w.FaultOf([]probe.Blame{{Message: held}, {Exchange: held.Exchange}}, "the client left, and did not cancel the call")
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "cancellation/late-answer", Rows: []string{"26.basic.patterns.cancellation-019", "26.basic.patterns.cancellation-020", "2511.basic.utilities.cancellation-009", "2511.basic.utilities.cancellation-010"},
+			Does: "Answers a call after the client has given it up.", Accepts: "That the client goes on.",
+		},
+		In: []string{"slow"},
+		Watch: func(x *X, w *probe.Watch) {
+			if x.Stateless && x.Transport == needsHTTP {
+				w.Nothing(probe.NotApplicable("a response cannot come after its connection was closed"))
+				return
+			}
+			if late := x.Marked("late"); late != nil {
+				x.carriesOn(w, x.Log.ResponseTo(late), "an answer that came too late")
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "cancellation/ignores-unknown", Rows: []string{"26.basic.patterns.cancellation-024", "2511.basic.utilities.cancellation-013"},
+			Does: "Sends cancellations of requests that the server did not make.", Accepts: "That the client goes on.",
+		},
+		In: []string{"cancels"},
+		Watch: func(x *X, w *probe.Watch) {
+			x.carriesOn(w, x.Marked("cancelled"), "a cancellation that names none of the server's requests")
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "cancellation/stops", Rows: []string{"2511.basic.utilities.cancellation-007", "2511.basic.utilities.cancellation-005"},
+			Does: "Withdraws a question while the client works on the answer.", Accepts: "No answer.",
+		},
+		Needs: []string{needsSession}, In: []string{"withdrawn"},
+		Watch: func(x *X, w *probe.Watch) {
+			cancelled := x.Marked("withdrawn")
+			if cancelled == nil {
+				w.Nothing(probe.Unverified("the client does not declare sampling, so it was asked nothing"))
+				return
+			}
+			for _, a := range x.Answers("sampling/createMessage") {
+				if a.Response.Number < cancelled.Number {
+					w.Nothing(probe.Unverified("the client answered before the question was withdrawn"))
+					return
+				}
+				w.FaultOf(probe.Of(a.Response, cancelled), "the client answers a question that was withdrawn")
+			}
+			w.Saw(cancelled)
+		},
+	},
+}
+
+// cancelled is the request that a notification cancels, or nil.
+func (x *X) cancelled(m *peer.Message) *peer.Message {
+	id, _ := m.Get("params/requestId")
+	for _, asked := range x.Log.Messages() {
+		if !asked.Sent && asked.IsRequest() && asked.Conn == m.Conn && asked.Number < m.Number && string(asked.ID) == string(peer.Encode(id)) {
+			return asked
+		}
+	}
+	return nil
+}
+
+// cancellationOf is the notification that cancels a request, or nil.
+func (x *X) cancellationOf(asked *peer.Message) *peer.Message {
+	for _, m := range x.Received(is("notifications/cancelled")) {
+		if x.cancelled(m) == asked {
+			return m
+		}
+	}
+	return nil
+}
+
+// gaveUp reports whether the client no longer waits for a request that is not
+// answered: it has cancelled it, has left, or goes on after a while and ends.
+func (x *X) gaveUp(asked *peer.Message) bool {
+	if x.cancellationOf(asked) != nil || asked.Exchange != nil && asked.Exchange.Left && !x.Ending.Late {
+		return true
+	}
+	if x.Ending.Late {
+		return false
+	}
+	for _, m := range x.After(asked, (*peer.Message).IsRequest) {
+		if m.At-asked.At > time.Second {
+			return true
+		}
+	}
+	return false
+}
+
+// watchGivingUp looks for the cancellation of the call that is not answered.
+func (x *X) watchGivingUp(w *probe.Watch) {
+	held := x.Marked("held")
+	if held == nil || !x.gaveUp(held) {
+		return
+	}
+	closed := x.Transport == needsHTTP && x.Stateless && held.Exchange.Left
+	if x.cancellationOf(held) != nil || closed {
+		w.Saw(held)
+		return
+	}
+	// Over HTTP in a session it is a rule of that transport.
+	if x.Transport == needsHTTP || x.ByHand {
+		return
+	}
+	w.Fault(held, "", "the client gave the call up, and did not cancel it")
+}
+
+var utilitiesPing = []Probe{
+	{
+		Info: probe.Info{
+			ID: "ping/no-params", Rows: []string{"2511.basic.utilities.ping-001"},
+			Does: "Looks at pings of the client.", Accepts: "No params, or none but _meta.",
+		},
+		Needs: []string{needsSession},
+		Watch: func(x *X, w *probe.Watch) {
+			for _, m := range x.Requests("ping") {
+				w.Saw(m)
+				params := m.Object("params")
+				_, meta := params["_meta"]
+				if len(params) > 1 || len(params) == 1 && !meta {
+					w.Fault(m, "/params", "the ping has parameters")
+				}
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "ping/answer", Rows: []string{"2511.basic.utilities.ping-002"},
+			Does: "Pings the client during calls.", Accepts: "An empty result.",
+			After: []string{"basic/response-has-id-of-request", "basic/response-has-result-or-error"},
+		},
+		Needs: []string{needsSession},
+		Watch: func(x *X, w *probe.Watch) {
+			for _, a := range x.Answers("ping") {
+				w.Saw(a.Response)
+				result := a.Response.Object("result")
+				_, meta := result["_meta"]
+				if a.Response.IsError() || result == nil || len(result) > 1 || len(result) == 1 && !meta {
+					w.FaultOf(probe.Of(a.Response, a.Request), "the ping was not answered with an empty result")
+				}
+			}
+			for _, m := range x.Sent(is("ping")) {
+				if m.Batch == nil && x.Log.ResponseTo(m) == nil && len(x.After(m, (*peer.Message).IsRequest)) > 0 {
+					w.Fault(m, "", "the ping was not answered")
+				}
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "ping/not-excessive", Rows: []string{"2511.basic.utilities.ping-007"},
+			Does: "Counts the pings of the client.", Accepts: "At most ten within a second.",
+		},
+		Needs: []string{needsSession},
+		Watch: func(x *X, w *probe.Watch) {
+			pings := x.Requests("ping")
+			for n, m := range pings {
+				w.Saw(m)
+				if n >= 10 && m.At-pings[n-10].At < time.Second {
+					w.FaultOf(probe.Of(pings[n-10], m), "eleven pings came within a second")
+				}
+			}
+		},
+	},
+}
+
+var utilitiesProgress = []Probe{
+	{
+		Info: probe.Info{
+			ID: tokenType, Rows: []string{"26.basic.patterns.progress-002", "2511.basic.utilities.progress-001"},
+			Does: "Looks at the progress tokens of requests.", Accepts: "Strings and integers.",
+		},
+		Watch: func(x *X, w *probe.Watch) {
+			for _, m := range x.Requests() {
+				v, ok := m.Get("params/_meta/progressToken")
+				if !ok {
+					continue
+				}
+				w.Saw(m)
+				if _, isString := v.(string); !isString && !isInteger(v) {
+					w.Fault(m, "/params/_meta/progressToken", "the progress token is neither a string nor an integer")
+				}
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "progress/unique-tokens", Rows: []string{"26.basic.patterns.progress-004", "2511.basic.utilities.progress-002"},
+			Does: "Compares the progress tokens of requests in flight.", Accepts: "That each has its own.",
+			After: []string{tokenType},
+		},
+		Watch: func(x *X, w *probe.Watch) {
+			requests := x.Requests()
+			for n, m := range requests {
+				token, ok := m.Get("params/_meta/progressToken")
+				if !ok {
+					continue
+				}
+				w.Saw(m)
+				for _, old := range requests[:n] {
+					if old.Conn != m.Conn || !x.inFlight(old, m) {
+						continue
+					}
+					if same, ok := old.Get("params/_meta/progressToken"); ok && string(peer.Encode(same)) == string(peer.Encode(token)) {
+						w.FaultOf([]probe.Blame{{Message: m, Pointer: "/params/_meta/progressToken"}, {Message: old}}, "a request in flight has the same progress token")
+					}
+				}
+			}
+		},
+	},
+	{
+		Info: probe.Info{
+			ID: "progress/ignores-unknown-tokens", Rows: []string{"26.basic.patterns.progress-011", "2511.basic.utilities.progress-013"},
+			Does: "Sends progress with a token that nobody has.", Accepts: "That the client goes on.",
+		},
+		In:    []string{"odd"},
+		Watch: func(x *X, w *probe.Watch) { x.carriesOn(w, x.Marked("progress"), "progress with an unknown token") },
+	},
+	progressProbe("progress/members", []string{"2511.basic.utilities.progress-016", "2511.basic.utilities.progress-017"},
+		"progressToken and progress; total, a number, and message, a string, if they are there.", func(x *X, m, _ *peer.Message) string {
+			params := m.Object("params")
+			_, token := params["progressToken"]
+			_, value := params["progress"].(json.Number)
+			total, hasTotal := params["total"]
+			_, number := total.(json.Number)
+			if !token || !value || hasTotal && !number {
+				return "the notification lacks progressToken or progress"
+			}
+			return ""
+		}),
+	progressProbe("progress/token-of-request", []string{"2511.basic.utilities.progress-004", "2511.basic.utilities.progress-008"},
+		"The token of a request of the server.", func(x *X, m, asked *peer.Message) string {
+			if token, ok := m.Get("params/progressToken"); ok && asked == nil {
+				return "no request of the server has the token " + string(peer.Encode(token))
+			}
+			return ""
+		}),
+	progressProbe("progress/increases", []string{"2511.basic.utilities.progress-005", "2511.basic.utilities.progress-006"},
+		"A greater value each time.", func(x *X, m, asked *peer.Message) string {
+			now, _ := m.Get("params/progress")
+			for _, old := range x.Received(is("notifications/progress")) {
+				before, _ := old.Get("params/progress")
+				if old.Number < m.Number && asked != nil && x.progressOf(old) == asked && number(before) >= number(now) {
+					return "the progress does not increase"
+				}
+			}
+			return ""
+		}),
+	progressProbe("progress/stops", []string{"2511.basic.utilities.progress-015"},
+		"None after the answer.", func(x *X, m, asked *peer.Message) string {
+			if asked == nil {
+				return ""
+			}
+			if answer := x.Log.ResponseTo(asked); answer != nil && answer.Number < m.Number {
+				return "progress was reported after the answer"
+			}
+			return ""
+		}),
+}
+
+// inFlight reports whether a request was not answered and not given up when
+// another one was made.
+func (x *X) inFlight(old, m *peer.Message) bool {
+	answer := x.Log.ResponseTo(old)
+	return (answer == nil || answer.Number > m.Number) && !x.givenUp(old, m)
+}
+
+// progressOf is the request of the server that a notification reports progress
+// of, or nil.
+func (x *X) progressOf(m *peer.Message) *peer.Message {
+	token, _ := m.Get("params/progressToken")
+	for _, asked := range x.Sent((*peer.Message).IsRequest) {
+		if v, ok := asked.Get("params/_meta/progressToken"); ok && asked.Number < m.Number && string(peer.Encode(v)) == string(peer.Encode(token)) {
+			return asked
+		}
+	}
+	return nil
+}
+
+func number(v any) float64 {
+	n, _ := v.(json.Number)
+	f, _ := n.Float64() // what is no number counts nothing
+	return f
+}
+
+// progressProbe judges progress that the client reports. fault says what is
+// wrong with a notification, or ""; asked is the request, or nil.
+func progressProbe(id string, rows []string, accepts string, fault func(x *X, m, asked *peer.Message) string) Probe {
+	return Probe{
+		Info:  probe.Info{ID: id, Rows: rows, Accepts: accepts, Does: "Looks at progress that the client reports of requests of the server."},
+		Needs: []string{needsSession},
+		Watch: func(x *X, w *probe.Watch) {
+			w.Nothing(probe.Unverified("the client reported no progress"))
+			for _, m := range x.Received(is("notifications/progress")) {
+				w.Saw(m)
+				if wrong := fault(x, m, x.progressOf(m)); wrong != "" {
+					w.Fault(m, "/params", "%s", wrong)
+				}
+			}
+		},
+	}
+}
