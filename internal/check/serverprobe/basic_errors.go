@@ -68,6 +68,9 @@ var basicErrors = []Probe{
 		},
 		Watch: func(x *X, w *probe.Watch) {
 			for _, m := range x.Received((*peer.Message).IsError) {
+				if isBoth(m) {
+					continue
+				}
 				w.Saw(m)
 				_, hasCode := m.Get("error/code")
 				message, _ := m.Get("error/message")
@@ -199,7 +202,8 @@ func watchDefinedCodes(x *X, w *probe.Watch) {
 				w.FaultOf(probe.Of(asked, m), "the request declares what is said to be missing")
 			}
 		case codeUnsupportedVersion:
-			if slices.Contains(m.List("error/data/supported"), any(versionOf(asked))) {
+			// Versions with sessions are not for requests like this one.
+			if v := versionOf(asked); v == x.Revision && slices.Contains(m.List("error/data/supported"), any(v)) {
 				w.FaultOf(probe.Of(asked, m), "the version of the request is among those supported")
 			}
 		}

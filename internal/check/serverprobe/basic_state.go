@@ -85,13 +85,10 @@ var basicState = []Probe{
 			ID: "basic/undeclared-call-is-answered", Rows: []string{"2511.basic.lifecycle-032"},
 			Does:    "Repeats calls during which the server asked the client, without declaring the capabilities that its questions take.",
 			Accepts: "An answer: an error, or a result.",
-			After:   []string{noUndeclared, answersRequests},
+			After:   []string{noUndeclared},
 		},
 		Run: func(x *X) probe.Finding {
 			return x.eachBare(func(b Bare) probe.Finding {
-				if b.Reply.Silent && questionIn(b.Reply) == nil {
-					return probe.Fail(probe.OfReply(b.Reply), "no answer came")
-				}
 				if b.Reply.Response == nil {
 					return unanswered(b.Reply)
 				}
@@ -113,8 +110,8 @@ var basicState = []Probe{
 		Info: probe.Info{
 			ID: "basic/conversations-at-once", Rows: []string{"26.basic.index-033"},
 			Does:    "Sends requests of two clients at once, without waiting in between.",
-			Accepts: "An answer to each.",
-			After:   []string{answersRequests, answersWithID, errorsWithID},
+			Accepts: "A result for each.",
+			After:   []string{answersRequests, answersWithID, errorsWithID, discovers},
 		},
 		Needs: []string{needsStateless},
 		Run: func(x *X) probe.Finding {
@@ -128,8 +125,8 @@ var basicState = []Probe{
 				}
 			}
 			for _, r := range replies {
-				if r.Wait(x.Ctx); r.Response == nil {
-					return unanswered(r)
+				if f := wantResult(r.Wait(x.Ctx)); f.Outcome != verdict.Pass {
+					return f
 				}
 				seen = append(seen, probe.Of(r.Sent, r.Response)...)
 			}
@@ -247,7 +244,9 @@ func answerElsewhere(x *X) probe.Finding {
 		if first.Response == nil || first.Response.Text("result/resultType") != "input_required" {
 			continue
 		}
-		return wantResult(other.Call(a.Request.Method, other.Again(a.again(), first.Response)))
+		next := other.Again(a.again(), first.Response)
+		next["_meta"] = map[string]any{"progressToken": "parley-check-elsewhere"}
+		return wantResult(other.Call(a.Request.Method, next))
 	}
 	return probe.Unverified("the server asked for nothing in the calls that could be made")
 }

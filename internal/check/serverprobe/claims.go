@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/check/probe"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -62,7 +63,7 @@ func (x *X) discover() error {
 // tryLists finds out what a server offers that does not tell: by asking for the
 // lists. It reports whether any request was served, in the form of the revision.
 func (x *X) tryLists() bool {
-	x.Offer.Capabilities = map[string]any{}
+	x.Offer.Capabilities, x.guessed = map[string]any{}, true
 	for _, try := range [][2]string{
 		{mcp.MethodListTools, "tools"}, {mcp.MethodListPrompts, "prompts"}, {mcp.MethodListResources, "resources"},
 	} {
@@ -70,11 +71,16 @@ func (x *X) tryLists() bool {
 		if r.Response == nil {
 			break // it does not answer, which nobody should wait for again and again
 		}
-		if r.Response.IsResult() && r.Response.Text("result/resultType") != "" {
-			x.Offer.Capabilities[try[1]] = map[string]any{}
+		if r.Response.IsResult() && (!x.Stateless || r.Response.Text("result/resultType") != "") {
+			x.Offer.Capabilities[try[1]] = map[string]any{"listChanged": true}
 		}
 	}
 	return len(x.Offer.Capabilities) > 0
+}
+
+// undeclared is the finding for what only the capabilities tell.
+func undeclared() probe.Finding {
+	return probe.Unverified("the server does not say what it can do")
 }
 
 // The codes that MCP defines.

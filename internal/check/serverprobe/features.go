@@ -36,6 +36,9 @@ func resultsOf(method string) func(*X) []part { return func(x *X) []part { retur
 // the rule.
 func declares(capability, method string, params map[string]any, gives func(*peer.Message) bool) func(*X) probe.Finding {
 	return func(x *X) probe.Finding {
+		if x.guessed {
+			return undeclared()
+		}
 		if x.Offer.Has(capability) {
 			return probe.Pass(probe.Of(x.Greeting)...)
 		}

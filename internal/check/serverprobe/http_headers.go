@@ -85,6 +85,7 @@ var httpHeaders = []Probe{
 			Does:    "Sends a request with the names of its headers in other letters: mcp-method, MCP-PROTOCOL-VERSION.",
 			Accepts: "A result.",
 			Mend:    "Compare the names of headers without regard to case.",
+			After:   []string{discovers},
 		},
 		Needs: headersNeed,
 		Run: func(x *X) probe.Finding {

@@ -50,7 +50,9 @@ func (o *Offer) Has(path string) bool {
 func (x *X) learn(hello *peer.Reply) {
 	m := hello.Response
 	x.Greeting = m
-	x.Offer.Capabilities = m.Object("result/capabilities")
+	if x.Offer.Capabilities = m.Object("result/capabilities"); x.Offer.Capabilities == nil {
+		x.tryLists()
+	}
 	info := m.Object("result/serverInfo")
 	if x.Stateless {
 		info = m.Object("result/_meta/" + pointer(mcp.MetaServerInfo))

@@ -38,6 +38,9 @@ var serverCompletion = []Probe{
 			After:   []string{"completion/declared"},
 		},
 		Run: func(x *X) probe.Finding {
+			if x.guessed {
+				return undeclared()
+			}
 			if x.Offer.Has("completions") {
 				return probe.NotApplicable("the server declares the capability completions")
 			}

@@ -11,7 +11,7 @@ import (
 var serverPrompts = []Probe{
 	{
 		Info: probe.Info{
-			ID: "prompts/declared", Rows: []string{"26.server.prompts-002", "2511.server.prompts-001"},
+			ID: "prompts/declared", Rows: []string{"26.server.prompts-002", "2511.server.prompts-001", "26.architecture-004", "2511.architecture-002"},
 			Does:    "Looks for the capability prompts, and asks for prompts if it is not there.",
 			Accepts: "The capability, or no prompts.",
 			Mend:    "Declare the capability prompts.",

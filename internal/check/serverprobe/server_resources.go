@@ -10,7 +10,7 @@ import (
 var serverResources = []Probe{
 	{
 		Info: probe.Info{
-			ID: "resources/declared", Rows: []string{"26.server.resources-001", "2511.server.resources-001"},
+			ID: "resources/declared", Rows: []string{"26.server.resources-001", "2511.server.resources-001", "26.architecture-004", "2511.architecture-002"},
 			Does:    "Looks for the capability resources, and asks for resources if it is not there.",
 			Accepts: "The capability, or no resources.",
 			Mend:    "Declare the capability resources.",

@@ -8,7 +8,7 @@ import (
 var serverTools = []Probe{
 	{
 		Info: probe.Info{
-			ID: "tools/declared", Rows: []string{"26.server.tools-006", "2511.server.tools-005"},
+			ID: "tools/declared", Rows: []string{"26.server.tools-006", "2511.server.tools-005", "26.architecture-004", "2511.architecture-002"},
 			Does:    "Looks for the capability tools, and asks for tools if it is not there.",
 			Accepts: "The capability, or no tools.",
 			Mend:    "Declare the capability tools.",

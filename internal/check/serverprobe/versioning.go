@@ -102,6 +102,7 @@ var versioning = []Probe{
 			ID: "versioning/extension-of-one-side", Rows: []string{"26.basic.versioning-011"},
 			Does:    "Declares no extensions, and looks at the types of all results; then declares one that nobody knows.",
 			Accepts: "No type that an extension adds; the unknown extension changes nothing.",
+			After:   []string{discovers},
 		},
 		Needs: []string{needsStateless},
 		Run: func(x *X) probe.Finding {
@@ -122,6 +123,7 @@ var versioning = []Probe{
 			ID: "versioning/modern-request-is-stateless", Rows: []string{"26.basic.versioning-022", "26.basic.versioning-023"},
 			Does:    "Opens a session of an earlier revision, and makes a stateless request: over HTTP of the same endpoint, otherwise of another process.",
 			Accepts: "A result.",
+			After:   []string{"discover/optional"},
 		},
 		Needs: []string{needsStateless},
 		Run:   func(x *X) probe.Finding { return x.listFirst(true) },

@@ -35,6 +35,7 @@ type X struct {
 	target  Target
 	opts    *Options
 	claims  claims
+	guessed bool  // the server does not say what it can do: see tryLists
 	refusal error // why a revision that the server claims could not be begun
 	pace    *rate.Limiter
 	scratch *Conn
@@ -178,11 +179,18 @@ func (x *X) Received(want func(*peer.Message) bool) []*peer.Message {
 func (x *X) Results(method string) []Answered {
 	var all []Answered
 	for _, m := range x.Received((*peer.Message).IsResult) {
-		if asked := x.answered(m); asked != nil && asked.Method == method {
+		if asked := x.answered(m); asked != nil && asked.Method == method && !x.isConfused(m) {
 			all = append(all, Answered{asked, m})
 		}
 	}
 	return all
+}
+
+// isConfused reports whether a result asks for input, and does not say so: as
+// what it is to be judged nobody knows.
+func (x *X) isConfused(m *peer.Message) bool {
+	_, asks := m.Get("result/inputRequests")
+	return x.Stateless && asks && m.Text("result/resultType") != "input_required"
 }
 
 // Answers returns the answers to a method, results and errors.
