@@ -102,7 +102,7 @@ func Check(ctx context.Context, t Target, o *Options) (*verdict.Report, error) {
 	judged := x.run()
 	x.clear()
 	if ctx.Err() != nil {
-		report.Partial = "it was interrupted: " + context.Cause(ctx).Error()
+		report.Partial = verdict.Interrupted(ctx)
 	}
 	report.Name, report.Notes = x.Issuer, x.notes
 	for _, revision := range x.revisions() {

@@ -96,7 +96,7 @@ func Check(ctx context.Context, d Driver, o *Options) (*verdict.Report, error) {
 			report.Notes = append(report.Notes, c.notes...)
 		}
 		if ctx.Err() != nil {
-			report.Partial = "it was interrupted: " + context.Cause(ctx).Error()
+			report.Partial = verdict.Interrupted(ctx)
 			break
 		}
 	}

@@ -43,7 +43,7 @@ func Check(ctx context.Context, around, through serverprobe.Target, o *serverpro
 		report.Notes = append(report.Notes, notes...)
 	}
 	if ctx.Err() != nil {
-		report.Partial = cmp.Or(report.Partial, "it was interrupted: "+context.Cause(ctx).Error())
+		report.Partial = cmp.Or(report.Partial, verdict.Interrupted(ctx))
 	}
 	report.Took = time.Since(begun)
 	return report, nil

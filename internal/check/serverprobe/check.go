@@ -94,7 +94,7 @@ func Check(ctx context.Context, t Target, o *Options) (*verdict.Report, error) {
 		}
 		x.end()
 		if ctx.Err() != nil {
-			report.Partial = "it was interrupted: " + context.Cause(ctx).Error()
+			report.Partial = verdict.Interrupted(ctx)
 			break
 		}
 	}
