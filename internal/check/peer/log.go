@@ -226,6 +226,7 @@ func (l *Log) has(m *Message) bool {
 // pair finds what an answer is for.
 func (l *Log) pair(m *Message) {
 	switch {
+	case string(m.ID) == "null": // an answer with it is for anything
 	case m.IsRequest():
 		l.requests[key{m.Conn, m.Sent, string(m.ID)}] = m
 	case m.IsResponse() && m.ID != nil:

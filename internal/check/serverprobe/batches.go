@@ -21,7 +21,7 @@ var batches = []Probe{
 			if err != nil {
 				return unreachable(err)
 			}
-			note := c.Notification("notifications/parley-unknown", nil)
+			note := c.Notification(mcp.NoteCancelled, map[string]any{"requestId": "parley-check-none"})
 			r := c.Start(x.Ctx, peer.Frame([]any{first, note, second}))
 			defer r.Stop()
 			for _, asked := range []map[string]any{first, second} {

@@ -9,28 +9,9 @@ import (
 )
 
 // batchesAccepted is the probe that fails if there are no batches.
-const batchesAccepted = "basic/batches-are-accepted"
+const batchesAccepted = "basic/accepts-batches"
 
 var httpBatches = []Probe{
-	{
-		Info: probe.Info{
-			ID: batchesAccepted, Rows: []string{"2503.basic-002", "2503.basic.transports-001"},
-			Does:    "Sends an array of two requests and a notification.",
-			Accepts: "An answer to a request.",
-			Mend:    "Take arrays of messages.",
-		},
-		Run: func(x *X) probe.Finding {
-			r, answers := x.batch(x.simplest(), x.Main.Notification("notifications/cancelled", map[string]any{"requestId": "parley-check-none"}), x.simplest())
-			switch {
-			case len(answers) > 0:
-				return probe.Pass(probe.Of(r.Sent, answers[0])...)
-			case r.Response != nil && r.Response.IsError(), r.Exchange != nil && r.Exchange.Status >= 400:
-				return probe.Fail(probe.OfReply(r), "the batch was refused")
-			default:
-				return unanswered(r)
-			}
-		},
-	},
 	{
 		Info: probe.Info{
 			ID: "http/batch-is-answered-whole", Rows: []string{"2503.basic.transports-005"},

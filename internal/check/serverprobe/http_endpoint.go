@@ -113,7 +113,7 @@ var httpEndpoint = []Probe{
 		Needs: []string{needsHTTP},
 		Watch: func(x *X, w *probe.Watch) {
 			x.eachPost(func(e *peer.Exchange) {
-				if e.Status >= 300 || !asksFor(e.Message) {
+				if e.Status >= 300 || !asksFor(e.Message) || !isWhole(e.Message) {
 					return
 				}
 				if t := peer.MediaType(e.ResponseHeader); t != "application/json" && t != "text/event-stream" {
@@ -156,6 +156,14 @@ func asksFor(m *peer.Message) bool {
 		}
 	}
 	return m.IsRequest()
+}
+
+// isWhole reports whether there is nothing wrong with the form of a message that
+// was sent.
+func isWhole(m *peer.Message) bool {
+	params, has := m.Get("params")
+	_, object := params.(map[string]any)
+	return len(m.Items) > 0 || isWellFormed(m) && (object || !has)
 }
 
 func foreignOrigin(x *X) probe.Finding {
@@ -204,7 +212,7 @@ func postNotification(x *X) probe.Finding {
 	w := &probe.Watch{}
 	x.eachPost(func(e *peer.Exchange) {
 		m := e.Message
-		if m == nil || m.Bad != nil || len(m.Items) > 0 || e.Status >= 300 || !m.IsNotification() && !m.IsResponse() {
+		if m == nil || m.Bad != nil || len(m.Items) > 0 || e.Status >= 300 || !isWhole(m) || !m.IsNotification() && !m.IsResponse() {
 			return
 		}
 		body := len(bytes.TrimSpace(e.Text)) > 0 || len(e.Events) > 0
