@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // Probes that others name.
@@ -30,7 +31,7 @@ var basicMessages = []Probe{
 		Info: probe.Info{
 			ID: answersRequests, Rows: []string{"26.basic.patterns.index-003", "26.basic.index-001", "26.basic.transports.index-002", "2511.basic-001"},
 			Does:    "Looks for requests that got no answer, although the conversation went on.",
-			Accepts: "A response with the ID of each request.",
+			Accepts: "A response with the ID of each request; those that run a tool, a prompt or a resource may take longer than the check waits.",
 			Mend:    "Answer each request, if need be with an error.",
 			After:   []string{answersWithID, errorsWithID, hasOutcome, oneLine, onlyMessages, jsonrpcMember},
 		},
@@ -200,7 +201,7 @@ func watchAnswers(x *X, w *probe.Watch) {
 		if e := m.Exchange; e != nil && (e.Aborted || !e.Done || e.Status >= 300) {
 			continue
 		}
-		if x.expects(m) && !abused[m.Conn] && !x.left[m.Conn] {
+		if x.expects(m) && !x.isPending(m) && !abused[m.Conn] && !x.left[m.Conn] {
 			w.Fault(m, "", "no answer came to this request")
 		}
 	}
@@ -210,6 +211,14 @@ func watchAnswers(x *X, w *probe.Watch) {
 // may take offence at.
 func isWellFormed(m *peer.Message) bool {
 	return m.Batch != nil || m.IsResponse() || m.Bad == nil && m.Text("jsonrpc") == "2.0" && m.Method != "" && (m.ID == nil || m.ID[0] == '"' || m.ID[0] == '-' || m.ID[0] >= '0' && m.ID[0] <= '9')
+}
+
+// isPending reports whether the answer to a request may still come: it runs a
+// tool, a prompt or a resource, which may take as long as they like, and may ask a
+// person. The end of an HTTP response leaves no place for it.
+func (x *X) isPending(m *peer.Message) bool {
+	row := mcp.MethodNamed(m.Method)
+	return row != nil && row.MayAsk && x.Transport != needsHTTP
 }
 
 // expects reports whether a request is one that any server answers in time: it

@@ -78,10 +78,10 @@ func Check(ctx context.Context, t Target, o *Options) (*verdict.Report, error) {
 	report := &verdict.Report{Tool: o.Tool, Target: t.Name, Role: requirement.Server, Started: time.Now().UTC()}
 	pace := rate.NewLimiter(rate.Limit(cmp.Or(o.Rate, 100)), 10)
 	var refusals []string
-	readers, claimed := map[string]bool{}, claims{}
+	readers, slow, claimed := map[string]bool{}, map[string]bool{}, claims{}
 	for _, f := range revisions(o.Revisions) {
 		x := newX(ctx, t, o, f, pace, claimed)
-		x.readers = readers
+		x.readers, x.slow = readers, slow
 		err := x.begin()
 		switch {
 		case ctx.Err() != nil:

@@ -26,7 +26,7 @@ type Doing struct {
 func (x *X) use(tool Callable, arguments map[string]any) {
 	from := x.Log.Len()
 	begun := time.Now()
-	token := fmt.Sprintf("survey-%d", x.NextID())
+	token := fmt.Sprintf("%s%d", surveyToken, x.NextID())
 	r := x.Finish("tools/call", map[string]any{
 		"name": tool.Name, "arguments": arguments, "_meta": map[string]any{"progressToken": token},
 	})

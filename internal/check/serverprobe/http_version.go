@@ -25,7 +25,11 @@ var httpVersion = []Probe{
 		Needs: headersNeed,
 		Run: func(x *X) probe.Finding {
 			older := revision.Session(nil)[0].String()
-			return x.wantHeaderRefusal(x.Main.Do(x.Ctx, peer.Frame(x.simplest()).With("MCP-Protocol-Version", older)))
+			r := x.Main.Do(x.Ctx, peer.Frame(x.simplest()).With("MCP-Protocol-Version", older))
+			if x.serves(len(revision.All())) {
+				return wantRefusal(r) // it may take it for a request of a session, and miss that
+			}
+			return x.wantHeaderRefusal(r)
 		},
 	},
 	{

@@ -91,10 +91,34 @@ func TestThereAreMutants(t *testing.T) {
 	}
 }
 
-// mutants reads the lists; PARLEY_MUTANTS is a part of the name of those wanted.
-func mutants(t *testing.T) []*mutant.Mutant {
+// What servers in the field do otherwise, and may, is no fault.
+func TestTolerated(t *testing.T) {
+	for _, m := range read(t, "../mutant/testdata/tolerated/server.txt") {
+		t.Run(m.Row+"@"+m.Revision+"/"+m.Transport, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				odd := mutant.New(m)
+				report := judgeAs(t, m.Revision, m.Transport, m.Scenario, odd, serverprobe.Options{Stress: true})
+				for _, v := range report.Runs[0].Verdicts {
+					if v.Outcome == verdict.Fail || v.Outcome == verdict.Warn {
+						t.Errorf("%s: accused although it is kept: %s", m.Place, describe(v))
+					}
+				}
+				if !odd.Fired() {
+					t.Errorf("%s: nothing that its switches match was seen", m.Place)
+				}
+			})
+		})
+	}
+}
+
+// mutants reads the lists of mutants.
+func mutants(t *testing.T) []*mutant.Mutant { return read(t, "../mutant/testdata/server/*.txt") }
+
+// read reads lists; PARLEY_MUTANTS is a part of the place or name of those wanted.
+func read(t *testing.T, lists string) []*mutant.Mutant {
 	t.Helper()
-	files, err := filepath.Glob("../mutant/testdata/server/*.txt")
+	files, err := filepath.Glob(lists)
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no lists of mutants", err)
 	}

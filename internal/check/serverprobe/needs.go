@@ -35,6 +35,9 @@ func (x *X) lacks(needs []string) (probe.Finding, bool) {
 			if len(x.Offer.Tools) == 0 {
 				return probe.NotApplicable("the server offers no tools"), true
 			}
+			if len(x.Offer.Callable) == 0 && len(x.slow) > 0 {
+				return probe.Unverified("no tool that may be called answered in time: see --patience, --allow NAME"), true
+			}
 			if len(x.Offer.Callable) == 0 {
 				return probe.Unverified("no tool says that it only reads: allow one with --allow NAME"), true
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // How much of an offer the survey uses.
@@ -96,6 +97,9 @@ func (x *X) choose() {
 			left = append(left, name)
 			continue
 		}
+		if x.slow[name] {
+			continue
+		}
 		arguments, err := x.arguments(name, tool)
 		if err != nil {
 			x.Note(fmt.Sprintf("the tool %s was not called: %v (give arguments with --examples FILE)", name, err))
@@ -138,7 +142,26 @@ func (c *Conn) Finish(method string, params map[string]any) *peer.Reply {
 		}
 		r = c.Call(method, c.Again(params, r.Response))
 	}
+	if r.Silent {
+		c.giveUp(r)
+	}
 	return r
+}
+
+// giveUp cancels a request that was not answered in time: its handler may take as
+// long as it likes. A tool that did is left alone from now on.
+func (c *Conn) giveUp(r *peer.Reply) {
+	if r.Sent == nil {
+		return
+	}
+	if !c.x.Stateless || c.x.Transport == needsStdio {
+		c.Notify(mcp.NoteCancelled, map[string]any{"requestId": r.Sent.ID, "reason": "no answer in time"})
+	}
+	if name := r.Sent.Text("params/name"); r.Sent.Method == mcp.MethodCallTool {
+		c.x.slow[name] = true
+		c.x.Offer.Callable = slices.DeleteFunc(slices.Clone(c.x.Offer.Callable), func(t Callable) bool { return t.Name == name })
+		c.x.Note("the tool " + name + " did not answer in time: it was cancelled, and not called again (give it more with --patience)")
+	}
 }
 
 // Again are the params of the next round: with the answers to what a server

@@ -57,8 +57,11 @@ type X struct {
 	// readers are tools that say in some revision that they only read: the first
 	// revision has no words for that.
 	readers map[string]bool
-	broken  []*peer.Reply // calls with wrong arguments, and what is wrong
-	ways    []string
+	// slow are tools that did not answer in time in some revision, which is their
+	// right: they are not called again.
+	slow   map[string]bool
+	broken []*peer.Reply // calls with wrong arguments, and what is wrong
+	ways   []string
 	// refusals are the requests that were refused for their headers.
 	refusals []*peer.Reply
 	// greeting is the answer of a stateless server to initialize.
@@ -72,7 +75,7 @@ func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *ra
 	x := &X{
 		Ctx: ctx, Revision: f.Revision.String(), Facts: f, Stateless: f.Stateless,
 		Log: peer.NewLog(o.Limits), target: t, opts: o, pace: pace, claims: c,
-		blamed: map[*peer.Message]bool{}, left: map[int]bool{}, Offer: &Offer{}, readers: map[string]bool{}, lists: map[string]*relisted{},
+		blamed: map[*peer.Message]bool{}, left: map[int]bool{}, Offer: &Offer{}, readers: map[string]bool{}, slow: map[string]bool{}, lists: map[string]*relisted{},
 	}
 	x.Log.Heard = o.Heard
 	switch {
