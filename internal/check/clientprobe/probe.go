@@ -42,5 +42,6 @@ var pages = [][]Probe{
 	versioning, utilitiesCancellation, utilitiesPing, utilitiesProgress,
 	basicMRTR, clientElicitation, clientElicitationURLs, clientRoots, clientSampling, clientSamplingRefusals,
 	serverCaching, serverPagination,
+	authDiscovery, authRequests, authAnswers,
 	generalPage,
 }

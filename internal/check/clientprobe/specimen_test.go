@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"testing"
 
+	"github.com/parley-mcp/parley/auth/oauth"
 	"github.com/parley-mcp/parley/internal/check/clientprobe"
 	"github.com/parley-mcp/parley/internal/check/mutant"
 	"github.com/parley-mcp/parley/internal/check/peer"
@@ -64,7 +67,49 @@ func reach(p *clientprobe.Place, site *mcptest.Site, faulty *mutant.Faulty) mcp.
 	if p.Transport == "http+sse" {
 		return &sse.Client{URL: p.URL, HTTP: &c}
 	}
+	if strings.HasPrefix(p.Scenario.Name, "auth") {
+		web := c
+		way, err := oauth.New(&oauth.Options{
+			URL: p.URL, HTTP: &web, Grant: &oauth.AuthorizationCode{Receiver: visitor{&web}}, Logger: mcptest.Quiet(),
+		})
+		if err != nil {
+			panic(err) // the options are right
+		}
+		c.Transport = way.Transport(c.Transport)
+	}
 	return &streamable.Client{URL: p.URL, HTTP: &c, Logger: mcptest.Quiet()}
+}
+
+// visitor is a browser that goes where it is sent, until it is sent back.
+type visitor struct{ web *http.Client }
+
+// Listen implements oauth.Receiver.
+func (v visitor) Listen(context.Context, []string) (oauth.Reception, error) { return v, nil }
+
+// RedirectURI implements oauth.Reception.
+func (visitor) RedirectURI() string { return "http://127.0.0.1:33418/callback" }
+
+// Close implements oauth.Reception.
+func (visitor) Close() error { return nil }
+
+// Receive implements oauth.Reception.
+func (v visitor) Receive(ctx context.Context, r oauth.AuthorizationRequest) (url.Values, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	web := *v.web
+	web.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := web.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	_ = resp.Body.Close() // nothing is in it
+	to, err := resp.Location()
+	if err != nil {
+		return nil, err
+	}
+	return to.Query(), nil
 }
 
 // fault is a mutant at work: its switches are as new in each scenario.

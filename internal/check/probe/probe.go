@@ -98,11 +98,12 @@ type Watch struct {
 	// probes that are not general.
 	Skip func(*peer.Message) bool
 
-	seen    int
-	first   *peer.Message
-	faults  []Blame
-	why     string
-	nothing Finding
+	seen     int
+	first    *peer.Message
+	exchange *peer.Exchange // the first that was seen
+	faults   []Blame
+	why      string
+	nothing  Finding
 }
 
 // Saw says that a message is one that the rule speaks of.
@@ -150,7 +151,17 @@ func (w *Watch) Finding() Finding {
 		return w.nothing
 	case w.seen == 0:
 		return Unverified("nothing of the kind was seen")
+	case w.first == nil && w.exchange != nil:
+		return Pass(Blame{Exchange: w.exchange})
 	default:
 		return Pass(Of(w.first)...)
+	}
+}
+
+// SawExchange says that an HTTP exchange is one that the rule speaks of.
+func (w *Watch) SawExchange(e *peer.Exchange) {
+	w.seen++
+	if w.exchange == nil {
+		w.exchange = e
 	}
 }

@@ -1,0 +1,454 @@
+package clientprobe
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/check/probe"
+	"github.com/parley-mcp/parley/internal/loopback"
+)
+
+// What clients ask of the authorization server.
+var authRequests = []Probe{
+	{
+		Info: probe.Info{
+			ID:      "auth/pkce",
+			Rows:    []string{"26.basic.authorization.security-013", "2511.basic.authorization-087", "2506.basic.authorization-007", "2503.basic.authorization-022", "2503.basic.authorization-001"},
+			Does:    "Looks for code_challenge in authorization requests and for its verifier in token requests.",
+			Accepts: "A challenge in each, and a verifier whose hash it is.",
+			Mend:    "Make a verifier for each request and send its hash.",
+		},
+		Needs: []string{needsHTTP}, In: loginScenarios,
+		Watch: usesPKCE,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/s256",
+			Rows:    []string{"26.basic.authorization.security-015", "2511.basic.authorization-089"},
+			Does:    "Looks at code_challenge_method.",
+			Accepts: "S256.",
+			Mend:    "Use S256.",
+			After:   []string{"auth/pkce"},
+		},
+		Needs: []string{needsHTTP}, In: loginScenarios,
+		Watch: usesS256,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/resource",
+			Rows:    []string{"26.basic.authorization.index-032", "2511.basic.authorization-049", "26.basic.authorization.index-031", "2511.basic.authorization-048", "26.basic.authorization.security-003", "2511.basic.authorization-079", "26.basic.authorization.security-037", "2511.basic.authorization-110", "26.basic.authorization.index-038", "2511.basic.authorization-055"},
+			Does:    "Looks for resource in authorization and token requests.",
+			Accepts: "It is in each.",
+			Mend:    "Send resource with every authorization and token request.",
+		},
+		Needs: []string{needsHTTP}, In: loginScenarios,
+		Watch: sendsResource,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/resource-value",
+			Rows:    []string{"26.basic.authorization.index-033", "2511.basic.authorization-050"},
+			Does:    "Compares resource with the endpoint.",
+			Accepts: "The origin of the endpoint, and a path that it is below.",
+			Mend:    "Name the endpoint that the token is for.",
+		},
+		Needs: []string{needsHTTP}, In: loginScenarios,
+		Watch: namesEndpoint,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/resource-canonical",
+			Rows:    []string{"26.basic.authorization.index-034", "2511.basic.authorization-051"},
+			Does:    "Looks at the form of resource.",
+			Accepts: "An absolute URI without a fragment.",
+			Mend:    "Leave the fragment out.",
+		},
+		Needs: []string{needsHTTP}, In: loginScenarios,
+		Watch: isCanonical,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/resource-specific",
+			Rows:    []string{"26.basic.authorization.index-035", "2511.basic.authorization-052"},
+			Does:    "Compares resource with the path of the endpoint.",
+			Accepts: "The path is in it.",
+			Mend:    "Give the most specific URI.",
+			After:   []string{"auth/resource-value"},
+		},
+		Needs: []string{needsHTTP}, In: loginScenarios,
+		Watch: isSpecific,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/resource-slash",
+			Rows:    []string{"26.basic.authorization.index-037", "2511.basic.authorization-054"},
+			Does:    "Looks at the end of resource.",
+			Accepts: "No slash that the endpoint does not have.",
+			Mend:    "Leave the slash out.",
+			After:   []string{"auth/resource-value"},
+		},
+		Needs: []string{needsHTTP}, In: loginScenarios,
+		Watch: hasNoSlash,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/client-id",
+			Rows:    []string{"26.basic.authorization.index-012"},
+			Does:    "Looks for client_id in authorization requests.",
+			Accepts: "It is there.",
+			Mend:    "Get a client_id before the user is sent anywhere.",
+		},
+		Needs: []string{needsHTTP}, In: loginScenarios,
+		Watch: hasClientID,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/redirect-uri",
+			Rows:    []string{"26.basic.authorization.security-011", "2511.basic.authorization-086", "2503.basic.authorization-020"},
+			Does:    "Looks at redirect_uri of authorization requests and registrations.",
+			Accepts: "https, or the loopback.",
+			Mend:    "Use a redirect URI on localhost or with https.",
+		},
+		Needs: []string{needsHTTP}, In: loginScenarios,
+		Watch: usesSafeRedirect,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/redirect-registered",
+			Rows:    []string{"26.basic.authorization.security-020", "2511.basic.authorization-094"},
+			Does:    "Compares redirect_uri with those that the client registered.",
+			Accepts: "One of them; on the loopback the port may differ.",
+			Mend:    "Register the redirect URI that is used.",
+		},
+		Needs: []string{needsHTTP}, In: loginScenarios,
+		Watch: usesRegistered,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/state",
+			Rows:    []string{"26.basic.authorization.security-022", "2511.basic.authorization-096"},
+			Does:    "Answers with another state.",
+			Accepts: "state is in requests, and no code is exchanged whose state is wrong.",
+			Mend:    "Send state, and discard answers that do not have it.",
+		},
+		Needs: []string{needsHTTP}, In: []string{"auth-state"},
+		Watch: verifiesState,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/application-type",
+			Rows:    []string{"26.basic.authorization.registration-019"},
+			Does:    "Looks for application_type in registrations.",
+			Accepts: "native or web.",
+			Mend:    "Send application_type.",
+		},
+		Needs: []string{needsHTTP}, In: []string{"auth"},
+		Watch: sendsType,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/application-native",
+			Rows:    []string{"26.basic.authorization.registration-020"},
+			Does:    "Looks at application_type of registrations with redirect URIs on the loopback.",
+			Accepts: "native.",
+			Mend:    "Send native if the redirect URI is on the user's machine.",
+			After:   []string{"auth/application-type"},
+		},
+		Needs: []string{needsHTTP}, In: []string{"auth"},
+		Watch: isNative,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/application-web",
+			Rows:    []string{"26.basic.authorization.registration-021"},
+			Does:    "Looks at application_type of registrations with redirect URIs elsewhere.",
+			Accepts: "web.",
+			Mend:    "Send web if the redirect URI is elsewhere.",
+			After:   []string{"auth/application-type"},
+		},
+		Needs: []string{needsHTTP}, In: []string{"auth"},
+		Watch: isWeb,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/registers",
+			Rows:    []string{"2506.basic.authorization-001", "2503.basic.authorization-015"},
+			Does:    "Knows no clients but those that register.",
+			Accepts: "A registration.",
+			Mend:    "Register where there is no other way to get a client_id.",
+		},
+		Needs: []string{needsHTTP}, In: []string{"auth"},
+		Watch: registers,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/registration-refused",
+			Rows:    []string{"26.basic.authorization.registration-022"},
+			Does:    "Refuses a registration with invalid_redirect_uri.",
+			Accepts: "The client does not send its user on without a client_id that it was given.",
+			Mend:    "Say why the login failed, or register again with other values.",
+		},
+		Needs: []string{needsHTTP}, In: []string{"auth-refused"},
+		Watch: handlesRefusal,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/documents-support",
+			Rows:    []string{"26.basic.authorization.registration-015", "2511.basic.authorization-041"},
+			Does:    "Says that metadata documents of clients are not supported.",
+			Accepts: "client_id is no URL.",
+			Mend:    "Look at client_id_metadata_document_supported.",
+		},
+		Needs: []string{needsHTTP}, In: []string{"auth"},
+		Watch: checksDocuments,
+	},
+}
+
+// Spec: 2026-07-28 basic/authorization/security-considerations#authorization-code-protection.
+func usesPKCE(x *X, w *probe.Watch) {
+	var challenges []string
+	x.eachErrand(w, func(e *errand) string {
+		challenges = append(challenges, e.get("code_challenge"))
+		if e.get("code_challenge") == "" {
+			return "the authorization request has no code_challenge"
+		}
+		return ""
+	}, pathAuthorize)
+	x.eachErrand(w, func(e *errand) string {
+		sum := sha256.Sum256([]byte(e.get("code_verifier")))
+		switch {
+		case e.get("grant_type") != "authorization_code":
+		case e.get("code_verifier") == "":
+			return "the token request has no code_verifier"
+		case !slices.Contains(challenges, base64.RawURLEncoding.EncodeToString(sum[:])) && !slices.Contains(challenges, e.get("code_verifier")):
+			return "the code_verifier belongs to no code_challenge"
+		}
+		return ""
+	}, pathToken)
+}
+
+// Spec: 2026-07-28 basic/authorization/security-considerations#authorization-code-protection.
+func usesS256(x *X, w *probe.Watch) {
+	x.eachErrand(w, func(e *errand) string {
+		if e.get("code_challenge") != "" && e.get("code_challenge_method") != "S256" {
+			return "code_challenge_method is not S256"
+		}
+		return ""
+	}, pathAuthorize)
+}
+
+// Spec: 2026-07-28 basic/authorization#resource-parameter-implementation.
+func sendsResource(x *X, w *probe.Watch) {
+	x.eachErrand(w, func(e *errand) string {
+		if e.get("resource") == "" {
+			return "the request has no resource"
+		}
+		return ""
+	}, pathAuthorize, pathToken)
+}
+
+// eachResource looks at the resource of requests that have one.
+func (x *X) eachResource(w *probe.Watch, look func(u *url.URL) string) {
+	x.eachErrand(w, func(e *errand) string {
+		u, err := url.Parse(e.get("resource"))
+		if e.get("resource") == "" {
+			return ""
+		}
+		if err != nil {
+			return ""
+		}
+		return look(u)
+	}, pathAuthorize, pathToken)
+}
+
+// Spec: 2026-07-28 basic/authorization#resource-parameter-implementation.
+func namesEndpoint(x *X, w *probe.Watch) {
+	x.eachResource(w, func(u *url.URL) string {
+		if !strings.EqualFold(u.Scheme+"://"+u.Host, x.Origin) || u.Path != "" && !strings.HasPrefix(pathMCP+"/", strings.TrimSuffix(u.Path, "/")+"/") {
+			return "resource is " + u.String() + ", and the endpoint is " + x.Origin + pathMCP
+		}
+		return ""
+	})
+}
+
+// Spec: 2026-07-28 basic/authorization#canonical-server-uri.
+func isCanonical(x *X, w *probe.Watch) {
+	x.eachErrand(w, func(e *errand) string {
+		if r := e.get("resource"); strings.Contains(r, "#") || r != "" && !strings.Contains(r, "://") {
+			return "resource is " + r + ", which is no absolute URI without a fragment"
+		}
+		return ""
+	}, pathAuthorize, pathToken)
+}
+
+// Spec: 2026-07-28 basic/authorization#canonical-server-uri.
+func isSpecific(x *X, w *probe.Watch) {
+	x.eachResource(w, func(u *url.URL) string {
+		if strings.TrimSuffix(u.Path, "/") != pathMCP {
+			return "resource is " + u.String() + ", without the path of the endpoint"
+		}
+		return ""
+	})
+}
+
+// Spec: 2026-07-28 basic/authorization#canonical-server-uri.
+func hasNoSlash(x *X, w *probe.Watch) {
+	x.eachResource(w, func(u *url.URL) string {
+		if strings.HasSuffix(u.Path, "/") {
+			return "resource is " + u.String() + ", with a slash at its end"
+		}
+		return ""
+	})
+}
+
+// Spec: 2026-07-28 basic/authorization#client-registration.
+func hasClientID(x *X, w *probe.Watch) {
+	x.eachErrand(w, func(e *errand) string {
+		if e.get("client_id") == "" {
+			return "the authorization request has no client_id"
+		}
+		return ""
+	}, pathAuthorize)
+}
+
+// registrations are what clients registered.
+func (x *X) registrations() map[*errand]object {
+	all := map[*errand]object{}
+	for _, e := range x.errands(pathRegister) {
+		if v, err := peer.Decode(e.Body); err == nil {
+			if doc, ok := v.(object); ok {
+				all[e] = doc
+			}
+		}
+	}
+	return all
+}
+
+func redirectsOf(doc object) []string {
+	var all []string
+	uris, _ := doc["redirect_uris"].(list)
+	for _, v := range uris {
+		if s, ok := v.(string); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Spec: 2026-07-28 basic/authorization/security-considerations#communication-security.
+func usesSafeRedirect(x *X, w *probe.Watch) {
+	x.eachErrand(w, func(e *errand) string {
+		if r := e.get("redirect_uri"); r != "" && !isSafeRedirect(r) {
+			return "redirect_uri is " + r + ", which is neither https nor on localhost"
+		}
+		return ""
+	}, pathAuthorize)
+}
+
+// Spec: 2026-07-28 basic/authorization/security-considerations#open-redirection.
+func usesRegistered(x *X, w *probe.Watch) {
+	var registered []string
+	for _, doc := range x.registrations() {
+		for _, uri := range redirectsOf(doc) {
+			registered = append(registered, uri, withoutPort(uri))
+		}
+	}
+	if len(registered) == 0 {
+		return
+	}
+	x.eachErrand(w, func(e *errand) string {
+		if r := e.get("redirect_uri"); r != "" && !slices.Contains(registered, r) && !slices.Contains(registered, withoutPort(r)) {
+			return "redirect_uri is " + r + ", and the client has registered " + registered[0]
+		}
+		return ""
+	}, pathAuthorize)
+}
+
+// withoutPort is a redirect URI on the loopback, whose port does not matter.
+func withoutPort(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || !loopback.Is(u.Hostname()) {
+		return s
+	}
+	u.Host = u.Hostname()
+	return u.String()
+}
+
+// Spec: 2026-07-28 basic/authorization/security-considerations#open-redirection.
+func verifiesState(x *X, w *probe.Watch) {
+	for _, e := range x.errands(pathAuthorize) {
+		if e.get("state") == "" {
+			w.FaultOf(e.blame(), "the authorization request has no state")
+			return
+		}
+	}
+	x.forbidden(w, pathAuthorize, "a code is exchanged though the state of the answer is wrong", pathToken)
+}
+
+// eachRegistration looks at registrations. What look returns is wrong, or "".
+func (x *X) eachRegistration(w *probe.Watch, look func(doc object) string) {
+	for e, doc := range x.registrations() {
+		if why := look(doc); why != "" {
+			w.FaultOf(e.blame(), "%s", why)
+		} else {
+			w.SawExchange(e.Exchange)
+		}
+	}
+}
+
+// Spec: 2026-07-28 basic/authorization/client-registration#application-type-and-redirect-uri-constraints.
+func sendsType(x *X, w *probe.Watch) {
+	x.eachRegistration(w, func(doc object) string {
+		if doc["application_type"] != "native" && doc["application_type"] != "web" {
+			return "the registration has no application_type that is native or web"
+		}
+		return ""
+	})
+}
+
+// isOf looks at registrations of one kind.
+func (x *X) isOf(w *probe.Watch, local bool, want string) {
+	for e, doc := range x.registrations() {
+		uris := redirectsOf(doc)
+		here := slices.ContainsFunc(uris, func(s string) bool { u, err := url.Parse(s); return err == nil && loopback.Is(u.Hostname()) })
+		switch {
+		case len(uris) == 0 || here != local:
+		case doc["application_type"] != want:
+			w.FaultOf(e.blame(), "application_type is %v with the redirect URI %s", doc["application_type"], uris[0])
+		default:
+			w.SawExchange(e.Exchange)
+		}
+	}
+}
+
+// Spec: 2026-07-28 basic/authorization/client-registration#application-type-and-redirect-uri-constraints.
+func isNative(x *X, w *probe.Watch) { x.isOf(w, true, "native") }
+
+// Spec: 2026-07-28 basic/authorization/client-registration#application-type-and-redirect-uri-constraints.
+func isWeb(x *X, w *probe.Watch) { x.isOf(w, false, "web") }
+
+// Spec: 2025-06-18 basic/authorization#dynamic-client-registration.
+func registers(x *X, w *probe.Watch) {
+	x.eachErrand(w, func(*errand) string { return "" }, pathRegister)
+}
+
+// Spec: 2026-07-28 basic/authorization/client-registration#application-type-and-redirect-uri-constraints.
+func handlesRefusal(x *X, w *probe.Watch) {
+	if len(x.errands(pathRegister)) > 0 {
+		x.forbidden(w, pathRegister, "the client goes on without a client_id, though its registration was refused", pathAuthorize, pathToken)
+	}
+}
+
+// Spec: 2026-07-28 basic/authorization/client-registration#advertising-cimd-support.
+func checksDocuments(x *X, w *probe.Watch) {
+	x.eachErrand(w, func(e *errand) string {
+		if strings.HasPrefix(e.get("client_id"), "https://") {
+			return "client_id is a URL, and the authorization server does not say that it supports that"
+		}
+		return ""
+	}, pathAuthorize)
+}
