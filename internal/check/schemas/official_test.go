@@ -70,6 +70,7 @@ func TestCheck(t *testing.T) {
 		{"Root", `{"uri":"file:///a"}`, ""},
 		{"Root", `{"uri":"not a uri"}`, "uri"},
 		{"ResourceTemplate", `{"name":"t","uriTemplate":"file:///{path}"}`, ""},
+		{"ResourceTemplate", `{"name":"t","uriTemplate":"notes://{day}/all"}`, ""},
 		{"ResourceTemplate", `{"name":"t","uriTemplate":"file:///{path"}`, "URI template"},
 		{"ImageContent", `{"type":"image","mimeType":"image/png","data":"AAAA"}`, ""},
 		{"ImageContent", `{"type":"image","mimeType":"image/png","data":"A"}`, "base64"},

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/parley-mcp/parley/internal/schema"
 )
@@ -121,6 +122,7 @@ func compile(revision string, doc any) (map[string]*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.AssertFormat() // since draft 2019-09 formats are mere annotations
 	c.RegisterFormat(&jsonschema.Format{Name: "byte", Validate: validateBase64})
+	c.RegisterFormat(&jsonschema.Format{Name: "uri-template", Validate: validateTemplate})
 	url := "mcp://" + revision + "/schema.json"
 	if err := c.AddResource(url, doc); err != nil {
 		return nil, err
@@ -161,5 +163,16 @@ func validateBase64(v any) error {
 		return nil // formats constrain strings only
 	}
 	_, err := base64.StdEncoding.Strict().DecodeString(text)
+	return err
+}
+
+// validateTemplate takes the place of the validator's own check, which refuses
+// expressions in place of a host.
+func validateTemplate(v any) error {
+	text, ok := v.(string)
+	if !ok {
+		return nil // formats constrain strings only
+	}
+	_, err := uritemplate.New(text)
 	return err
 }

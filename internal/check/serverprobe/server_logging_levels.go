@@ -1,7 +1,10 @@
 package serverprobe
 
 import (
+	"cmp"
 	"maps"
+	"slices"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
@@ -49,8 +52,7 @@ const mostLoggers = 20
 // one above the lowest that came.
 func runLevels(x *X) probe.Finding {
 	logged := false
-	for n := range x.Offer.Callable[:min(mostLoggers, len(x.Offer.Callable))] {
-		c := &x.Offer.Callable[n]
+	for _, c := range x.quickest() {
 		before, _ := x.callAt(c, "debug")
 		lowest, highest := span(x.logsSince(before))
 		if lowest < 0 {
@@ -75,6 +77,24 @@ func runLevels(x *X) probe.Finding {
 		return probe.Unverified("no tool that logs could be called again")
 	}
 	return probe.Unverified("no tool that may be called logs anything")
+}
+
+// quickest are the tools that may be called, those first that answered the
+// survey first: only if none of them logs the slow ones are called again.
+func (x *X) quickest() []*Callable {
+	took := map[string]time.Duration{}
+	for _, a := range x.Results(mcp.MethodCallTool) {
+		name := a.Request.Text("params/name")
+		took[name] = max(took[name], a.Response.At-a.Request.At)
+	}
+	var all []*Callable
+	for n := range x.Offer.Callable {
+		all = append(all, &x.Offer.Callable[n])
+	}
+	slices.SortStableFunc(all, func(a, b *Callable) int {
+		return cmp.Compare(took[a.Name].Round(100*time.Millisecond), took[b.Name].Round(100*time.Millisecond))
+	})
+	return all[:min(mostLoggers, len(all))]
 }
 
 func severity(m *peer.Message) int { return mcp.LoggingLevel(m.Text("params/level")).Severity() }
