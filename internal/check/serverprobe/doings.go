@@ -22,6 +22,10 @@ type Doing struct {
 	Result *peer.Message
 }
 
+// lull is how long the survey waits after each call for what is announced: servers
+// wait a little, too, before they do.
+const lull = 60 * time.Millisecond
+
 // use calls a tool, finishes the call, and remembers what it did.
 func (x *X) use(tool Callable, arguments map[string]any) {
 	from := x.Log.Len()
@@ -30,7 +34,11 @@ func (x *X) use(tool Callable, arguments map[string]any) {
 	r := x.Finish("tools/call", map[string]any{
 		"name": tool.Name, "arguments": arguments, "_meta": map[string]any{"progressToken": token},
 	})
-	d := &Doing{Callable: Callable{tool.Tool, tool.Name, arguments}, Took: time.Since(begun), Result: r.Response}
+	d := &Doing{Callable: tool, Took: time.Since(begun), Result: r.Response}
+	d.Arguments = arguments
+	if x.listens() {
+		x.Main.Await(x.Ctx, from, lull, isChange)
+	}
 	for _, m := range x.Log.Since(from) {
 		if m.Sent || m.Conn != x.Main.Number {
 			continue
@@ -65,6 +73,23 @@ func (x *X) did(what func(*Doing) bool) []*Doing {
 	for _, d := range x.Offer.Did {
 		if what(d) {
 			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// before returns the tools during whose calls something came, each after the one
+// that was called before it: what comes without being waited for may be late.
+func (x *X) before(came func(*Doing) bool) []*Doing {
+	var all []*Doing
+	for n, d := range x.Offer.Did {
+		if !came(d) {
+			continue
+		}
+		for _, one := range x.Offer.Did[max(0, n-1) : n+1] {
+			if len(one.Asks) == 0 && !one.Failed && !slices.Contains(all, one) {
+				all = append(all, one)
+			}
 		}
 	}
 	return all

@@ -2,6 +2,7 @@ package serverprobe
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/mcp"
@@ -58,6 +59,11 @@ func (c *Conn) listen(id any, filter map[string]any) *listening {
 	if id != nil {
 		request["id"] = id
 	}
+	return c.listenTo(request)
+}
+
+// listenTo is listen with a request of one's own.
+func (c *Conn) listenTo(request map[string]any) *listening {
 	l := &listening{Reply: c.Start(c.x.Ctx, peer.Frame(request)), c: c}
 	if l.Err == nil {
 		first := l.For(c.x.Ctx, func(m *peer.Message) bool {
@@ -100,12 +106,6 @@ func (l *listening) cancel() {
 	l.Stop()
 }
 
-// since waits until a message of the subscription has come that is wanted, among
-// those after the n-th of the log.
-func (l *listening) since(n int, want func(*peer.Message) bool) *peer.Message {
-	return l.c.Await(l.c.x.Ctx, n, l.c.x.opts.Patience.ReplyOrDefault(), func(m *peer.Message) bool { return l.concerns(m) && want(m) })
-}
-
 // overhear listens to all changes until what it returns is called.
 func (x *X) overhear() func() {
 	if x.Stateless {
@@ -127,4 +127,12 @@ func (x *X) overhear() func() {
 			x.Call("resources/unsubscribe", map[string]any{"uri": uri})
 		}
 	}
+}
+
+// within reports whether a URI is one that was subscribed to, or lies below it.
+//
+// Spec: 2026-07-28 schema#resourceupdatednotification.
+func within(uri string, subscribed any) bool {
+	s, _ := subscribed.(string)
+	return s != "" && strings.HasPrefix(uri, s)
 }

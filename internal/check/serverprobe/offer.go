@@ -19,7 +19,10 @@ type Offer struct {
 	Prompts   []map[string]any
 
 	// Did are the calls of tools that the survey made, in order.
-	Did       []*Doing
+	Did []*Doing
+	// Changed are the lists that changed meanwhile, each with an answer that shows
+	// it.
+	Changed   map[string]*peer.Message
 	Completed []Completed
 }
 

@@ -110,8 +110,8 @@ var cancellationProbes = []Probe{
 		},
 		Run: func(x *X) probe.Finding {
 			c, why := x.cancelSlow()
-			if why != "" {
-				return probe.Unverified("%s", why)
+			if c == nil {
+				return why
 			}
 			if answer := x.Log.ResponseTo(c.call.Sent); answer != nil {
 				return probe.Fail(probe.Of(c.call.Sent, c.note, answer), "the call was answered although it was cancelled")
@@ -128,8 +128,8 @@ var cancellationProbes = []Probe{
 		},
 		Run: func(x *X) probe.Finding {
 			c, why := x.cancelSlow()
-			if why != "" {
-				return probe.Unverified("%s", why)
+			if c == nil {
+				return why
 			}
 			if !c.reports {
 				return probe.Unverified("no tool that takes long and may be called reports progress")
@@ -196,16 +196,16 @@ func slow(d *Doing) bool { return d.Took > 700*time.Millisecond && len(d.Asks) =
 
 // cancelSlow cancels a call that takes long, once for all probes, and waits for as
 // long as it took.
-func (x *X) cancelSlow() (*cancelled, string) {
+func (x *X) cancelSlow() (*cancelled, probe.Finding) {
 	if x.cancelled != nil {
-		return x.cancelled, ""
+		return x.cancelled, probe.Finding{}
 	}
 	slows := x.did(slow)
 	switch {
 	case x.Stateless && x.Transport == needsHTTP:
-		return nil, "a call is cancelled by closing its stream, after which nothing of it can come"
+		return nil, probe.NotApplicable("over HTTP a call is cancelled by closing its stream, on which nothing can come then")
 	case len(slows) == 0:
-		return nil, "no tool that may be called takes long"
+		return nil, probe.Unverified("no tool that may be called takes long")
 	}
 	slices.SortStableFunc(slows, func(a, b *Doing) int { return int(a.Took - b.Took) })
 	if n := slices.IndexFunc(slows, func(d *Doing) bool { return d.Reports }); n > 0 {
@@ -213,25 +213,25 @@ func (x *X) cancelSlow() (*cancelled, string) {
 	}
 	tool := slows[0]
 	if tool.Took > x.opts.Patience.ReplyOrDefault() {
-		return nil, "the tools that may be called take too long, or not long enough"
+		return nil, probe.Unverified("the tools that may be called take too long, or not long enough")
 	}
 	params := tool.params()
 	params["_meta"] = map[string]any{"progressToken": "cancelled"}
 	c := &cancelled{call: x.Main.Begin("tools/call", params), reports: tool.Reports}
 	defer c.call.Stop()
 	if c.call.Err != nil {
-		return nil, "the call could not be sent: " + c.call.Err.Error()
+		return nil, probe.Unverified("the call could not be sent: %v", c.call.Err)
 	}
 	x.Main.Quiet(x.Ctx)
 	c.note = x.Main.Notify(mcp.NoteCancelled, map[string]any{"requestId": c.call.Sent.ID, "reason": "cancelled-by-the-checker"}).Sent
 	if answer := x.Log.ResponseTo(c.call.Sent); answer != nil && answer.Number < c.note.Number {
-		return nil, "the call ended before it could be cancelled"
+		return nil, probe.Unverified("the call ended before it could be cancelled")
 	}
 	x.Main.Quiet(x.Ctx)
 	c.settled = x.Log.Len()
 	x.Main.Await(x.Ctx, c.settled, tool.Took, func(m *peer.Message) bool { return m.IsResponse() && string(m.ID) == string(c.call.Sent.ID) })
 	x.cancelled = c
-	return c, ""
+	return c, probe.Finding{}
 }
 
 // runLateAnswer answers a question that the server has taken back.

@@ -39,6 +39,7 @@ func (x *X) survey() {
 			x.use(tool, arguments)
 		}
 	}
+	x.review()
 	x.complete()
 	for _, uri := range append(x.readable(), x.expansions()...) {
 		x.Finish("resources/read", map[string]any{"uri": uri})
