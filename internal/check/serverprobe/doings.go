@@ -22,9 +22,17 @@ type Doing struct {
 	Result *peer.Message
 }
 
-// lull is how long the survey waits after each call for what is announced: servers
-// wait a little, too, before they do.
-const lull = 60 * time.Millisecond
+// lull waits a little for what is announced after the n-th message, until nothing
+// more comes: servers gather changes for a while, too.
+func (x *X) lull(n int) {
+	for range 2 * len(listens) {
+		change := x.Main.Await(x.Ctx, n, 60*time.Millisecond, isChange)
+		if change == nil {
+			return
+		}
+		n = change.Number
+	}
+}
 
 // use calls a tool, finishes the call, and remembers what it did.
 func (x *X) use(tool Callable, arguments map[string]any) {
@@ -37,7 +45,7 @@ func (x *X) use(tool Callable, arguments map[string]any) {
 	d := &Doing{Callable: tool, Took: time.Since(begun), Result: r.Response}
 	d.Arguments = arguments
 	if x.listens() {
-		x.Main.Await(x.Ctx, from, lull, isChange)
+		x.lull(from)
 	}
 	for _, m := range x.Log.Since(from) {
 		if m.Sent || m.Conn != x.Main.Number {

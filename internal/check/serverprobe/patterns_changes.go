@@ -49,9 +49,7 @@ var changeProbes = []Probe{
 		},
 		Needs: []string{needsSession, "resources/subscribe"},
 		Run: func(x *X) probe.Finding {
-			return x.afterUpdate(func(c *Conn, uri string) {
-				c.Call("resources/subscribe", map[string]any{"uri": uri})
-			}, func(call *peer.Reply, updated *peer.Message) probe.Finding {
+			return x.afterUpdate(subscribe, func(call *peer.Reply, updated *peer.Message) probe.Finding {
 				if updated == nil {
 					return probe.Fail(probe.OfReply(call), "the update was not told to who had subscribed")
 				}
@@ -68,7 +66,7 @@ var changeProbes = []Probe{
 		Needs: []string{needsSession, "resources/subscribe"},
 		Run: func(x *X) probe.Finding {
 			return x.afterUpdate(func(c *Conn, uri string) {
-				c.Call("resources/subscribe", map[string]any{"uri": uri})
+				subscribe(c, uri)
 				c.Call("resources/unsubscribe", map[string]any{"uri": uri})
 			}, func(call *peer.Reply, updated *peer.Message) probe.Finding {
 				if updated != nil {
@@ -135,6 +133,10 @@ func (x *X) afterUpdate(prepare func(c *Conn, uri string), judge func(*peer.Repl
 	if uri == "" || !slices.Contains(x.watchable(), any(uri)) {
 		return probe.Unverified("the update that was seen names no resource of the list")
 	}
+	if _, seen := x.Main.touch(uri, tools, subscribe); seen == nil {
+		return probe.Unverified("the update that was seen did not come again")
+	}
+	x.Call("resources/unsubscribe", map[string]any{"uri": uri})
 	c, err := x.Open(nil)
 	if err != nil {
 		return probe.Unverified("no conversation could be opened for it: %v", err)
@@ -143,12 +145,20 @@ func (x *X) afterUpdate(prepare func(c *Conn, uri string), judge func(*peer.Repl
 	if c.Stream != nil && c.Stream.Err == nil { // else the update may come before there is a stream for it
 		x.Log.Await(x.Ctx, func() bool { return c.Stream.Exchange.Status != 0 || c.Stream.Exchange.Done })
 	}
+	return judge(c.touch(uri, tools, prepare))
+}
+
+func subscribe(c *Conn, uri string) { c.Call("resources/subscribe", map[string]any{"uri": uri}) }
+
+// touch calls tools that were seen to update a resource, and returns the last call
+// and the update, or nil if none came.
+func (c *Conn) touch(uri string, tools []*Doing, prepare func(c *Conn, uri string)) (call *peer.Reply, updated *peer.Message) {
 	prepare(c, uri)
-	from := x.Log.Len()
-	var call *peer.Reply
+	from := c.Log.Len()
 	for _, tool := range tools[:min(mostChanges, len(tools))] {
 		call = c.Call("tools/call", tool.params())
 	}
-	updated := func(m *peer.Message) bool { return m.Method == mcp.NoteResourceUpdated && m.Text("params/uri") == uri }
-	return judge(call, c.Await(x.Ctx, from, 2*x.opts.Patience.QuietOrDefault(), updated))
+	return call, c.Await(c.x.Ctx, from, 2*c.x.opts.Patience.QuietOrDefault(), func(m *peer.Message) bool {
+		return m.Method == mcp.NoteResourceUpdated && m.Text("params/uri") == uri
+	})
 }

@@ -142,7 +142,7 @@ func addReports(s *server.Server, j *journal) {
 		call.Progress(ctx, 3, 3, "third")
 		return "done", nil
 	})
-	server.AddTool(s, tool(WaitLong, "Waits until it is cancelled, two seconds at most."), func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+	server.AddTool(s, tool(WaitLong, "Waits until it is cancelled, a second at most."), func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
 		err := wait(ctx, call)
 		if err != nil {
 			j.note(err)
@@ -151,9 +151,9 @@ func addReports(s *server.Server, j *journal) {
 	})
 }
 
-// wait takes two seconds, and says how far it is.
+// wait takes a second, and says how far it is.
 func wait(ctx context.Context, call *server.Call) error {
-	tick := time.NewTicker(200 * time.Millisecond)
+	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for n := range 10 {
 		call.Progress(ctx, float64(n)+0.5, 10, "waiting")

@@ -13,7 +13,7 @@ func addTasks(s *server.Server) {
 	server.AddTool(s, taskTool("task_quick", "Ends at once.", mcp.TaskOptional), func(context.Context, *server.Call, struct{}) (string, error) {
 		return "quick", nil
 	})
-	server.AddTool(s, taskTool("task_slow", "Takes two seconds.", mcp.TaskOptional), func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+	server.AddTool(s, taskTool("task_slow", "Takes a second.", mcp.TaskOptional), func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
 		return "slow", wait(ctx, call)
 	})
 	server.AddTool(s, taskTool("task_asks", "Asks the user who it is for.", mcp.TaskOptional), func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
