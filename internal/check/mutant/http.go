@@ -2,6 +2,7 @@ package mutant
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -35,7 +36,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	hang := t.hangs(out.asked, resp)
-	if err := t.response(out.asked, resp, hang); err != nil {
+	if err := t.response(req.Context(), out.asked, resp, hang); err != nil {
 		return nil, err
 	}
 	t.head(false, out.asked, resp.Header, resp)
@@ -43,10 +44,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // response changes the messages of a response.
-func (t *transport) response(asked *frame, resp *http.Response, hang bool) error {
+func (t *transport) response(ctx context.Context, asked *frame, resp *http.Response, hang bool) error {
 	switch peer.MediaType(resp.Header) {
 	case "text/event-stream":
-		resp.Body = t.wire.newEvents(resp.Request.Context(), asked, resp.Body, hang)
+		resp.Body = t.wire.newEvents(ctx, asked, resp.Body, hang)
 	case "application/json":
 		raw, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close() // it was read

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -183,20 +184,20 @@ func (w *wire) matches(s *Switch, f, carrier *frame) bool {
 			return false
 		}
 	}
-	for _, c := range s.Where {
-		in := f.value
-		if c.asked {
-			if f.asked == nil {
-				return false
-			}
-			in = f.asked.value
-		}
-		v, ok := peer.Get(in, c.path)
-		if ok == c.none || c.null && v != nil || c.want != nil && !reflect.DeepEqual(v, c.want) {
+	return !slices.ContainsFunc(s.Where, func(c condition) bool { return !c.holds(f) })
+}
+
+// holds reports whether a message is as the condition wants it.
+func (c *condition) holds(f *frame) bool {
+	in := f.value
+	if c.asked {
+		if f.asked == nil {
 			return false
 		}
+		in = f.asked.value
 	}
-	return true
+	v, ok := peer.Get(in, c.path)
+	return ok != c.none && !(c.null && v != nil) && (c.want == nil || reflect.DeepEqual(v, c.want))
 }
 
 // in is the value of a header. A name in its usual form, such as Mcp-Name, is

@@ -149,7 +149,7 @@ func (c *Conn) Do(ctx context.Context, out *Out) *Reply {
 // Start sends a message and returns. The caller ends it with Stop.
 func (c *Conn) Start(ctx context.Context, out *Out) *Reply {
 	r := &Reply{conn: c}
-	ctx, r.abort = context.WithCancel(ctx) //nolint:gosec // the caller stops it
+	ctx, r.abort = context.WithCancel(ctx)
 	if c.Pace != nil {
 		if r.Err = c.Pace(ctx); r.Err != nil {
 			return r
@@ -214,12 +214,12 @@ func (r *Reply) wait(ctx context.Context, patience time.Duration) *Reply {
 		answered = r.conn.Log.Await(ctx, answer)
 	}
 	r.Silent = !answered
-	r.conn.Log.Await(context.Background(), func() bool { r.count(); return true })
+	r.conn.Log.Look(func() { r.count() })
 	r.Closed = answered && r.Response == nil && (r.Exchange == nil || r.Exchange.Status == 0)
 	if r.Exchange != nil && r.Exchange.Done {
 		r.Err = r.Exchange.Err
 	}
-	r.conn.Log.Await(context.Background(), func() bool { r.collect(); return true })
+	r.conn.Log.Look(func() { r.collect() })
 	return r
 }
 
@@ -236,11 +236,10 @@ const mostSilent = 3
 // bear is how long to wait for an answer: a peer that has stopped to answer is
 // given less time.
 func (c *Conn) bear(patience time.Duration) time.Duration {
-	c.Log.Await(context.Background(), func() bool {
+	c.Log.Look(func() {
 		if c.silent >= mostSilent {
 			patience = min(patience, max(patience/10, c.Patience.orDefaults().Quiet))
 		}
-		return true
 	})
 	return patience
 }
@@ -260,12 +259,14 @@ func (r *Reply) count() {
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (r *Reply) resume(ctx context.Context) bool {
 	id, retry := "", time.Duration(0)
-	r.conn.Log.Await(context.Background(), func() bool { id, retry = r.cursor(); return true })
+	r.conn.Log.Look(func() { id, retry = r.cursor() })
 	if id == "" || len(r.resumed) == mostResumed {
 		return false
 	}
+	pause := time.NewTimer(max(retry, leastRetry))
+	defer pause.Stop()
 	select {
-	case <-time.After(max(retry, leastRetry)):
+	case <-pause.C:
 	case <-ctx.Done():
 		return false
 	}
@@ -448,7 +449,7 @@ func (c *Conn) Hangup() (ended, known bool) {
 // Closed reports whether nothing can come any more.
 func (c *Conn) Closed() bool {
 	closed := false
-	c.Log.Await(context.Background(), func() bool { closed = c.link.closed(); return true })
+	c.Log.Look(func() { closed = c.link.closed() })
 	return closed
 }
 

@@ -146,7 +146,7 @@ func (w *web) exchange(ctx context.Context, e *Exchange) error {
 	if e.Header["User-Agent"] == nil {
 		req.Header.Set("User-Agent", "parley-check")
 	}
-	resp, err := w.client.Do(req) //nolint:gosec // the user names the server to be judged
+	resp, err := w.client.Do(req)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (s *twoWays) closed() bool { return s.over || s.events != nil && s.events.D
 
 func (s *twoWays) send(ctx context.Context, out *Out) (*Message, *Exchange, error) {
 	to := ""
-	s.conn.Log.Await(context.Background(), func() bool { to = s.to; return true })
+	s.conn.Log.Look(func() { to = s.to })
 	return s.post(ctx, to, out)
 }
 

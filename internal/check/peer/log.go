@@ -165,6 +165,13 @@ func (l *Log) Begin(e *Exchange) {
 	})
 }
 
+// Look calls look while the log is locked.
+func (l *Log) Look(look func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	look()
+}
+
 // Update changes something that the log holds, and wakes those who wait.
 func (l *Log) Update(change func()) {
 	l.mu.Lock()

@@ -1,7 +1,6 @@
 package serverprobe
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"slices"
@@ -19,11 +18,10 @@ const foreign = "http://parley-check.example"
 // running. look must not use the log.
 func (x *X) eachExchange(look func(*peer.Exchange)) {
 	all := x.Log.Exchanges()
-	x.Log.Await(context.Background(), func() bool {
+	x.Log.Look(func() {
 		for _, e := range all {
 			look(e)
 		}
-		return true
 	})
 }
 

@@ -70,7 +70,7 @@ var httpBatches = []Probe{
 				return noReports()
 			}
 			tool := calls[len(calls)-1]
-			call := x.Request("tools/call", map[string]any{"name": tool.Name, "arguments": tool.Arguments, "_meta": map[string]any{"progressToken": "parley-check-batch"}})
+			call := x.Request("tools/call", map[string]any{"name": tool.Name, "arguments": tool.Arguments, "_meta": map[string]any{"progressToken": "parley-check-batch"}}) //nolint:gosec // it is no secret
 			r := x.Main.Start(x.Ctx, peer.Frame([]any{call, x.simplest()}))
 			defer r.Stop()
 			r.Wait(x.Ctx)

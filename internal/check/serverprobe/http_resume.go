@@ -1,7 +1,6 @@
 package serverprobe
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -90,13 +89,12 @@ func noEventIDs() probe.Finding { return probe.NotApplicable("the server gives e
 
 // lastEvent is the ID of the newest event of an exchange, or "".
 func (c *Conn) lastEvent(e *peer.Exchange) (id string) {
-	c.Log.Await(context.Background(), func() bool {
+	c.Log.Look(func() {
 		for _, event := range e.Events {
 			if event.ID != "" {
 				id = event.ID
 			}
 		}
-		return true
 	})
 	return id
 }
@@ -158,7 +156,7 @@ func comeBack(x *X) probe.Finding {
 	if len(calls) == 0 {
 		return noReports()
 	}
-	const token = "parley-check-come-back"
+	const token = "parley-check-come-back" //nolint:gosec // it is no secret
 	r := x.report(x.Main, calls[0], token)
 	defer r.Stop()
 	if r.For(x.Ctx, isProgressOf(token)) == nil {
@@ -293,11 +291,10 @@ func takeOver(x *X) probe.Finding {
 	}
 	c.Quiet(x.Ctx)
 	over, told := false, false
-	c.Log.Await(context.Background(), func() bool {
+	c.Log.Look(func() {
 		e := c.Stream.Exchange
 		over = e.Done && !e.Aborted
 		told = slices.ContainsFunc(e.Events, func(event *peer.Event) bool { return event.Retry != "" })
-		return true
 	})
 	switch {
 	case !over:

@@ -221,7 +221,7 @@ func isEarly(e *peer.Exchange) bool {
 }
 
 func (x *X) endedEarly(e *peer.Exchange) (early bool) {
-	x.Log.Await(context.Background(), func() bool { early = isEarly(e); return true })
+	x.Log.Look(func() { early = isEarly(e) })
 	return early
 }
 

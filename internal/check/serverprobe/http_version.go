@@ -96,7 +96,7 @@ var httpVersion = []Probe{
 		Needs: headersNeed,
 		Run: func(x *X) probe.Finding {
 			request := x.simplest()
-			delete(request["params"].(map[string]any)["_meta"].(map[string]any), mcp.MetaClientCapabilities)
+			delete(metaOf(request), mcp.MetaClientCapabilities)
 			return wantStatusOf(x.Do(request), -32602, http.StatusBadRequest)
 		},
 	},
@@ -114,7 +114,7 @@ var httpVersion = []Probe{
 					continue
 				}
 				request := x.Request("tools/call", map[string]any{"name": found.Request.Text("params/name"), "arguments": found.Request.Object("params/arguments")})
-				request["params"].(map[string]any)["_meta"].(map[string]any)[mcp.MetaClientCapabilities] = map[string]any{}
+				metaOf(request)[mcp.MetaClientCapabilities] = map[string]any{}
 				return wantStatusOf(x.Do(request), mcp.CodeMissingCapability, http.StatusBadRequest)
 			}
 			return probe.Unverified("no tool that may be called asked the client")
@@ -153,8 +153,15 @@ var httpVersion = []Probe{
 // ofVersion is a request in another version.
 func (x *X) ofVersion(version string) map[string]any {
 	request := x.simplest()
-	request["params"].(map[string]any)["_meta"].(map[string]any)[mcp.MetaProtocolVersion] = version
+	metaOf(request)[mcp.MetaProtocolVersion] = version
 	return request
+}
+
+// metaOf is the _meta of a request that the checker made, which has one.
+func metaOf(request map[string]any) map[string]any {
+	meta, _ := peer.Get(request, "params/_meta")
+	object, _ := meta.(map[string]any)
+	return object
 }
 
 // serves reports whether a stateless server also opens sessions, in one of the n
