@@ -97,7 +97,7 @@ var httpEndpoint = []Probe{
 			case r.Exchange.Status >= 400:
 				return probe.Pass(probe.OfReply(r)...)
 			case slices.ContainsFunc(r.Exchange.Messages, (*peer.Message).IsError):
-				return probe.Fail(probe.OfReply(r), "it was refused with an error, but with status %d", r.Exchange.Status)
+				return probe.Fail(append(probe.Of(r.Exchange.Messages...), probe.OfReply(r)...), "it was refused with an error, but with status %d", r.Exchange.Status)
 			default:
 				return probe.Unverified("the server accepts a notification whose params are text")
 			}
