@@ -36,7 +36,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	hang := t.hangs(out.asked, resp)
-	if err := t.response(req.Context(), out.asked, resp, hang); err != nil {
+	if err := t.response(req.Context(), out.asked, resp, hang); err != nil { //nolint:contextcheck // it is that of the request
 		return nil, err
 	}
 	t.head(false, out.asked, resp.Header, resp)
