@@ -96,7 +96,7 @@ func (w *web) post(ctx context.Context, to string, out *Out) (*Message, *Exchang
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(w.life, cancel) //nolint:contextcheck // the exchange also ends with the conversation
-	w.running.Go(func() { // ends with the exchange, or the conversation
+	w.running.Go(func() {                     // ends with the exchange, or the conversation
 		defer cancel()
 		defer stop()
 		err := w.exchange(ctx, e)
