@@ -285,5 +285,21 @@ func askUndeclared(t *Turn) bool {
 			t.Pause(time.Millisecond)
 		}
 	}
+	t.askUndeclaredTasks(has)
 	return false
+}
+
+// askUndeclaredTasks asks for tasks of kinds that the client answers, but not as tasks.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#task-support-and-handling.
+func (t *Turn) askUndeclaredTasks(has object) {
+	if !t.Facts.Tasks {
+		return
+	}
+	if declares(has, "elicitation/form") && !declares(has, "tasks/requests/elicitation/create") {
+		t.beginTask(elicit, t.form("form", "form", shortForm()).params)
+	}
+	if declares(has, "sampling") && !declares(has, "tasks/requests/sampling/createMessage") {
+		t.beginTask(sample, sampling("Say something.", 5, nil))
+	}
 }

@@ -41,7 +41,7 @@ var pages = [][]Probe{
 	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsHTTP, transportsHeaders,
 	versioning, utilitiesCancellation, utilitiesPing, utilitiesProgress,
 	basicMRTR, clientElicitation, clientElicitationURLs, clientRoots, clientSampling, clientSamplingRefusals,
-	serverCaching, serverPagination,
+	serverCaching, serverPagination, tasksReceiver, tasksRequestor,
 	authDiscovery, authRequests, authAnswers,
 	generalPage,
 }
