@@ -1,12 +1,10 @@
 package serverprobe
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/yosida95/uritemplate/v3"
 
-	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -61,7 +59,7 @@ func (x *X) suggest(kind, of, argument string) {
 	if len(x.Offer.Completed) >= mostCompletions {
 		return
 	}
-	r := x.Call(mcp.MethodComplete, completion(kind, of, argument, ""))
+	r := x.Call(mcp.MethodComplete, completion(kind, of, argument))
 	if r.Response == nil || !r.Response.IsResult() {
 		return
 	}
@@ -74,13 +72,14 @@ func (x *X) suggest(kind, of, argument string) {
 	x.Offer.Completed = append(x.Offer.Completed, c)
 }
 
-// completion are the params of completion/complete.
-func completion(kind, of, argument, value string) map[string]any {
+// completion are the params of completion/complete for an argument of which
+// nothing is typed yet.
+func completion(kind, of, argument string) map[string]any {
 	ref := map[string]any{"type": kind, "name": of}
 	if kind == refTemplate {
 		ref = map[string]any{"type": kind, "uri": of}
 	}
-	return map[string]any{"ref": ref, "argument": map[string]any{"name": argument, "value": value}}
+	return map[string]any{"ref": ref, "argument": map[string]any{"name": argument, "value": ""}}
 }
 
 // variables are those of a template; none if it can't be read.
@@ -123,16 +122,6 @@ func (x *X) expand(text string) (string, bool) {
 	}
 	uri, err := t.Expand(values)
 	return uri, err == nil && !strings.ContainsAny(uri, "{}")
-}
-
-// listed reports whether a URI is in the list of resources.
-func (o *Offer) listed(uri string) bool {
-	return slices.ContainsFunc(o.Resources, func(r map[string]any) bool { return r["uri"] == uri })
-}
-
-// reads reports whether a message asks for a resource that is listed.
-func (x *X) reads(m *peer.Message) bool {
-	return m.Method == mcp.MethodReadResource && x.Offer.listed(m.Text("params/uri"))
 }
 
 // argumentsOf are the names of the arguments that a prompt declares.

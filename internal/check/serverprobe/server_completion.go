@@ -23,7 +23,7 @@ var serverCompletion = []Probe{
 		Run: func(x *X) probe.Finding {
 			gives := func(m *peer.Message) bool { return len(m.List("result/completion/values")) > 0 }
 			for _, of := range x.completable() {
-				if f := declares("completions", mcp.MethodComplete, completion(of.Type, of.Of, of.Argument, ""), gives)(x); f.Outcome != verdict.NotApplicable {
+				if f := declares("completions", mcp.MethodComplete, completion(of.Type, of.Of, of.Argument), gives)(x); f.Outcome != verdict.NotApplicable {
 					return f
 				}
 			}
@@ -44,7 +44,7 @@ var serverCompletion = []Probe{
 			if x.Offer.Has("completions") {
 				return probe.NotApplicable("the server declares the capability completions")
 			}
-			return wantError(x.Call(mcp.MethodComplete, completion(refPrompt, noSuch, noSuch, "")), -32601)
+			return wantError(x.Call(mcp.MethodComplete, completion(refPrompt, noSuch, noSuch)), -32601)
 		},
 	},
 	{
@@ -119,7 +119,7 @@ var serverCompletion = []Probe{
 		},
 		Run: func(x *X) probe.Finding {
 			return x.completes(func() probe.Finding {
-				return wantError(x.Call(mcp.MethodComplete, completion(refPrompt, noSuch, "name", "")), -32602)
+				return wantError(x.Call(mcp.MethodComplete, completion(refPrompt, noSuch, "name")), -32602)
 			})
 		},
 	},
@@ -163,9 +163,9 @@ var serverCompletion = []Probe{
 				if len(of) == 0 {
 					return probe.NotApplicable("the server has no prompt with arguments, and no template")
 				}
-				badRef := completion(of[0].Type, of[0].Of, of[0].Argument, "")
+				badRef := completion(of[0].Type, of[0].Of, of[0].Argument)
 				badRef["ref"] = map[string]any{"type": "ref/parley-check", "name": of[0].Of, "uri": of[0].Of}
-				badValue := completion(of[0].Type, of[0].Of, of[0].Argument, "")
+				badValue := completion(of[0].Type, of[0].Of, of[0].Argument)
 				badValue["argument"] = map[string]any{"name": of[0].Argument, "value": json.Number("42")}
 				return refusesAll(x.Call(mcp.MethodComplete, badRef), x.Call(mcp.MethodComplete, badValue))
 			})
@@ -237,7 +237,7 @@ func (x *X) isCompletable(m *peer.Message) bool {
 		return false
 	}
 	for _, of := range x.completable() {
-		asked := completion(of.Type, of.Of, of.Argument, "")
+		asked := completion(of.Type, of.Of, of.Argument)
 		ref, _ := m.Get("params/ref")
 		if same(ref, asked["ref"]) && m.Text("params/argument/name") == of.Argument {
 			return true
