@@ -37,6 +37,8 @@ type Place struct {
 	// Connect begins a conversation in lines, otherwise. The client calls it when
 	// it would start the process of its server, and may do so again.
 	Connect func() io.ReadWriteCloser
+	// Accept does the same for a driver that has the streams already.
+	Accept func(io.ReadWriteCloser)
 }
 
 // Options say how to judge.
@@ -144,13 +146,7 @@ type course struct {
 // revision, or could not be started.
 func (c *course) run(ctx context.Context) error {
 	c.begun = time.Now()
-	var due []*Scenario
-	for _, sc := range Scenarios() {
-		wanted := c.opts.Scenarios == nil || sc.Name == TheBase || slices.Contains(c.opts.Scenarios, sc.Name)
-		if wanted && sc.plays(newStage(sc, c.facts, c.transport, c.opts.Limits)) {
-			due = append(due, sc)
-		}
-	}
+	due := c.due()
 	for n, sc := range due {
 		if c.opts.Progress != nil {
 			c.opts.Progress(Progress{Revision: c.facts.Revision.String(), Transport: c.transport, Scenario: sc, Done: n, Total: len(due)})
@@ -173,19 +169,36 @@ func (c *course) run(ctx context.Context) error {
 	return nil
 }
 
-// play plays one scenario.
-func (c *course) play(ctx context.Context, sc *Scenario) (*X, error) {
+// due are the scenarios that are wanted and can be played.
+func (c *course) due() []*Scenario {
+	var due []*Scenario
+	for _, sc := range Scenarios() {
+		wanted := c.opts.Scenarios == nil || sc.Name == TheBase || slices.Contains(c.opts.Scenarios, sc.Name)
+		if wanted && sc.plays(newStage(sc, c.facts, c.transport, c.opts.Limits)) {
+			due = append(due, sc)
+		}
+	}
+	return due
+}
+
+// stage opens the stage of a scenario.
+func (c *course) stage(sc *Scenario) *Stage {
 	facts := c.facts
 	if sc.As == inSessions {
 		facts = revision.Of(revision.Session(nil)[0])
 	}
-	s := newStage(sc, facts, c.transport, c.opts.Limits)
+	return newStage(sc, facts, c.transport, c.opts.Limits)
+}
+
+// play plays one scenario.
+func (c *course) play(ctx context.Context, sc *Scenario) (*X, error) {
+	s := c.stage(sc)
 	x := &X{Stage: s, ByHand: c.opts.ByHand, blamed: map[*peer.Message]bool{}}
 	x.Base = x
 	if len(c.played) > 0 {
 		x.Base = c.played[0]
 	}
-	p := &Place{Scenario: sc, Revision: s.Revision, Transport: s.Transport, Connect: s.connect}
+	p := &Place{Scenario: sc, Revision: s.Revision, Transport: s.Transport, Connect: s.connect, Accept: s.Accept}
 	if s.Transport != needsStdio {
 		serve := c.opts.Serve
 		if serve == nil {

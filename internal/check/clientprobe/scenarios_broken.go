@@ -159,7 +159,7 @@ func onlySSE(s *Stage, v *peer.Visit) bool {
 		v.Respond(http.StatusMethodNotAllowed, http.Header{"Allow": {"GET"}}, nil, false)
 	case v.Path() == pathMCP && v.Exchange.Method == http.MethodGet:
 		l := s.lineNumbered(v.Exchange.Conn)
-		s.events(l, v, pathMessage+"?sessionId="+l.Session)
+		s.events(l, v, s.path+pathMessage+"?sessionId="+l.Session)
 	case v.Path() == pathMessage && v.Message != nil:
 		s.accept(v)
 		s.each(s.lineNumbered(v.Exchange.Conn), v.Message, nil)

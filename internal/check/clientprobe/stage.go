@@ -32,6 +32,7 @@ type Stage struct {
 	// checker listens at.
 	Origin, Other string
 
+	path    string          // that the addresses of the stage begin with
 	ctx     context.Context //nolint:containedctx // that of the stage, which ends with close
 	end     context.CancelFunc
 	running sync.WaitGroup
@@ -195,6 +196,10 @@ func (s *Stage) Accept(stream io.ReadWriteCloser) {
 	l.Number = l.conn.Number
 	close(started)
 	s.lines = append(s.lines, l)
+	s.running.Go(func() { // ends with the input of the client, or the stage
+		l.conn.Await(s.ctx, 0, 24*time.Hour, func(*peer.Message) bool { return false })
+		_ = l.conn.Close() // a server ends with its input
+	})
 }
 
 // Lines returns the conversations until now, in order.

@@ -37,7 +37,7 @@ func (s *Stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case s.Transport == needsSSE && v.Path() == pathEvents && r.Method == http.MethodGet:
-		s.events(l, v, pathMessage+"?sessionId="+l.Session)
+		s.events(l, v, s.path+pathMessage+"?sessionId="+l.Session)
 	case s.Transport == needsSSE && v.Path() == pathMessage && r.Method == http.MethodPost:
 		s.accept(v)
 		s.each(l, v.Message, nil)

@@ -17,6 +17,7 @@ The exit code is 1 if a MUST was seen broken that --baseline does not accept.`
 const checkExamples = `  parley check -- parley serve --stdio
   parley check https://mcp.example.com/mcp --allow search
   parley check @shop --output html --report shop.html
+  parley check client -- my-client {url}
   parley check gateway --around http://127.0.0.1:7001/mcp --through https://gateway.example.com/mcp
   parley check requirements --summary
   parley check lint -- parley serve --stdio`
@@ -29,6 +30,6 @@ func (a *app) check() *cobra.Command {
 		Example: checkExamples,
 	}
 	cmd.RunE = a.judgeServer(cmd)
-	cmd.AddCommand(a.checkAuth(), a.checkGateway(), a.checkLint(), a.checkRequirements(), a.checkSpecimen())
+	cmd.AddCommand(a.checkAuth(), a.checkClient(), a.checkGateway(), a.checkLint(), a.checkRequirements(), a.checkSpecimen())
 	return cmd
 }
