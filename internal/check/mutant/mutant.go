@@ -85,6 +85,7 @@ type edit struct {
 // that the request carries, or that of HTTP if there is none. Conditions are
 //
 //	where POINTER JSON    with POINTER           without POINTER
+//	asked-with POINTER
 //	asked POINTER JSON    header NAME            no-header NAME
 //	header-is NAME VALUE  status CODE            after METHOD
 //	elsewhere             once                   skip N

@@ -84,6 +84,9 @@ func (s *Switch) conditions(fields []string) error {
 		case fields[0] == "with" && len(fields) > 1:
 			s.Where = append(s.Where, condition{path: strings.TrimPrefix(fields[1], "/")})
 			fields = fields[2:]
+		case fields[0] == "asked-with" && len(fields) > 1:
+			s.Where = append(s.Where, condition{path: strings.TrimPrefix(fields[1], "/"), asked: true})
+			fields = fields[2:]
 		case (fields[0] == "header" || fields[0] == "no-header") && len(fields) > 1:
 			s.Heads = append(s.Heads, head{name: fields[1], none: fields[0] == "no-header"})
 			fields = fields[2:]
