@@ -125,6 +125,7 @@ var subscriptionProbes = []Probe{
 			ID: "subscriptions/tagged", Rows: []string{"26.basic.patterns.subscriptions-012", "26.basic.index-071"},
 			Does:    "Looks at the _meta of what comes for subscriptions.",
 			Accepts: "io.modelcontextprotocol/subscriptionId in each notification.",
+			After:   []string{"http/subscriptions-carry-changes-only"},
 		},
 		Needs: []string{needsStateless},
 		Watch: func(x *X, w *probe.Watch) {
