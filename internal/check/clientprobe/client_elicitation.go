@@ -70,7 +70,7 @@ var clientElicitation = []Probe{
 	{
 		Info: probe.Info{
 			ID:      "elicitation/content-fits",
-			Rows:    []string{"26.client.elicitation-026", "2511.client.elicitation-019", "2511.client.elicitation-069", "26.client.elicitation-059", "2506.client.elicitation-009"},
+			Rows:    []string{"26.client.elicitation-026", "2511.client.elicitation-019", "2511.client.elicitation-069", "26.client.elicitation-059", "2506.client.elicitation-009", "26.schema-009"},
 			Does:    "Asks for forms, and validates what is accepted against their schemas.",
 			Accepts: "content that fits the schema that was asked for.",
 			Mend:    "Check what the user enters against requestedSchema before it is sent.",

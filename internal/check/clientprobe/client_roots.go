@@ -49,7 +49,7 @@ var clientRoots = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "roots/result", Rows: []string{"26.client.roots-004"},
+			ID: "roots/result", Rows: []string{"26.client.roots-004", "26.schema-017", "2511.client.roots-022"},
 			Does:    "Asks for the roots.",
 			Accepts: "An array roots, in which each entry has a uri.",
 			Mend:    `Answer {"roots":[{"uri":"file:///…"}]}.`,

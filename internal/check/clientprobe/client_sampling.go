@@ -44,7 +44,7 @@ var clientSampling = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "sampling/result-members", Rows: []string{"26.client.sampling-030"},
+			ID: "sampling/result-members", Rows: []string{"26.client.sampling-030", "2511.client.sampling-014"},
 			Does:    "Looks for role, content and model in the messages of the client's model.",
 			Accepts: "All three.",
 			Mend:    "Answer with role, content and model.",

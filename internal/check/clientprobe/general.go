@@ -13,7 +13,7 @@ import (
 var generalPage = []Probe{
 	{
 		Info: probe.Info{
-			ID: "basic/messages-fit-schema", Rows: []string{"26.basic.index-002", "2511.basic-003"},
+			ID: "basic/messages-fit-schema", Rows: []string{"26.basic.index-002", "2511.basic-003", "26.basic.index-001"},
 			Does:    "Judges each message of the client by the published schema of the revision.",
 			Accepts: "Messages that fit; members that the schema does not know are no fault.",
 			General: true,
