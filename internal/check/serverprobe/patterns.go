@@ -6,5 +6,5 @@ import "slices"
 // ask, report, cancel and announce, and what they work on apart.
 var patterns = slices.Concat(
 	elicitationProbes, formProbes, samplingProbes,
-	mrtrProbes, progressProbes, cancellationProbes, subscriptionProbes, changeProbes,
+	mrtrProbes, taskProbes, progressProbes, cancellationProbes, subscriptionProbes, changeProbes,
 )
