@@ -40,7 +40,7 @@ func (p *Probe) looksAt(sc *Scenario) bool {
 var pages = [][]Probe{
 	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsHTTP, transportsHeaders,
 	versioning, utilitiesCancellation, utilitiesPing, utilitiesProgress,
-	basicMRTR, clientElicitation, clientElicitationURLs, clientRoots, clientSampling, clientSamplingRefusals,
+	basicMRTR, basicSubscriptions, clientElicitation, clientElicitationURLs, clientRoots, clientSampling, clientSamplingRefusals,
 	serverCaching, serverPagination, tasksReceiver, tasksRequestor,
 	authDiscovery, authRequests, authAnswers,
 	generalPage,

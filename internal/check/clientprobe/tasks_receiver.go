@@ -65,7 +65,9 @@ var tasksReceiver = []Probe{
 			w.Fault(a.Answer, "/result/_meta", "the result names the task a second time")
 		}
 	}),
-	taskProbe("tasks/related-in-result", []string{"068", "051"}, "Looks for metadata of the task in the answers to tasks/result.", "The ID of the task.", func(x *X) []*asked { return x.gave("tasks/result") }, func(w *probe.Watch, a *asked) {
+	taskProbe("tasks/related-in-result", []string{"068", "051"}, "Looks for metadata of the task in the answers to tasks/result.", "The ID of the task.", func(x *X) []*asked {
+		return slices.DeleteFunc(x.gave("tasks/result"), func(a *asked) bool { return x.stateAfter(a) == "failed" })
+	}, func(w *probe.Watch, a *asked) {
 		if id, _ := a.get("_meta/" + pointer(mcp.MetaRelatedTask) + "/taskId"); id != a.Params["taskId"] {
 			w.Fault(a.Answer, "/result/_meta", "the result does not name its task")
 		}
@@ -118,6 +120,42 @@ var tasksReceiver = []Probe{
 			w.Fault(a.Answer, "/result/status", "the task that was cancelled is %q", a.text("status"))
 		}
 	}),
+	taskProbe("tasks/fails", []string{"074"}, "Asks by tasks what the client refuses.", "Tasks that fail.", (*X).statesOfRefused, func(w *probe.Watch, a *asked) {
+		if status := a.text("status"); status == "completed" {
+			w.Fault(a.Answer, "/result/status", "the task is completed, and its result is an error")
+		}
+	}),
+	taskProbe("tasks/says-why-it-failed", []string{"075"}, "Looks at tasks that have failed.", "A statusMessage.", func(x *X) []*asked {
+		return slices.DeleteFunc(x.states(), func(a *asked) bool { return a.text("status") != "failed" })
+	}, func(w *probe.Watch, a *asked) {
+		if a.text("statusMessage") == "" {
+			w.Fault(a.Answer, "/result", "the failed task does not say why")
+		}
+	}),
+	taskProbe("tasks/error-as-result", []string{"076"}, "Asks for the results of tasks that have failed.", "An error.", func(x *X) []*asked {
+		return slices.DeleteFunc(x.answered("tasks/result"), func(a *asked) bool { return x.stateAfter(a) != "failed" })
+	}, func(w *probe.Watch, a *asked) {
+		if a.result() != nil {
+			w.Fault(a.Answer, "/result", "the task has failed, and has a result")
+		}
+	}),
+	{
+		Info: probe.Info{
+			ID: "tasks/no-related-in-notifications", Rows: []string{"2511.basic.utilities.tasks-057"},
+			Does:    "Looks for metadata of tasks in notifications of their status.",
+			Accepts: "None.",
+		},
+		Needs: []string{needsSession, "tasks"}, In: []string{scenarioTaskQuestions},
+		Watch: func(x *X, w *probe.Watch) {
+			w.Nothing(probe.Unverified("the client sent no notifications of tasks"))
+			for _, m := range x.Received(is("notifications/tasks/status")) {
+				w.Saw(m)
+				if _, has := m.Get("params/_meta/" + pointer(mcp.MetaRelatedTask)); has {
+					w.Fault(m, "/params/_meta", "the notification names the task a second time")
+				}
+			}
+		},
+	},
 	{
 		Info: probe.Info{
 			ID: "tasks/ended-stays", Rows: []string{"2511.basic.utilities.tasks-032", "2511.basic.utilities.tasks-065", "2511.basic.utilities.tasks-030", "2511.basic.utilities.tasks-031"},
@@ -204,6 +242,30 @@ func (x *X) tasksMade() []*asked {
 }
 
 func (x *X) states() []*asked { return x.gave("tasks/get") }
+
+// stateAfter is the status of a task after its result was asked for, or "".
+func (x *X) stateAfter(result *asked) string {
+	for _, s := range x.states() {
+		if s.Params["taskId"] == result.Params["taskId"] && s.Question.Number > result.Answer.Number {
+			return s.text("status")
+		}
+	}
+	return ""
+}
+
+// statesOfRefused are the states of tasks after their results were errors.
+func (x *X) statesOfRefused() []*asked {
+	refused := map[any]int{}
+	for _, r := range x.answered("tasks/result") {
+		if r.result() == nil && r.Params["taskId"] != "no-such-task" {
+			refused[r.Params["taskId"]] = r.Answer.Number
+		}
+	}
+	return slices.DeleteFunc(x.states(), func(a *asked) bool {
+		n, ok := refused[a.Params["taskId"]]
+		return !ok || a.Question.Number < n
+	})
+}
 
 func isFinal(status string) bool {
 	return status == "completed" || status == "failed" || status == "cancelled"
