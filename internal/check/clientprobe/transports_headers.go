@@ -173,7 +173,7 @@ var transportsHeaders = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "headers/invalid-tools-rejected", Rows: []string{"26.basic.transports.http-056"},
+			ID: "headers/invalid-tools-rejected", Rows: []string{"26.basic.transports.http-056", "26.server.tools-036"},
 			Does: "Offers tools whose x-mcp-header breaks the rules, among good ones.", Accepts: "That these tools are not called.",
 		},
 		Needs: []string{needsHTTP, needsStateless}, In: []string{"bad-headers"},

@@ -168,7 +168,7 @@ var transportsStdio = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "stdio/listens-again", Rows: []string{"26.basic.transports.stdio-019"},
+			ID: "stdio/listens-again", Rows: []string{"26.basic.transports.stdio-019", "26.basic.patterns.subscriptions-022"},
 			Does:    "Ends the connection while the client has a subscription, and looks at the next one.",
 			Accepts: "subscriptions/listen with the same filter.",
 		},

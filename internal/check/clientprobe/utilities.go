@@ -68,7 +68,7 @@ var utilitiesCancellation = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "cancellation/times-out", Rows: []string{"26.basic.patterns.cancellation-008", "2511.basic.lifecycle-025", "2411.basic.lifecycle-003", "2511.basic.lifecycle-033"},
+			ID: "cancellation/times-out", Rows: []string{"26.basic.patterns.cancellation-008", "2511.basic.lifecycle-025", "2411.basic.lifecycle-003", "2511.basic.lifecycle-033", "26.server.tools-062", "2511.server.tools-039"},
 			Does: "Does not answer a call.", Accepts: "That the client gives it up.",
 		},
 		In: []string{"slow"},
