@@ -44,6 +44,8 @@ type guarding struct {
 	Answer   func(s *Stage, answer url.Values)
 	// Refuses refuses registrations.
 	Refuses bool
+	// Upper spells the scheme of the endpoint in upper case in its metadata.
+	Upper bool
 	// Moves makes the endpoint name another issuer once it was used.
 	Moves bool
 }
@@ -126,6 +128,9 @@ func (g *guarding) challenge(s *Stage, code, scope string) string {
 
 func (g *guarding) resource(s *Stage, v *peer.Visit) {
 	doc := object{"resource": s.Origin + pathMCP, "authorization_servers": list{g.issuer(s)}, "bearer_methods_supported": list{"header"}}
+	if g.Upper {
+		doc["resource"] = strings.Replace(s.Origin, "http", "HTTP", 1) + pathMCP
+	}
 	if g.Supported != nil {
 		doc["scopes_supported"] = g.Supported
 	}

@@ -206,6 +206,107 @@ var authRequests = []Probe{
 		Needs: []string{needsHTTP}, In: []string{"auth"},
 		Watch: checksDocuments,
 	},
+	{
+		Info: probe.Info{
+			ID: "auth/documents",
+			Rows: []string{
+				"26.basic.authorization.registration-002", "2511.basic.authorization-028", "26.basic.authorization.index-006", "2511.basic.authorization-007",
+				"26.basic.authorization.registration-001", "2511.basic.authorization-027",
+			},
+			Does:    "Says that metadata documents of clients are supported, and registration too.",
+			Accepts: "client_id is the URL of a document.",
+			Mend:    "Publish a Client ID Metadata Document and use its URL where that is supported.",
+		},
+		Needs: []string{needsHTTP}, In: []string{"auth-documents"},
+		Watch: usesDocument,
+	},
+	{
+		Info: probe.Info{
+			ID: "auth/documents-url",
+			Rows: []string{
+				"26.basic.authorization.registration-005", "2511.basic.authorization-031", "26.basic.authorization.registration-004", "2511.basic.authorization-030",
+				"2511.basic.authorization-029",
+			},
+			Does:    "Looks at a client_id that is a URL.",
+			Accepts: "https and a path, without fragment, user and dot segments.",
+			Mend:    "Publish the document with https, at a path.",
+		},
+		Needs: []string{needsHTTP}, In: []string{"auth-documents"},
+		Watch: namesDocument,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/refresh-registered",
+			Rows:    []string{"26.basic.authorization.index-052"},
+			Does:    "Looks at grant_types of registrations.",
+			Accepts: "refresh_token, if the client asks for offline_access.",
+			Mend:    "Register the grant type refresh_token.",
+		},
+		Needs: []string{needsHTTP}, In: []string{"auth"},
+		Watch: registersRefresh,
+	},
+	{
+		Info: probe.Info{
+			ID:      "auth/upper-case",
+			Rows:    []string{"26.basic.authorization.index-036", "2511.basic.authorization-053"},
+			Does:    "Spells the scheme of resource in the metadata in upper case.",
+			Accepts: "The client goes on.",
+			Mend:    "Compare schemes and hosts without regard to case.",
+		},
+		Needs: []string{needsHTTP}, In: []string{"auth-upper"},
+		Watch: acceptsUpperCase,
+	},
+}
+
+// Spec: 2026-07-28 basic/authorization/client-registration#client-id-metadata-documents.
+func usesDocument(x *X, w *probe.Watch) {
+	x.eachErrand(w, func(e *errand) string {
+		if !strings.Contains(e.get("client_id"), "://") {
+			return "client_id is no URL, though the authorization server supports metadata documents"
+		}
+		return ""
+	}, pathAuthorize)
+}
+
+// Spec: 2026-07-28 basic/authorization/client-registration#implementation-requirements.
+func namesDocument(x *X, w *probe.Watch) {
+	for _, e := range x.errands(pathAuthorize) {
+		id := e.get("client_id")
+		u, err := url.Parse(id)
+		switch {
+		case !strings.Contains(id, "://"):
+		case err != nil || u.Scheme != "https" || strings.Trim(u.Path, "/") == "" || u.User != nil || strings.Contains(id, "#") || strings.Contains(u.Path+"/", "/../"):
+			w.FaultOf(e.blame(), "client_id is %s, which is no https URL with a path", id)
+		default:
+			w.SawExchange(e.Exchange)
+		}
+	}
+}
+
+// Spec: 2026-07-28 basic/authorization#refresh-tokens.
+func registersRefresh(x *X, w *probe.Watch) {
+	wants := slices.ContainsFunc(x.errands(pathAuthorize), func(e *errand) bool { return slices.Contains(strings.Fields(e.get("scope")), "offline_access") })
+	for e, doc := range x.registrations() {
+		grants, _ := doc["grant_types"].(list)
+		switch {
+		case slices.Contains(grants, any("refresh_token")):
+			w.SawExchange(e.Exchange)
+		case wants:
+			w.FaultOf(e.blame(), "the client asks for offline_access and has not registered the grant type refresh_token")
+		}
+	}
+}
+
+// Spec: 2026-07-28 basic/authorization#canonical-server-uri.
+func acceptsUpperCase(x *X, w *probe.Watch) {
+	used := x.errands(pathAuthorize)
+	for _, e := range x.errands(pathMetadata) {
+		if len(used) == 0 {
+			w.FaultOf(e.blame(), "the client gives up, because the scheme of resource is in upper case")
+		} else {
+			w.SawExchange(e.Exchange)
+		}
+	}
 }
 
 // Spec: 2026-07-28 basic/authorization/security-considerations#authorization-code-protection.
@@ -410,13 +511,12 @@ func sendsType(x *X, w *probe.Watch) {
 	})
 }
 
-// isOf looks at registrations of one kind.
-func (x *X) isOf(w *probe.Watch, local bool, want string) {
+// isOf looks at registrations with redirect URIs of one kind.
+func (x *X) isOf(w *probe.Watch, kind func(*url.URL) bool, want string) {
 	for e, doc := range x.registrations() {
 		uris := redirectsOf(doc)
-		here := slices.ContainsFunc(uris, func(s string) bool { u, err := url.Parse(s); return err == nil && loopback.Is(u.Hostname()) })
 		switch {
-		case len(uris) == 0 || here != local:
+		case !slices.ContainsFunc(uris, func(s string) bool { u, err := url.Parse(s); return err == nil && kind(u) }):
 		case doc["application_type"] != want:
 			w.FaultOf(e.blame(), "application_type is %v with the redirect URI %s", doc["application_type"], uris[0])
 		default:
@@ -426,10 +526,14 @@ func (x *X) isOf(w *probe.Watch, local bool, want string) {
 }
 
 // Spec: 2026-07-28 basic/authorization/client-registration#application-type-and-redirect-uri-constraints.
-func isNative(x *X, w *probe.Watch) { x.isOf(w, true, "native") }
+func isNative(x *X, w *probe.Watch) {
+	x.isOf(w, func(u *url.URL) bool { return loopback.Is(u.Hostname()) }, "native")
+}
 
 // Spec: 2026-07-28 basic/authorization/client-registration#application-type-and-redirect-uri-constraints.
-func isWeb(x *X, w *probe.Watch) { x.isOf(w, false, "web") }
+func isWeb(x *X, w *probe.Watch) {
+	x.isOf(w, func(u *url.URL) bool { return u.Scheme == "https" && !loopback.Is(u.Hostname()) }, "web")
+}
 
 // Spec: 2025-06-18 basic/authorization#dynamic-client-registration.
 func registers(x *X, w *probe.Watch) {

@@ -35,6 +35,9 @@ var authScenarios = []Scenario{
 	auth("auth-state", "Answers with another state.",
 		guarding{Answer: func(_ *Stage, a url.Values) { a.Set("state", "another") }}),
 	auth("auth-refused", "Refuses the client's redirect URI when it registers.", guarding{Refuses: true}),
+	auth("auth-documents", "Takes clients by the URL of their metadata document.",
+		guarding{Metadata: func(_ *Stage, doc object) { doc["client_id_metadata_document_supported"] = true }}),
+	auth("auth-upper", "Spells the scheme of the endpoint in upper case in its metadata.", guarding{Upper: true}),
 	auth("auth-never", "Wants more scopes, however many a token has.", guarding{Scope: "read", More: "write", Never: true}),
 	auth("auth-moves", "Names another authorization server after the first one was used.", guarding{Scope: "read", Moves: true}),
 }

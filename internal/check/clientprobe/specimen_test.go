@@ -70,7 +70,7 @@ func reach(p *clientprobe.Place, site *mcptest.Site, faulty *mutant.Faulty) mcp.
 	if strings.HasPrefix(p.Scenario.Name, "auth") {
 		web := c
 		way, err := oauth.New(&oauth.Options{
-			URL: p.URL, HTTP: &web, Grant: &oauth.AuthorizationCode{Receiver: visitor{&web}}, Logger: mcptest.Quiet(),
+			URL: p.URL, HTTP: &web, Grant: &oauth.AuthorizationCode{Receiver: visitor{&web}}, ClientMetadataURL: "https://app.example.com/client.json", Logger: mcptest.Quiet(),
 		})
 		if err != nil {
 			panic(err) // the options are right

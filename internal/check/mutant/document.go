@@ -65,3 +65,27 @@ func (m *Mutant) Name(values map[string]string) {
 		}
 	}
 }
+
+// parameters changes those of a form, or else those of the URL.
+func (o *outgoing) parameters(req *http.Request) {
+	for _, e := range o.asked.address.params {
+		text := &req.URL.RawQuery
+		form := ""
+		if len(o.bodies) > 0 && len(o.bodies[o.main]) > 0 {
+			form = string(o.bodies[o.main])
+			text = &form
+		}
+		q, err := url.ParseQuery(*text)
+		if err != nil {
+			continue
+		}
+		q.Set(e.path, e.text)
+		if e.verb == "without-param" {
+			q.Del(e.path)
+		}
+		*text = q.Encode()
+		if form != "" {
+			o.bodies[o.main] = []byte(form)
+		}
+	}
+}

@@ -113,7 +113,8 @@ type edit struct {
 //	field NAME VALUE      without-field NAME    drop
 //	hang (it does not end after its last event; of an end, drop)
 //	member POINTER JSON   without-member POINTER (of a body that is JSON)
-//	without-param NAME (of the URL in Location)
+//	param NAME VALUE      without-param NAME (of the URL or form of a request, or
+//	of the URL in Location)
 //	url URL               as HTTP-METHOD        request HTTP-METHOD URL [HEADER VALUE]
 //
 // The last three are for requests: they send one elsewhere, with another HTTP

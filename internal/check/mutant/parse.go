@@ -24,7 +24,7 @@ var verbs = map[string]struct{ path, text bool }{
 	"field": {true, true}, "without-field": {path: true},
 	"flood": {true, true},
 	"raw":   {true, true}, "also": {text: true}, "hang": {},
-	"member": {true, true}, "without-member": {path: true}, "without-param": {path: true},
+	"param": {true, true}, "member": {true, true}, "without-member": {path: true}, "without-param": {path: true},
 	"url": {text: true}, "as": {text: true}, "request": {text: true},
 }
 

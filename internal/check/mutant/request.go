@@ -25,6 +25,7 @@ type address struct {
 	refusal int // the status with which it is kept from the server
 	url, as string
 	more    []string // further requests before it
+	params  []edit   // of its URL or its form
 }
 
 // request changes what goes to the server.
@@ -47,6 +48,7 @@ func (t *transport) request(req *http.Request) (*outgoing, error) {
 			req.URL, req.Host = u, u.Host
 		}
 	}
+	out.parameters(req)
 	if out.asked.address.as != "" {
 		req.Method = out.asked.address.as
 	}
@@ -155,6 +157,8 @@ func (e edit) address(asked *frame) {
 		asked.address.refusal, _ = strconv.Atoi(e.text)
 	case "url":
 		asked.address.url = e.text
+	case "param", "without-param":
+		asked.address.params = append(asked.address.params, e)
 	case "as":
 		asked.address.as = e.text
 	case "request":
