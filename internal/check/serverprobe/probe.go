@@ -48,5 +48,5 @@ func All() []*Probe {
 var pages = slices.Concat([][]Probe{
 	patterns,
 	httpEndpoint, httpHeaders, httpParams, httpVersion, httpStateless, httpStreams,
-	httpSessions, httpResume, httpBatches, httpSSE, httpAccess,
+	httpSessions, httpResume, httpBatches, httpSSE, httpAccess, authorization,
 }, basePages, featurePages)
