@@ -123,8 +123,12 @@ func refusesWith401(x *X) probe.Finding {
 // Spec: 2026-07-28 basic/authorization#error-handling.
 func refusesMalformed(x *X) probe.Finding {
 	for _, values := range [][]string{
-		{"Bearer"}, {"Bearer "}, {"Bearer not a token"}, {`Bearer "` + garbage + `"`},
-		{"Bearer " + garbage, "Bearer " + garbage}, {"Parley-Check " + garbage},
+		{"Bearer"},
+		{"Bearer "},
+		{"Bearer not a token"},
+		{`Bearer "` + garbage + `"`},
+		{"Bearer " + garbage, "Bearer " + garbage},
+		{"Parley-Check " + garbage},
 	} {
 		e := x.Ask(x.list().With("Authorization", values...))
 		if e.Status != 0 && e.Status != http.StatusBadRequest && e.Status != http.StatusUnauthorized {

@@ -1,7 +1,6 @@
 package authprobe
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -171,9 +170,4 @@ func holds(list []string, want string) bool {
 		}
 	}
 	return false
-}
-
-// isFound reports whether something is at a URL, whatever it says.
-func isFound(e *peer.Exchange) bool {
-	return e.Status != 0 && e.Status != http.StatusNotFound && e.Status != http.StatusGone && e.Status != http.StatusNotImplemented && e.Status < 502
 }

@@ -107,10 +107,14 @@ func (x *X) answers() bool {
 func (x *X) knock() {
 	older, newer := revision.Default(nil, false), revision.Default(nil, true)
 	outs := []*peer.Out{
-		x.hello(), x.list(),
-		x.Message(older, "tools/list", nil), x.Message(older, "ping", nil),
-		x.Message(newer, "server/discover", nil), x.Message(newer, "resources/list", nil),
-		{HTTPMethod: http.MethodGet}, {HTTPMethod: http.MethodDelete},
+		x.hello(),
+		x.list(),
+		x.Message(older, "tools/list", nil),
+		x.Message(older, "ping", nil),
+		x.Message(newer, "server/discover", nil),
+		x.Message(newer, "resources/list", nil),
+		{HTTPMethod: http.MethodGet},
+		{HTTPMethod: http.MethodDelete},
 	}
 	for _, out := range outs {
 		e := x.Ask(out)

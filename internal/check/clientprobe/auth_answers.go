@@ -288,27 +288,37 @@ func keepsOutOfURLs(x *X, w *probe.Watch) {
 	}
 }
 
+// firstAsked is the first authorization request, or nil: what follows is the
+// step-up.
+func (x *X) firstAsked() *errand {
+	all := x.errands(pathAuthorize)
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0]
+}
+
 // Spec: 2026-07-28 basic/authorization#scope-selection-strategy.
 func asksChallenged(x *X, w *probe.Watch) {
-	for _, e := range x.errands(pathAuthorize) {
-		if !slices.Contains(e.scopesAsked(), "read") {
-			w.FaultOf(e.blame(), "the challenge asks for the scope read, and the client asks for %q", e.get("scope"))
-		} else {
-			w.SawExchange(e.Exchange)
-		}
-		return // what follows is the step-up
+	e := x.firstAsked()
+	switch {
+	case e == nil:
+	case !slices.Contains(e.scopesAsked(), "read"):
+		w.FaultOf(e.blame(), "the challenge asks for the scope read, and the client asks for %q", e.get("scope"))
+	default:
+		w.SawExchange(e.Exchange)
 	}
 }
 
 // Spec: 2026-07-28 basic/authorization#scope-selection-strategy.
 func asksNecessary(x *X, w *probe.Watch) {
-	for _, e := range x.errands(pathAuthorize) {
-		if asked := e.scopesAsked(); slices.ContainsFunc(asked, func(s string) bool { return s != "read" }) {
-			w.FaultOf(e.blame(), "the challenge asks for the scope read, and the client asks for %q", e.get("scope"))
-		} else {
-			w.SawExchange(e.Exchange)
-		}
-		return
+	e := x.firstAsked()
+	switch {
+	case e == nil:
+	case slices.ContainsFunc(e.scopesAsked(), func(s string) bool { return s != "read" }):
+		w.FaultOf(e.blame(), "the challenge asks for the scope read, and the client asks for %q", e.get("scope"))
+	default:
+		w.SawExchange(e.Exchange)
 	}
 }
 
@@ -353,13 +363,13 @@ func stepsUp(x *X, w *probe.Watch) {
 
 // Spec: 2026-07-28 basic/authorization#step-up-authorization-flow.
 func unites(x *X, w *probe.Watch) {
-	for _, e := range x.steps() {
-		if !slices.Contains(e.scopesAsked(), "read") {
-			w.FaultOf(e.blame(), "the client asked for read before, and now only for %q", e.get("scope"))
-		} else {
-			w.SawExchange(e.Exchange)
-		}
-		return
+	steps := x.steps()
+	switch {
+	case len(steps) == 0:
+	case !slices.Contains(steps[0].scopesAsked(), "read"):
+		w.FaultOf(steps[0].blame(), "the client asked for read before, and now only for %q", steps[0].get("scope"))
+	default:
+		w.SawExchange(steps[0].Exchange)
 	}
 }
 
