@@ -15,7 +15,13 @@ var askScenarios = []Scenario{
 		Name: scenarioAsks, Does: "Asks for all that the client says it can answer: forms, a visit to a page, messages of its model, its roots.",
 		Do: "Connect; call the tools add, show and report, and answer what is asked; change the roots; list the tools again.",
 		Tool: map[string]func(*Turn) bool{
-			"report": func(t *Turn) bool { return t.inquire(t.everything()) || t.completeVisits() },
+			"report": func(t *Turn) bool {
+				if t.inquire(t.everything()) {
+					return true
+				}
+				t.completeVisits()
+				return false
+			},
 			"add":    func(t *Turn) bool { return t.inquire([]round{{state: stateOf("add")}}) },
 			"show":   func(t *Turn) bool { return t.inquire([]round{{questions: t.askRoots(), state: stateOf("show")}}) },
 		},
@@ -138,10 +144,10 @@ func (t *Turn) visitQuestion() question {
 // knows to be over, and pings.
 //
 // Spec: 2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation.
-func (t *Turn) completeVisits() bool {
+func (t *Turn) completeVisits() {
 	const method = "notifications/elicitation/complete"
 	if !t.Facts.ElicitationID || !declares(t.declared(), "elicitation/url") {
-		return false
+		return
 	}
 	for _, id := range []string{"no-such-elicitation", "ask-1", "ask-1"} {
 		t.Notify(method, object{"elicitationId": id})
@@ -152,7 +158,6 @@ func (t *Turn) completeVisits() bool {
 		}
 	}
 	t.Ask("ping", nil)
-	return false
 }
 
 // askRoots is the question for the client's roots, if it has said that it has some.

@@ -1,7 +1,6 @@
 package clientprobe
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
@@ -218,7 +217,7 @@ func watchContentFits(x *X, w *probe.Watch) {
 			continue
 		}
 		w.Saw(a.Answer)
-		wanted, err := schema.Compile(json.RawMessage(peer.Encode(form)))
+		wanted, err := schema.Compile(peer.Encode(form))
 		if err != nil {
 			continue // it is ours, and good
 		}

@@ -41,7 +41,7 @@ var clientRoots = []Probe{
 					continue
 				}
 				w.Saw(a.Answer)
-				if code, _ := a.code(); code != -32601 {
+				if code := a.code(); code != -32601 {
 					w.Fault(a.Answer, "/error/code", "the code is %d, want -32601", code)
 				}
 			}

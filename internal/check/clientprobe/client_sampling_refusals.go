@@ -57,7 +57,7 @@ func watchRefused(code int, which func(*asked) bool) func(*X, *probe.Watch) {
 			if !which(a) {
 				continue
 			}
-			switch got, _ := a.code(); {
+			switch got := a.code(); {
 			case a.result() != nil:
 				w.FaultOf(probe.Of(a.Question, a.Answer), "the client's model goes on with a conversation that is wrong")
 			case a.Answer != nil && a.Answer.IsError() && code != 0 && got != code:
@@ -71,12 +71,13 @@ func watchRefused(code int, which func(*asked) bool) func(*X, *probe.Watch) {
 	}
 }
 
-// code is that of an answer that is an error.
-func (a *asked) code() (int, bool) {
+// code is that of an answer that is an error; 0 if there is none.
+func (a *asked) code() int {
 	if a.Answer == nil {
-		return 0, false
+		return 0
 	}
-	return a.Answer.Code()
+	code, _ := a.Answer.Code() // 0, if it has none
+	return code
 }
 
 // heardAfter reports whether the client went on after a message, in the same

@@ -286,7 +286,7 @@ func (x *X) cancellations(late bool) []*asked {
 }
 
 func wantInvalid(w *probe.Watch, a *asked) {
-	if code, _ := a.code(); code != -32602 {
+	if code := a.code(); code != -32602 {
 		w.FaultOf(probe.Of(a.Question, a.Answer), "the answer is not the error -32602")
 	}
 }
