@@ -22,8 +22,8 @@ var askScenarios = []Scenario{
 				t.completeVisits()
 				return false
 			},
-			"add":    func(t *Turn) bool { return t.inquire([]round{{state: stateOf("add")}}) },
-			"show":   func(t *Turn) bool { return t.inquire([]round{{questions: t.askRoots(), state: stateOf("show")}}) },
+			"add":  func(t *Turn) bool { return t.inquire([]round{{state: stateOf("add")}}) },
+			"show": func(t *Turn) bool { return t.inquire([]round{{questions: t.askRoots(), state: stateOf("show")}}) },
 		},
 		On: map[string]func(*Turn) bool{
 			"tools/list": askRootsInSession, "notifications/roots/list_changed": func(t *Turn) bool { return askRootsInSession(t) },
