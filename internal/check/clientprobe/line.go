@@ -1,7 +1,6 @@
 package clientprobe
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -237,4 +236,4 @@ func (t *Turn) wants(method, uri string) bool {
 }
 
 // idOf is the ID of a message as a value that can be sent.
-func idOf(m *peer.Message) any { return json.RawMessage(m.ID) }
+func idOf(m *peer.Message) any { return m.ID }

@@ -27,8 +27,8 @@ func newPipe() pipe {
 // ends reads one pipe and writes the other.
 type ends struct{ in, out pipe }
 
-func (e ends) Read(p []byte) (int, error)  { return e.in.PipeReader.Read(p) }
-func (e ends) Write(p []byte) (int, error) { return e.out.PipeWriter.Write(p) }
+func (e ends) Read(p []byte) (int, error)  { return e.in.Read(p) }
+func (e ends) Write(p []byte) (int, error) { return e.out.Write(p) }
 
 // Close ends both directions.
 func (e ends) Close() error {

@@ -55,7 +55,7 @@ var transportsHTTP = []Probe{
 		},
 		Needs: []string{needsHTTP, needsSession},
 		Watch: func(x *X, w *probe.Watch) {
-			for _, e := range x.at(http.MethodGet, pathMCP) {
+			for _, e := range x.at(http.MethodGet) {
 				w.Saw(nil)
 				if !hasMedia(e.Header.Values("Accept"), "text/event-stream") {
 					w.FaultOf([]probe.Blame{{Exchange: e}}, "Accept of the GET does not list text/event-stream")
@@ -183,7 +183,7 @@ var transportsHTTP = []Probe{
 		},
 		Needs: []string{needsHTTP, needsSession}, In: []string{TheBase},
 		Watch: func(x *X, w *probe.Watch) {
-			for _, e := range x.at(http.MethodDelete, pathMCP) {
+			for _, e := range x.at(http.MethodDelete) {
 				if e.Header.Get("Mcp-Session-Id") != "" {
 					w.Saw(nil)
 					return
@@ -202,10 +202,10 @@ var transportsHTTP = []Probe{
 		},
 		Needs: []string{needsHTTP, needsSession}, In: []string{"no-get"},
 		Watch: func(x *X, w *probe.Watch) {
-			for _, e := range x.at(http.MethodDelete, pathMCP) {
+			for _, e := range x.at(http.MethodDelete) {
 				w.Saw(e.Message)
 			}
-			for _, e := range x.at(http.MethodGet, pathMCP) {
+			for _, e := range x.at(http.MethodGet) {
 				if e.Status == http.StatusMethodNotAllowed && len(x.Requests()) < 2 && len(x.Base.Requests()) > 1 && !x.ByHand {
 					w.FaultOf([]probe.Blame{{Exchange: e}}, "after 405 for its GET the client went no further")
 				}
@@ -279,7 +279,7 @@ var transportsHTTP = []Probe{
 			if refused == nil {
 				return
 			}
-			if len(x.at(http.MethodGet, pathMCP)) > 0 {
+			if len(x.at(http.MethodGet)) > 0 {
 				w.Saw(refused)
 			} else if !x.ByHand {
 				w.FaultOf(append(probe.Of(refused), probe.Blame{Exchange: refused.Exchange}), "the client did not try GET after 405")
@@ -334,11 +334,11 @@ func ofIncoming(e *peer.Exchange) []probe.Blame {
 	return []probe.Blame{{Exchange: e}}
 }
 
-// at are the requests with an HTTP method and a path.
-func (x *X) at(method, path string) []*peer.Exchange {
+// at are the requests to the endpoint with an HTTP method.
+func (x *X) at(method string) []*peer.Exchange {
 	var all []*peer.Exchange
 	for _, e := range x.Exchanges() {
-		if e.Method == method && strings.HasPrefix(e.URL, x.Origin+path) {
+		if e.Method == method && strings.HasPrefix(e.URL, x.Origin+pathMCP) {
 			all = append(all, e)
 		}
 	}
@@ -390,7 +390,7 @@ func (x *X) watchResumption(w *probe.Watch, when bool) {
 		return
 	}
 	w.Nothing(probe.Unverified("the client did not ask for the rest of the stream"))
-	for _, e := range x.at(http.MethodGet, pathMCP) {
+	for _, e := range x.at(http.MethodGet) {
 		if e.Header.Get("Last-Event-ID") != "event-1" {
 			continue
 		}

@@ -139,8 +139,8 @@ func (t *Turn) Ask(method string, params object) *peer.Message {
 }
 
 // askWith is Ask with an ID, for what is answered at once, or never.
-func (t *Turn) askWith(id any, method string, params object) *peer.Message {
-	return t.ask(id, method, params, t.sender(), time.Second)
+func (t *Turn) askWith(id any, method string, params object) {
+	t.ask(id, method, params, t.sender(), time.Second)
 }
 
 func (t *Turn) sender() func(object) {
