@@ -58,6 +58,9 @@ func (l *lines) feed() {
 
 func (l *lines) each(toServer bool, line []byte, to io.Writer) error {
 	for _, raw := range l.wire.pass(l.conn, toServer, line[:len(line)-1], nil) {
+		if raw == nil { // the process is to end
+			return l.stream.Close()
+		}
 		if _, err := to.Write(append(raw, '\n')); err != nil {
 			return err
 		}

@@ -102,6 +102,7 @@ type edit struct {
 //	drop                  repeat                before JSON
 //	after JSON            delay DURATION        fail CODE MESSAGE
 //	succeed JSON          also METHOD (puts it on the open stream for that, too)
+//	close (ends the process that is spoken to over lines)
 //	flood POINTER N (repeats it N times, with a number that grows)
 //
 // "$id" in JSON is the ID of the message, "$method" its method, "$/path" whatever

@@ -23,7 +23,7 @@ var verbs = map[string]struct{ path, text bool }{
 	"body": {text: true}, "cut": {}, "alias-session": {text: true},
 	"field": {true, true}, "without-field": {path: true},
 	"flood": {true, true},
-	"raw":   {true, true}, "also": {text: true}, "hang": {},
+	"raw":   {true, true}, "also": {text: true}, "hang": {}, "close": {},
 	"param": {true, true}, "member": {true, true}, "without-member": {path: true}, "without-param": {path: true},
 	"url": {text: true}, "as": {text: true}, "request": {text: true},
 }

@@ -240,6 +240,8 @@ func (f *frame) apply(edits []edit) (all [][]byte, main int) {
 			verbatim = bytes.ReplaceAll(verbatim, []byte(old), []byte(fresh))
 		case "drop":
 			dropped = true
+		case "close":
+			return [][]byte{nil}, -1
 		case "repeat":
 			times++
 		case "before":

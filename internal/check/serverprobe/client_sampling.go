@@ -27,7 +27,7 @@ var samplingProbes = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "sampling/message-roles", Rows: []string{"26.client.sampling-020"},
+			ID: "sampling/message-roles", Rows: []string{"26.client.sampling-020", "26.schema-029"},
 			Does:    "Looks at the messages of each sampling request.",
 			Accepts: "Messages with the role user or assistant, and with content.",
 		},
@@ -132,7 +132,7 @@ var samplingProbes = []Probe{
 	{
 		Info: probe.Info{
 			ID: "sampling/results-match", Rows: []string{
-				"26.client.sampling-015", "26.client.sampling-038", "2511.client.sampling-016", "2511.client.sampling-033",
+				"26.client.sampling-015", "26.client.sampling-038", "26.schema-036", "2511.client.sampling-016", "2511.client.sampling-033",
 			},
 			Does:    "Lets tools of the server be used in sampling, and compares the uses with the results that follow.",
 			Accepts: "After each message with uses one of the user with a result for each of them, and for no other.",

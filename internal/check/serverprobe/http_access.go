@@ -47,6 +47,27 @@ var httpAccess = []Probe{
 	},
 	{
 		Info: probe.Info{
+			ID: "http/authorization-challenge", Rows: []string{"26.basic.index-037", "2511.basic-022"},
+			Does:    "Looks at the responses with the status 401.",
+			Accepts: "A header WWW-Authenticate, which says how to be authorized; the rest is for parley check auth.",
+			Mend:    "Add WWW-Authenticate, with resource_metadata.",
+		},
+		Needs: []string{needsHTTP},
+		Watch: func(x *X, w *probe.Watch) {
+			for _, e := range x.Log.Exchanges() {
+				if e.Status != http.StatusUnauthorized {
+					continue
+				}
+				w.Saw(e.Message)
+				if e.ResponseHeader.Get("WWW-Authenticate") == "" {
+					w.FaultOf([]probe.Blame{{Message: e.Message}, {Exchange: e}}, "the response does not say how to be authorized")
+				}
+			}
+			w.Nothing(probe.NotApplicable("the server asked for no authorization"))
+		},
+	},
+	{
+		Info: probe.Info{
 			ID: "http/local-server-is-local", Rows: []string{"26.basic.transports.http-005", "2511.basic.transports-016"},
 			Does:    "Looks for a server at a loopback address on the other addresses of this machine, at the same port.",
 			Accepts: "No connection.",

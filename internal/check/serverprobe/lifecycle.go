@@ -224,6 +224,34 @@ var lifecycle = []Probe{
 	},
 	{
 		Info: probe.Info{
+			ID: "lifecycle/subscribe-is-declared", Rows: []string{"2511.architecture-003"},
+			Does:    "Subscribes to a resource of a server that does not declare resources.subscribe.",
+			Accepts: "An error.",
+			Mend:    "Declare resources.subscribe.",
+		},
+		Needs: []string{needsSession, "resources"},
+		Run: func(x *X) probe.Finding {
+			if x.guessed {
+				return undeclared()
+			}
+			if x.Offer.Has("resources/subscribe") {
+				return probe.Pass(probe.Of(x.Greeting)...)
+			}
+			uri := "test://parley-check"
+			for _, r := range x.Offer.Resources {
+				if s, ok := r["uri"].(string); ok {
+					uri = s
+				}
+			}
+			c, err := x.Scratch()
+			if err != nil {
+				return unreachable(err)
+			}
+			return wantRefusal(c.Call(mcp.MethodSubscribe, map[string]any{"uri": uri}))
+		},
+	},
+	{
+		Info: probe.Info{
 			ID: "lifecycle/unknown-capabilities", Rows: []string{"2511.schema-003"},
 			Does:    "Declares capabilities that do not exist.",
 			Accepts: "The handshake succeeds.",

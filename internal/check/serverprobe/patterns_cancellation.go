@@ -104,7 +104,7 @@ var cancellationProbes = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "cancellation/no-response", Rows: []string{"26.basic.patterns.cancellation-017", "2511.basic.utilities.cancellation-007"},
+			ID: "cancellation/no-response", Rows: []string{"26.basic.transports.stdio-014", "26.basic.patterns.cancellation-017", "2511.basic.utilities.cancellation-007"},
 			Does:    "Cancels a call that takes long.",
 			Accepts: "No answer to the call.",
 		},
@@ -121,7 +121,7 @@ var cancellationProbes = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "cancellation/stops", Rows: []string{"26.basic.patterns.cancellation-015", "2511.basic.utilities.cancellation-005"},
+			ID: "cancellation/stops", Rows: []string{"26.basic.patterns.cancellation-015", "26.basic.transports.stdio-013", "2511.basic.utilities.cancellation-005"},
 			Does:    "Cancels a call that takes long and reports progress.",
 			Accepts: "No progress soon after the cancellation.",
 			After:   []string{"cancellation/no-response"},
