@@ -215,8 +215,14 @@ func isWellFormed(m *peer.Message) bool {
 
 // isPending reports whether the answer to a request may still come: it runs a
 // tool, a prompt or a resource, which may take as long as they like, and may ask a
-// person. The end of an HTTP response leaves no place for it.
+// person. The end of an HTTP response, or of the server's process, leaves no place
+// for it.
 func (x *X) isPending(m *peer.Message) bool {
+	for _, c := range x.conns {
+		if c.Number == m.Conn && c.Closed() && !x.left[m.Conn] {
+			return false
+		}
+	}
 	row := mcp.MethodNamed(m.Method)
 	return row != nil && row.MayAsk && x.Transport != needsHTTP
 }

@@ -108,9 +108,12 @@ func (c *Conn) adoptSession() {
 }
 
 // Leave ends the conversation, whatever is still due in it.
-func (c *Conn) Leave() {
+func (c *Conn) Leave() { _ = c.Close() } // what matters has been said
+
+// Close is Leave with the error of the transport.
+func (c *Conn) Close() error {
 	c.x.left[c.Number] = true
-	_ = c.Close() // what matters has been said
+	return c.Conn.Close()
 }
 
 // Introduction are the params of initialize.
