@@ -35,6 +35,7 @@ var subscriptionProbes = []Probe{
 			ID: acknowledged, Rows: []string{"26.basic.patterns.subscriptions-006"},
 			Does:    "Subscribes to all that the server declares to announce.",
 			Accepts: "notifications/subscriptions/acknowledged with the ID of the subscription.",
+			After:   []string{answersRequests},
 		},
 		Needs: []string{needsStateless},
 		Run: func(x *X) probe.Finding {
@@ -172,7 +173,7 @@ var subscriptionProbes = []Probe{
 			ID: "subscriptions/several", Rows: []string{"26.basic.patterns.subscriptions-015"},
 			Does:    "Opens a subscription for each kind of changes, all at once, and calls what makes such changes.",
 			Accepts: "An acknowledgment of each.",
-			After:   []string{acknowledged},
+			After:   []string{answersRequests, acknowledged},
 		},
 		Needs: []string{needsStateless},
 		Run:   runSeveral,
