@@ -5,6 +5,6 @@ import "slices"
 // patterns are the probes of how the sides speak with each other: what servers
 // ask, report, cancel and announce, and what they work on apart.
 var patterns = slices.Concat(
-	elicitationProbes, formProbes, samplingProbes,
+	elicitationProbes, visitProbes, formProbes, samplingProbes,
 	mrtrProbes, taskProbes, progressProbes, cancellationProbes, subscriptionProbes, changeProbes,
 )
