@@ -86,3 +86,8 @@ func watchRequired(check func(*probe.Watch, *peer.Message)) func(*X, *probe.Watc
 		}
 	}
 }
+
+func isText(v any) bool {
+	_, ok := v.(string)
+	return ok
+}

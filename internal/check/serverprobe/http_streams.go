@@ -195,7 +195,7 @@ var httpStreams = []Probe{
 		},
 		Needs: []string{needsHTTP, needsSession},
 		Watch: watchStanding(func(x *X, m *peer.Message) string {
-			if m.Method == "notifications/progress" {
+			if _, ofTask := related(m, "params"); m.Method == "notifications/progress" && !ofTask {
 				return "progress of a request came on a stream that the request did not open"
 			}
 			return ""
@@ -316,7 +316,7 @@ func twoStreams(x *X) probe.Finding {
 	for _, m := range x.Received(nil) {
 		token, _ := m.Get("params/progressToken")
 		asked := known[string(peer.Encode(token))]
-		if m.Method != "notifications/progress" || m.Exchange == nil || m.Exchange.Message == nil || asked == nil {
+		if m.Method != "notifications/progress" || m.Exchange == nil || m.Exchange.Message == nil || asked == nil || asked.Object("params/task") != nil {
 			continue
 		}
 		w.Saw(m)

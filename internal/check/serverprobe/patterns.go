@@ -6,5 +6,5 @@ import "slices"
 // ask, report, cancel and announce, and what they work on apart.
 var patterns = slices.Concat(
 	elicitationProbes, visitProbes, formProbes, samplingProbes,
-	mrtrProbes, taskProbes, progressProbes, cancellationProbes, subscriptionProbes, changeProbes,
+	mrtrProbes, taskCreation, taskState, taskMessages, taskRequests, progressProbes, cancellationProbes, subscriptionProbes, changeProbes,
 )

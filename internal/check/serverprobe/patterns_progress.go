@@ -108,7 +108,7 @@ var progressProbes = []Probe{
 					return
 				}
 				answer := x.Log.ResponseTo(p.of)
-				if answer != nil && answer.Number < p.Number && answer.Object("result/task") == nil {
+				if answer != nil && answer.Number < p.Number && p.of.Object("params/task") == nil {
 					w.FaultOf(probe.Of(p.of, answer, p.Message), "progress came after the answer")
 				}
 			})(x, w)

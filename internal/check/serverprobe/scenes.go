@@ -3,5 +3,5 @@ package serverprobe
 // scenes are what was played once for several probes of patterns.
 type scenes struct {
 	cancelled *cancelled
-	task      *taskScene
+	tasks     *taskScene
 }

@@ -40,6 +40,7 @@ func newServer(o *server.Options) (*server.Server, *journal) {
 	options.Logging, options.Subscriptions = true, true
 	options.PageSize = 3
 	options.ProgressInterval = -1
+	options.Tasks.ListUnowned = true // each specimen has one user
 	s := server.New(mcp.Implementation{
 		Name: "specimen", Title: "Specimen", Version: "1.0.0", Description: "Shows every feature.",
 		WebsiteURL: "https://example.com/specimen", Icons: icons(),
