@@ -86,6 +86,7 @@ func announced(l listing, method, capability string, rows ...string) Probe {
 			Does:    "Listens during the calls of all tools that may be called, and compares the list before and after.",
 			Accepts: method + ", if the list has changed.",
 			Mend:    "Send " + method + " to whoever listens when the list has changed, or do not declare listChanged.",
+			After:   []string{"pagination/" + l.method},
 		},
 		Needs: []string{capability},
 		Watch: func(x *X, w *probe.Watch) {
