@@ -43,6 +43,7 @@ var batches = []Probe{
 			ID: "basic/empty-batch", Rows: []string{"2503.basic-003"},
 			Does:    "Sends an empty array, and one with nothing but a notification.",
 			Accepts: "The error -32600 for the first, and nothing for the second.",
+			After:   []string{"basic/accepts-batches"},
 		},
 		Needs: []string{needsSession},
 		Run: func(x *X) probe.Finding {

@@ -37,8 +37,10 @@ func (x *X) discover() error {
 				x.claims.add(version)
 			}
 		}
-		// A request of a version that is not spoken is refused.
-		if m.Text("result/resultType") != "" || x.claims[x.Revision] {
+		// Some answer server/discover in versions that they do not speak, which
+		// refuse all else.
+		if x.claims[x.Revision] || m.Text("result/resultType") != "" && x.tryLists() {
+			x.guessed = false
 			x.learn(r)
 			return nil
 		}

@@ -106,7 +106,7 @@ var httpStateless = []Probe{
 		Watch: func(x *X, w *probe.Watch) {
 			x.eachPost(func(e *peer.Exchange) {
 				switch {
-				case e.Message == nil || e.Message.Method == "initialize":
+				case e.Message == nil || e.Message.Method == "initialize" || e.Header.Get("Mcp-Protocol-Version") != x.Revision: // of a session, if anything
 				case e.ResponseHeader.Get("Mcp-Session-Id") != "":
 					w.FaultOf(ofExchange(e), "the answer has a Mcp-Session-Id")
 				default:

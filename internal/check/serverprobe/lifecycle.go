@@ -113,6 +113,9 @@ var lifecycle = []Probe{
 			if method == "" {
 				return probe.Unverified("the server offers no lists")
 			}
+			if x.Transport == needsHTTP && x.Main.Session == "" {
+				return probe.Unverified("the server has no session IDs, so it cannot tell who has made a handshake")
+			}
 			c, err := x.Open(&Opening{Silent: true})
 			if err != nil {
 				return unreachable(err)

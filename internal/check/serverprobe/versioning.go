@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
+	"github.com/parley-mcp/parley/internal/check/verdict"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -61,7 +62,11 @@ var versioning = []Probe{
 			}
 			for _, f := range revision.All() {
 				if !x.claims[f.Revision.String()] && f.Revision.String() != x.Revision {
-					return wantError(x.Do(x.ofVersion(f.Revision.String())), codeUnsupportedVersion)
+					found := wantError(x.Do(x.ofVersion(f.Revision.String())), codeUnsupportedVersion)
+					if found.Outcome == verdict.Fail && x.Transport == needsHTTP && x.serves(len(revision.All())) {
+						return probe.Unverified("the server also has sessions, and may take the request for one of them")
+					}
+					return found
 				}
 			}
 			return probe.NotApplicable("the server speaks all versions")
