@@ -97,6 +97,7 @@ func (r *taskRun) park(ask *mcp.InputRequired) error {
 		if ask.State != nil {
 			t.State = ask.State
 		}
+		r.goneSoFar(t)
 		if len(asked) == 0 { // it wants to run again, later
 			t.free(true)
 			return
@@ -139,8 +140,8 @@ func (t *task) ask(questions []askedInput) {
 func (r *taskRun) Notify(ctx context.Context, method string, params any) error {
 	live := r.isLive()
 	if method == mcp.NoteProgress {
-		r.report(ctx, params, live)
-		if r.draft.Token.IsZero() {
+		further := r.report(ctx, params, live)
+		if !further || r.draft.Token.IsZero() {
 			return nil
 		}
 	}
@@ -195,18 +196,31 @@ func (r *taskRun) backs() []mcp.Backchannel {
 }
 
 // report makes progress the message of the task. It is stored as often as clients
-// are told to poll.
-func (r *taskRun) report(ctx context.Context, params any, live bool) {
+// are told to poll. It reports whether that is further than the client knows: a
+// handler that runs again after a question passes what it has passed before.
+//
+// Spec: 2025-11-25 basic/utilities/progress#progress-flow.
+func (r *taskRun) report(ctx context.Context, params any, live bool) (further bool) {
 	p, ok := params.(*mcp.ProgressParams)
 	if raw, isRaw := params.(json.RawMessage); isRaw {
 		p = new(mcp.ProgressParams)
 		ok = wire.Unmarshal(raw, p) == nil
 	}
 	if !ok {
-		return
+		return true
+	}
+	var before *float64
+	if live {
+		before = r.known().Far
 	}
 	now := time.Now()
 	r.mu.Lock()
+	if r.far != nil {
+		before = r.far
+	}
+	if further = before == nil || p.Progress > *before; further {
+		r.far = &p.Progress
+	}
 	r.latest = progressMessage(p)
 	due := live && now.Sub(r.saved) >= r.e.opts.PollInterval
 	if due {
@@ -215,6 +229,16 @@ func (r *taskRun) report(ctx context.Context, params any, live bool) {
 	r.mu.Unlock()
 	if due && r.renew(ctx) == nil {
 		r.e.publish(r.id)
+	}
+	return further
+}
+
+// goneSoFar notes in a task how far the client knows it to be.
+func (r *taskRun) goneSoFar(t *task) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.far != nil {
+		t.Far = r.far
 	}
 }
 
@@ -231,6 +255,7 @@ func progressMessage(p *mcp.ProgressParams) string {
 // renew extends the lease, and stores the newest message.
 func (r *taskRun) renew(ctx context.Context) error {
 	return r.save(ctx, func(t *task) {
+		r.goneSoFar(t)
 		if message := r.takeLatest(t.Message); message != t.Message {
 			t.set(t.Status, message)
 		}

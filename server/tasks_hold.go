@@ -129,7 +129,10 @@ func (r *taskRun) known() *task {
 // release gives the task back, for another process to go on with. ready says that
 // the handler has not begun.
 func (r *taskRun) release(ready bool) {
-	err := r.save(r.ctx, func(t *task) { t.free(ready) })
+	err := r.save(r.ctx, func(t *task) {
+		r.goneSoFar(t)
+		t.free(ready)
+	})
 	if err != nil {
 		r.e.s.log.DebugContext(r.ctx, "the lease of a task was not given back: it will run out", r.draft.name(), "error", err)
 	}

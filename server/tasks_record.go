@@ -34,6 +34,9 @@ type taskData struct {
 	Status  mcp.TaskStatus `json:"status"`
 	Message string         `json:"message,omitzero"`
 	Updated int64          `json:"updated"` // in milliseconds since 1970
+	// Far is the newest progress that the client was told of, when it was last asked
+	// something.
+	Far *float64 `json:"far,omitzero"`
 
 	// Run names the run that holds the lease. Only it may save the record, unless
 	// the task is cancelled, or taken over when the lease is over.

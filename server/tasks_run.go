@@ -52,6 +52,7 @@ type taskRun struct {
 	mu      sync.Mutex         // guards the fields below
 	latest  string             // the newest message that is not saved
 	saved   time.Time          // when a message was saved
+	far     *float64           // the newest progress that the client was told of by this run
 	broken  error              // why the store cannot be written
 	leaving bool               // a question is on its way out of the handler
 	unasked *mcp.InputRequired // what the handler has to end with

@@ -50,7 +50,7 @@ var visitProbes = []Probe{
 			ID: "elicitation/required-lists", Rows: []string{"2511.client.elicitation-033"},
 			Does:    "Looks at the data of errors with the code -32042.",
 			Accepts: "A list of elicitations that is not empty.",
-			After:   []string{"authorization/not-over-stdio"},
+			After:   []string{"authorization/not-over-stdio", "authorization/not-over-stdio"},
 		},
 		Needs: []string{needsSession},
 		Watch: watchRequired(func(w *probe.Watch, m *peer.Message) {

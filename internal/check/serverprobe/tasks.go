@@ -60,6 +60,7 @@ var taskCreation = []Probe{
 			Does:    "Calls a tool that can run as a task, as a task.",
 			Accepts: "A task only if the server declares tasks for tools/call.",
 			Mend:    "Declare tasks.requests.tools.call, or ignore the member task.",
+			After:   []string{introduction},
 		},
 		Needs: []string{needsSession, needsTool},
 		Run: func(x *X) probe.Finding {

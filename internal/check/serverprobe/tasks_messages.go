@@ -155,6 +155,7 @@ var taskMessages = []Probe{
 			ID: "tasks/questions-name-task", Rows: taskRows("036", "051", "052"),
 			Does:    "Runs a tool that asks as a task.",
 			Accepts: "The ID of the task in the metadata of each question.",
+			After:   []string{"progress/own-tokens"},
 		},
 		Needs: needsTasks,
 		Run: func(x *X) probe.Finding {
