@@ -137,7 +137,7 @@ install() {
 passed=0
 failed=0
 not_run=""
-for suite in typescript bridge servers python go java rust tasks nginx auth apps skills; do
+for suite in typescript bridge servers python go java rust tasks nginx auth apps skills check; do
   program=$(missing "$suite")
   if [ -n "$program" ]; then
     not_run+="not run: $suite, because there is no $program"$'\n'

@@ -3,14 +3,15 @@
 set -euo pipefail
 
 usage() {
-  echo "usage: run.sh [--quick] [--prove] [--page] [--role server|client] [--transport stdio|http|sse] [PEER...]" >&2
+  echo "usage: run.sh [--quick] [--expected] [--prove] [--page] [--role server|client] [--transport stdio|http|sse] [PEER...]" >&2
   exit 2
 }
 
-quick="" prove="" page="" role="" transport="" peers=()
+quick="" expected="" prove="" page="" role="" transport="" peers=()
 while [ $# -gt 0 ]; do
   case $1 in
   --quick) quick=1 ;;
+  --expected) expected=1 ;;
   --prove) prove=1 ;;
   --page) page=1 ;;
   --role) role=${2:?$(usage)} && shift ;;
@@ -201,7 +202,7 @@ judged_over_http() {
   [ -z "$prove" ] && [ "$2" = client ] && [ "$3" = sse ] && grep -q "^$1	.*	client	http	" peers.tsv
 }
 
-passed=0 failed=0
+passed=0 failed=0 judged=()
 while IFS=$'\t' read -r peer version _ needs side how _ command; do
   if [[ $peer == "#"* ]] || ! chosen "$peer" "$side" "$how" || judged_over_http "$peer" "$side" "$how"; then continue; fi
   if ! ready "$needs"; then continue; fi
@@ -221,6 +222,7 @@ while IFS=$'\t' read -r peer version _ needs side how _ command; do
   # 0 and 1 are verdicts; anything else says that there is none.
   if [ "$status" -le 1 ]; then
     passed=$((passed + 1))
+    judged+=("$name")
     echo "ok    $name $version"
     rm -f "$reports/$name.why"
   else
@@ -228,6 +230,10 @@ while IFS=$'\t' read -r peer version _ needs side how _ command; do
     echo "FAIL  $name $version (exit code $status): $(tail -n 2 "$reports/$name.why" "$reports/$name.err" 2>/dev/null | tr '\n' ' ')"
   fi
 done <peers.tsv
+
+if [ -n "$expected" ] && [ ${#judged[@]} -gt 0 ] && ! node expected.mjs "$reports" "${judged[@]}"; then
+  failed=$((failed + 1))
+fi
 
 if [ -n "$page" ]; then
   (cd "$root" && go run ./interop/check/page -peers interop/check/peers.tsv -verified interop/check/verified.tsv -reports "$reports" >docs/check-peers.md.new)
