@@ -12,6 +12,7 @@ import (
 const (
 	scenarioTasks           = "tasks"
 	scenarioTasksUndeclared = "tasks-undeclared"
+	scenarioTasksElsewhere  = "tasks-elsewhere"
 	scenarioTaskQuestions   = "task-questions"
 )
 
@@ -21,15 +22,12 @@ var taskScenarios = []Scenario{
 	{
 		Name: scenarioTasks, Does: "Runs tools as tasks, each as far as it says: one must be a task, one may be, and the others must not.",
 		Do: "Connect; call all tools, and wait for their results.", Needs: []string{needsSession, "tasks"},
-		Result: func(t *Turn, result object) object {
-			if capabilities, ok := result["capabilities"].(object); ok {
-				capabilities["tasks"] = object{"list": object{}, "cancel": object{}, "requests": object{"tools": object{"call": object{}}}}
-			}
-			return withTaskSupport(result)
-		},
-		On: map[string]func(*Turn) bool{
-			"tools/call": (*Turn).callAsTask, "tasks/get": (*Turn).getTask, "tasks/result": (*Turn).resultOfTask, "tasks/cancel": (*Turn).cancelTask,
-		},
+		Result: offerTasks, On: taskTurns,
+	},
+	{
+		Name: scenarioTasksElsewhere, Does: "Runs tools as tasks, and asks for them on the stream of GET.",
+		Do: "Connect; call the tool report, and answer what is asked.", Needs: []string{needsSession, "tasks", needsHTTP},
+		Result: offerTasks, On: taskTurns,
 	},
 	{
 		Name: scenarioTasksUndeclared, Does: "Offers tools that say they are tasks, and declares no tasks.",
@@ -41,6 +39,17 @@ var taskScenarios = []Scenario{
 		Do: "Connect; call the tool report, and answer what is asked.", Needs: []string{needsSession, "tasks"},
 		Tool: map[string]func(*Turn) bool{"report": askByTasks},
 	},
+}
+
+var taskTurns = map[string]func(*Turn) bool{
+	"tools/call": (*Turn).callAsTask, "tasks/get": (*Turn).getTask, "tasks/result": (*Turn).resultOfTask, "tasks/cancel": (*Turn).cancelTask, "tasks/list": (*Turn).listTasks,
+}
+
+func offerTasks(_ *Turn, result object) object {
+	if capabilities, ok := result["capabilities"].(object); ok {
+		capabilities["tasks"] = object{"list": object{}, "cancel": object{}, "requests": object{"tools": object{"call": object{}}}}
+	}
+	return withTaskSupport(result)
 }
 
 // support says which tools can be tasks.
@@ -66,7 +75,7 @@ const pollMs = 200
 func task(id, status string) object {
 	return object{
 		"taskId": id, "status": status, "createdAt": "2026-01-12T15:00:58Z", "lastUpdatedAt": "2026-01-12T15:00:58Z",
-		"ttl": 60_000, "pollInterval": pollMs,
+		"ttl": taskTTL, "pollInterval": pollMs,
 	}
 }
 
@@ -89,6 +98,9 @@ func (t *Turn) callAsTask() bool {
 // getTask says how far a task is: it works, wants input if it has a question, and is
 // over once its result was fetched, or after a while.
 func (t *Turn) getTask() bool {
+	if t.forgotten() {
+		return true
+	}
 	id := t.Request.Text("params/taskId")
 	status := "working"
 	switch asks := t.Count("get " + id); {
@@ -110,11 +122,14 @@ func related(id string) object { return object{mcp.MetaRelatedTask: object{"task
 
 // resultOfTask asks what the task has to ask, and returns its result.
 func (t *Turn) resultOfTask() bool {
+	if t.forgotten() {
+		return true
+	}
 	id := t.Request.Text("params/taskId")
 	if strings.HasPrefix(id, "task-report-") && t.declares("elicitation/form") && t.Count("ask "+id) == 0 {
 		q := t.form("form", "form", shortForm())
 		q.params["_meta"] = related(id)
-		t.Ask(q.method, q.params)
+		t.askForTask(q)
 	}
 	t.Count("done " + id)
 	result := textResult("done")
@@ -123,77 +138,60 @@ func (t *Turn) resultOfTask() bool {
 	return true
 }
 
+// askForTask asks what a task has to ask: with its result, or on the stream of GET if
+// the scenario wants that and the client has one. What is refused there is asked again.
+func (t *Turn) askForTask(q question) {
+	if t.Scenario.Name == scenarioTasksElsewhere && t.stands() {
+		if answer := t.ask(t.nextID(), q.method, q.params, t.Push, time.Second); answer == nil || answer.IsResult() {
+			return
+		}
+	}
+	t.Ask(q.method, q.params)
+}
+
+// stands reports whether the client has opened the stream for what belongs to no
+// request.
+func (l *Line) stands() bool {
+	l.lmu.Lock()
+	defer l.lmu.Unlock()
+	return l.standing != nil
+}
+
+// cancelTask cancels a task, and forgets it.
+//
+// Spec: 2025-11-25 basic/utilities/tasks#task-cancellation (4).
 func (t *Turn) cancelTask() bool {
-	t.Result(task(t.Request.Text("params/taskId"), "cancelled"))
+	id := t.Request.Text("params/taskId")
+	if t.forgotten() {
+		return true
+	}
+	t.Count("cancelled " + id)
+	t.Result(task(id, "cancelled"))
 	return true
 }
 
-// askByTasks asks as tasks what the client says can be one.
-//
-// Spec: 2025-11-25 basic/utilities/tasks#creating-tasks.
-func askByTasks(t *Turn) bool {
-	if t.declares("sampling") && t.declares("tasks/requests/sampling/createMessage") {
-		t.follow(sample, sampling("Say something.", 5, nil))
-		t.cancelSlow()
-		if t.declares("sampling/tools") {
-			t.follow(sample, conversation(list{said("assistant", list{using("one")}), said("user", object{"type": "text", "text": "And?"})}, 100, choose("auto")))
-		}
-	}
-	if t.declares("elicitation/form") && t.declares("tasks/requests/elicitation/create") {
-		t.follow(elicit, t.form("form", "form", shortForm()).params)
-	}
-	if !t.declares("tasks") {
+// forgotten refuses requests for tasks that were cancelled.
+func (t *Turn) forgotten() bool {
+	if t.counted("cancelled "+t.Request.Text("params/taskId")) == 0 {
 		return false
 	}
-	for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
-		if method != "tasks/cancel" || t.declares("tasks/cancel") {
-			t.Ask(method, object{"taskId": "no-such-task"})
-		}
-	}
-	if t.declares("tasks/list") {
-		t.Ask("tasks/list", nil)
-		t.Ask("tasks/list", object{"cursor": "no such cursor"})
-	}
-	return false
+	t.Error(-32602, "Invalid params: there is no such task", nil)
+	t.Mark("forgotten", t.Log.ResponseTo(t.Request))
+	return true
 }
 
-// begin asks for a task, and returns its ID, or "".
-func (t *Turn) beginTask(method string, params object) string {
-	params = maps.Clone(params)
-	params["task"] = object{"ttl": 60_000}
-	r := t.Ask(method, params)
-	if r == nil {
-		return ""
-	}
-	return r.Text("result/task/taskId")
-}
+// taskCursor is what the second page of tasks begins with.
+const taskCursor = "{\"after\": 0}/?&=ü "
 
-// follow follows a task to its end, and tries to cancel it then. The metadata in
-// the request for its state name another task, and mean nothing.
-func (t *Turn) follow(method string, params object) {
-	id := t.beginTask(method, params)
-	if id == "" {
-		return
+// listTasks lists tasks that are long over, in two pages.
+func (t *Turn) listTasks() bool {
+	switch cursor, has := t.Params["cursor"]; {
+	case !has:
+		t.Result(object{"tasks": list{task("old-1", "completed")}, "nextCursor": taskCursor})
+	case cursor == taskCursor:
+		t.Result(object{"tasks": list{task("old-2", "failed")}})
+	default:
+		t.Error(-32602, "Invalid params: no such cursor", nil)
 	}
-	t.Ask("tasks/get", object{"taskId": id})
-	t.Ask("tasks/result", object{"taskId": id})
-	t.Ask("tasks/get", object{"taskId": id, "_meta": related("another-task")})
-	if t.declares("tasks/cancel") {
-		t.Ask("tasks/cancel", object{"taskId": id})
-		t.Ask("tasks/get", object{"taskId": id})
-	}
-}
-
-// cancelSlow cancels a task that takes its time, and looks at it later.
-func (t *Turn) cancelSlow() {
-	if !t.declares("tasks/cancel") {
-		return
-	}
-	id := t.beginTask(sample, sampling("Count to ten, slowly.", 100, nil))
-	if id == "" {
-		return
-	}
-	t.Ask("tasks/cancel", object{"taskId": id})
-	t.Pause(400 * time.Millisecond)
-	t.Ask("tasks/get", object{"taskId": id})
+	return true
 }

@@ -107,7 +107,7 @@ var tasksReceiver = []Probe{
 	taskProbe("tasks/bad-cursor", []string{"070"}, "Lists tasks with a cursor that was never given.", "The error -32602.", func(x *X) []*asked {
 		return slices.DeleteFunc(x.answered("tasks/list"), func(a *asked) bool { return a.Params["cursor"] == nil })
 	}, wantInvalid),
-	taskProbe("tasks/list", []string{"005", "061"}, "Lists the tasks, of clients that declare it.", "A list that has all tasks that were made.", func(x *X) []*asked {
+	taskProbe("tasks/list", []string{"005"}, "Lists the tasks, of clients that declare it.", "A list.", func(x *X) []*asked {
 		return slices.DeleteFunc(x.answered("tasks/list"), func(a *asked) bool { return a.Params["cursor"] != nil })
 	}, func(w *probe.Watch, a *asked) {
 		if a.result() == nil {

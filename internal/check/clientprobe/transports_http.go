@@ -14,7 +14,7 @@ const sendsSession = "http/session-id"
 var transportsHTTP = []Probe{
 	{
 		Info: probe.Info{
-			ID: "http/post", Rows: []string{"26.basic.transports.http-008", "2511.basic.transports-019", "26.basic.transports.http-007", "2511.basic.transports-018", "26.basic.transports.index-002"},
+			ID: "http/post", Rows: []string{"26.basic.transports.http-008", "2511.basic.transports-019", "26.basic.transports.http-007", "2511.basic.transports-018", "26.basic.transports.index-002", "2511.basic.utilities.tasks-017"},
 			Does: "Looks at the HTTP method of what carries messages.", Accepts: "POST.",
 		},
 		Needs: []string{needsHTTP},

@@ -43,7 +43,7 @@ var utilitiesCancellation = []Probe{
 				asked := x.cancelled(m)
 				if asked == nil {
 					w.Fault(m, "/params/requestId", "the client has made no such request")
-				} else if answer := x.Log.ResponseTo(asked); answer != nil && answer.Number < m.Number && m.At-answer.At > time.Second {
+				} else if answer := x.Log.ResponseTo(asked); answer != nil && x.taskOf(asked) == nil && answer.Number < m.Number && m.At-answer.At > time.Second {
 					w.FaultOf(probe.Of(m, answer), "the request was answered more than a second before")
 				}
 			}
@@ -378,7 +378,7 @@ var utilitiesProgress = []Probe{
 			}
 			return ""
 		}),
-	progressProbe("progress/token-of-request", []string{"2511.basic.utilities.progress-004", "2511.basic.utilities.progress-008"},
+	progressProbe("progress/token-of-request", []string{"2511.basic.utilities.progress-004", "2511.basic.utilities.progress-008", "2511.basic.utilities.progress-011"},
 		"The token of a request of the server.", func(x *X, m, asked *peer.Message) string {
 			if token, ok := m.Get("params/progressToken"); ok && asked == nil {
 				return "no request of the server has the token " + string(peer.Encode(token))
@@ -397,8 +397,8 @@ var utilitiesProgress = []Probe{
 			return ""
 		}),
 	progressProbe("progress/stops", []string{"2511.basic.utilities.progress-015"},
-		"None after the answer.", func(x *X, m, asked *peer.Message) string {
-			if asked == nil {
+		"None after the answer, unless the request has become a task.", func(x *X, m, asked *peer.Message) string {
+			if asked == nil || x.taskOf(asked) != nil {
 				return ""
 			}
 			if answer := x.Log.ResponseTo(asked); answer != nil && answer.Number < m.Number {

@@ -86,6 +86,7 @@ func (u *user) use(ctx context.Context) {
 	for _, t := range templates {
 		_, _ = u.client.CompleteTemplate(ctx, t.URITemplate, "name", "a", nil)
 	}
+	u.tasks(ctx, tools)
 	_ = u.client.SetLogLevel(ctx, mcp.LevelDebug)
 	_ = u.client.Ping(ctx)
 	_ = u.client.SetRoots(ctx, []*mcp.Root{{URI: "file:///tmp/specimen/other"}})
@@ -123,6 +124,21 @@ func (u *user) call(ctx context.Context, tool *mcp.Tool) {
 		}
 	}
 	_, _ = u.client.CallTool(ctx, tool.Name, arguments, client.WithProgress(func(*mcp.ProgressParams) {}))
+}
+
+// tasks starts a task where it has the choice, gives it up, asks for it all the same,
+// and lists the tasks that the server has.
+func (u *user) tasks(ctx context.Context, tools []*mcp.Tool) {
+	for _, tool := range tools {
+		if tool.Execution == nil || tool.Execution.TaskSupport != mcp.TaskOptional {
+			continue
+		}
+		if task, err := u.client.StartTask(ctx, tool.Name, json.RawMessage("{}")); err == nil {
+			_ = task.Cancel(ctx)
+			_, _ = task.Status(ctx)
+		}
+		_, _ = client.Collect(u.client.Tasks(ctx))
+	}
 }
 
 func (u *user) prompt(ctx context.Context, p *mcp.Prompt) {
