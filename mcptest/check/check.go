@@ -43,15 +43,15 @@ func Revision(r mcp.Revision) Option {
 	return func(s *settings) { s.revisions = append(s.revisions, r.String()) }
 }
 
-// Allow, of servers, lets the check call tools that do not say that they only read.
+// Allow lets the check of a server call tools that do not say that they only read.
 func Allow(tools ...string) Option {
 	return func(s *settings) { s.server.Allow = append(s.server.Allow, tools...) }
 }
 
-// AllowAll, of servers, lets the check call every tool.
+// AllowAll lets the check of a server call every tool.
 func AllowAll() Option { return func(s *settings) { s.server.AllowAll = true } }
 
-// Stress, of servers, also sends large and many messages.
+// Stress also sends large and many messages to a server.
 func Stress() Option { return func(s *settings) { s.server.Stress = true } }
 
 // Patience is how long the check waits for an answer of a server, 5 seconds by
@@ -183,7 +183,7 @@ func describe(v *verdict.Verdict) string {
 }
 
 func write(file string, r *verdict.Report) (err error) {
-	f, err := os.Create(file)
+	f, err := os.Create(file) //nolint:gosec // the test names it
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ type Target struct {
 // It is judged over lines, as on standard streams.
 func Handler(h mcp.Handler) Target {
 	return Target{name: "the handler", open: func(testing.TB) []serverprobe.Target {
-		return []serverprobe.Target{{Lines: func(context.Context) (io.ReadWriteCloser, error) { return overLines(h), nil }}}
+		return []serverprobe.Target{{Lines: func(context.Context) (io.ReadWriteCloser, error) { return overLines(h), nil }}} //nolint:contextcheck // the conversation outlives the call
 	}}
 }
 
@@ -83,10 +83,12 @@ func (p *inProcess) CloseInput() error { return p.WriteCloser.Close() }
 
 // Gone waits as long as a process is given to end.
 func (p *inProcess) Gone() bool {
+	timer := time.NewTimer(2 * time.Second)
+	defer timer.Stop()
 	select {
 	case <-p.done:
 		return true
-	case <-time.After(2 * time.Second):
+	case <-timer.C:
 		return false
 	}
 }

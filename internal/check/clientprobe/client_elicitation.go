@@ -151,12 +151,12 @@ func watchDeclaredAlways(x *X, w *probe.Watch, capability string) {
 			without = append(without, m)
 		}
 	}
-	for _, m := range with {
-		w.Saw(m)
-		for _, other := range without {
-			w.FaultOf([]probe.Blame{{Message: other, Pointer: "/params/_meta"}}, "the request does not declare the capability %s, which others do", capability)
-		}
+	if len(with) == 0 {
 		return
+	}
+	w.Saw(with[0])
+	for _, other := range without {
+		w.FaultOf([]probe.Blame{{Message: other, Pointer: "/params/_meta"}}, "the request does not declare the capability %s, which others do", capability)
 	}
 }
 

@@ -46,7 +46,7 @@ func (c *Command) StartsServer() bool {
 func (c *Command) Drive(ctx context.Context, p *Place) error {
 	var relay []string
 	if p.Transport == needsStdio {
-		doors, err := openDoors(p)
+		doors, err := openDoors(p) //nolint:contextcheck // they close with the client
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrStart, err)
 		}
@@ -106,7 +106,7 @@ type doors struct {
 }
 
 func openDoors(p *Place) (*doors, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

@@ -17,11 +17,16 @@ import (
 // cases are where the specimen is judged: every revision over every transport
 // that it has.
 var cases = []struct{ revision, transport string }{
-	{"2026-07-28", "stdio"}, {"2026-07-28", "http"},
-	{"2025-11-25", "stdio"}, {"2025-11-25", "http"},
-	{"2025-06-18", "stdio"}, {"2025-06-18", "http"},
-	{"2025-03-26", "stdio"}, {"2025-03-26", "http"},
-	{"2024-11-05", "stdio"}, {"2024-11-05", "http+sse"},
+	{"2026-07-28", "stdio"},
+	{"2026-07-28", "http"},
+	{"2025-11-25", "stdio"},
+	{"2025-11-25", "http"},
+	{"2025-06-18", "stdio"},
+	{"2025-06-18", "http"},
+	{"2025-03-26", "stdio"},
+	{"2025-03-26", "http"},
+	{"2024-11-05", "stdio"},
+	{"2024-11-05", "http+sse"},
 }
 
 // A client that does everything right is accused of nothing.

@@ -1,6 +1,7 @@
 package clientprobe
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -46,7 +47,7 @@ func listen(h http.Handler) (origin, other string, stop func(), err error) {
 	}
 	var urls []string
 	for range 2 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			stop()
 			return "", "", nil, err

@@ -122,14 +122,15 @@ var serverPagination = []Probe{
 		Watch: func(x *X, w *probe.Watch) {
 			w.Nothing(probe.Unverified("the client asked for no further page, or listed no tools after its cursor was refused"))
 			refused := x.Marked("refused")
-			for _, m := range x.After(refused, is(mcp.MethodListTools)) {
-				again, has := m.Get("params/cursor")
-				if was, _ := refused.Get("params/cursor"); has && again == was {
-					w.FaultOf(probe.Of(refused, m), "the client asks again for the cursor that was refused")
-				} else {
-					w.Saw(m)
-				}
+			next := x.After(refused, is(mcp.MethodListTools))
+			if len(next) == 0 {
 				return
+			}
+			again, has := next[0].Get("params/cursor")
+			if was, _ := refused.Get("params/cursor"); has && again == was {
+				w.FaultOf(probe.Of(refused, next[0]), "the client asks again for the cursor that was refused")
+			} else {
+				w.Saw(next[0])
 			}
 		},
 	},

@@ -90,8 +90,7 @@ func walkObject(at string, a, b map[string]any, report func(difference)) {
 		near, here := a[name]
 		far, there := b[name]
 		if name == "_meta" { // it may have only what belongs to the hop
-			near, here = orEmpty(near, here)
-			far, there = orEmpty(far, there)
+			near, far, here, there = orEmpty(near), orEmpty(far), true, true
 		}
 		switch {
 		case !there:
@@ -104,11 +103,11 @@ func walkObject(at string, a, b map[string]any, report func(difference)) {
 	}
 }
 
-func orEmpty(v any, ok bool) (any, bool) {
-	if !ok {
-		return map[string]any{}, true
+func orEmpty(v any) any {
+	if v == nil {
+		return map[string]any{}
 	}
-	return v, true
+	return v
 }
 
 // own reports whether a place belongs to the hop, not to what is passed on: the

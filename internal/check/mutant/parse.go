@@ -94,14 +94,8 @@ func (s *Switch) conditions(fields []string) error {
 			s.Heads = append(s.Heads, head{name: fields[1], is: fields[2]})
 			fields = fields[3:]
 		case (fields[0] == "status" || fields[0] == "skip") && len(fields) > 1:
-			n, err := strconv.Atoi(fields[1])
-			if err != nil {
-				return fmt.Errorf("%s: %w", fields[0], err)
-			}
-			if fields[0] == "skip" {
-				s.Skip = n
-			} else {
-				s.Status = n
+			if err := s.number(fields[0], fields[1]); err != nil {
+				return err
 			}
 			fields = fields[2:]
 		case (fields[0] == "where" || fields[0] == "asked") && len(fields) > 2:
@@ -114,6 +108,20 @@ func (s *Switch) conditions(fields []string) error {
 		default:
 			return fmt.Errorf("%q is no condition: use once, skip N, elsewhere, after METHOD, with POINTER, without POINTER, where POINTER JSON, asked POINTER JSON, header NAME, no-header NAME, header-is NAME VALUE, status CODE", fields[0])
 		}
+	}
+	return nil
+}
+
+// number sets a condition that is a number.
+func (s *Switch) number(name, text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if name == "skip" {
+		s.Skip = n
+	} else {
+		s.Status = n
 	}
 	return nil
 }

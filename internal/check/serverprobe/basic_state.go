@@ -245,7 +245,7 @@ func answerElsewhere(x *X) probe.Finding {
 			continue
 		}
 		next := other.Again(a.again(), first.Response)
-		next["_meta"] = map[string]any{"progressToken": "parley-check-elsewhere"}
+		next["_meta"] = map[string]any{"progressToken": "parley-check-elsewhere"} //nolint:gosec // names a call's progress
 		return wantResult(other.Call(a.Request.Method, next))
 	}
 	return probe.Unverified("the server asked for nothing in the calls that could be made")

@@ -65,14 +65,14 @@ func (x *X) Open(how *Opening) (*Conn, error) {
 }
 
 func (x *X) dial(c *Conn) error {
-	switch {
-	case x.Transport == needsStdio:
+	switch x.Transport {
+	case needsStdio:
 		stream, err := x.target.Lines(x.Ctx)
 		if err != nil {
 			return err
 		}
 		c.Conn = peer.OverLines(x.Log, stream)
-	case x.Transport == needsHTTP:
+	case needsHTTP:
 		c.Conn = peer.OverHTTP(x.Log, *x.target.Site)
 	default:
 		var err error

@@ -106,11 +106,6 @@ func (x *X) before(came func(*Doing) bool) []*Doing {
 // asking are the tools that asked something and then succeeded.
 func asking(d *Doing) bool { return len(d.Asks) > 0 && !d.Failed }
 
-// asks reports whether a tool asked by a method.
-func (d *Doing) asks(method string) bool {
-	return slices.ContainsFunc(d.Asks, func(q question) bool { return q.Method == method && !q.Needed })
-}
-
 // params are those of the same call again.
 func (d *Doing) params() map[string]any {
 	return map[string]any{"name": d.Name, "arguments": d.Arguments}

@@ -16,12 +16,12 @@ import (
 
 // The tokens of calls that report progress on streams that are compared.
 const (
-	firstToken  = "parley-check-first"
-	secondToken = "parley-check-second"
+	firstToken  = "parley-check-first"  //nolint:gosec // names a call's progress
+	secondToken = "parley-check-second" //nolint:gosec // likewise
 )
 
 // tokenPath is where a request has its progress token.
-const tokenPath = "params/_meta/progressToken"
+const tokenPath = "params/_meta/progressToken" //nolint:gosec // a place in a message
 
 var httpStreams = []Probe{
 	{
@@ -362,7 +362,7 @@ func breakOff(x *X) probe.Finding {
 	if len(calls) == 0 {
 		return noReports()
 	}
-	const token = "parley-check-broken-off"
+	const token = "parley-check-broken-off" //nolint:gosec // names a call's progress
 	r := x.report(x.Main, calls[0], token)
 	if r.For(x.Ctx, isProgressOf(token)) == nil {
 		r.Stop()

@@ -182,7 +182,7 @@ var lifecycle = []Probe{
 				return probe.Unverified("the server offers no version of the protocol").Explained("lifecycle/unknown-version")
 			}
 			for _, f := range revision.All() {
-				if !f.Stateless && (x.claims[f.Revision.String()]) && age(f) < age(offered) {
+				if !f.Stateless && x.claims[f.Revision.String()] && age(f) < age(offered) {
 					return probe.Fail(probe.OfReply(r), "the server speaks %s, which is newer", f.Revision)
 				}
 			}

@@ -24,12 +24,19 @@ type mcptestHandler = http.Handler
 // cases are where the specimen is judged: every revision over every transport
 // that it has.
 var cases = []struct{ revision, transport, scenario string }{
-	{"2026-07-28", "stdio", ""}, {"2026-07-28", "http", ""},
-	{"2025-11-25", "stdio", ""}, {"2025-11-25", "http", ""},
-	{"2025-06-18", "stdio", ""}, {"2025-06-18", "http", ""},
-	{"2025-03-26", "stdio", ""}, {"2025-03-26", "http", ""},
-	{"2024-11-05", "stdio", ""}, {"2024-11-05", "http+sse", ""},
-	{"2026-07-28", "http", "modern"}, {"2026-07-28", "http", "protected"}, {"2025-11-25", "http", "protected"},
+	{"2026-07-28", "stdio", ""},
+	{"2026-07-28", "http", ""},
+	{"2025-11-25", "stdio", ""},
+	{"2025-11-25", "http", ""},
+	{"2025-06-18", "stdio", ""},
+	{"2025-06-18", "http", ""},
+	{"2025-03-26", "stdio", ""},
+	{"2025-03-26", "http", ""},
+	{"2024-11-05", "stdio", ""},
+	{"2024-11-05", "http+sse", ""},
+	{"2026-07-28", "http", "modern"},
+	{"2026-07-28", "http", "protected"},
+	{"2025-11-25", "http", "protected"},
 }
 
 // A server that does everything right is accused of nothing.

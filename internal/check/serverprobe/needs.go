@@ -32,14 +32,8 @@ func (x *X) lacks(needs []string) (probe.Finding, bool) {
 				return probe.NotApplicable("the server is spoken to over %s", x.Transport), true
 			}
 		case needsTool:
-			if len(x.Offer.Tools) == 0 {
-				return probe.NotApplicable("the server offers no tools"), true
-			}
-			if len(x.Offer.Callable) == 0 && len(x.slow) > 0 {
-				return probe.Unverified("no tool that may be called answered in time: see --patience, --allow NAME"), true
-			}
-			if len(x.Offer.Callable) == 0 {
-				return probe.Unverified("no tool says that it only reads: allow one with --allow NAME"), true
+			if f, missing := x.lacksTool(); missing {
+				return f, true
 			}
 		case needsStress:
 			if !x.opts.Stress {
@@ -50,6 +44,18 @@ func (x *X) lacks(needs []string) (probe.Finding, bool) {
 				return probe.NotApplicable("%s", fmt.Sprintf("the server does not declare the capability %s", need)), true
 			}
 		}
+	}
+	return probe.Finding{}, false
+}
+
+func (x *X) lacksTool() (probe.Finding, bool) {
+	switch {
+	case len(x.Offer.Tools) == 0:
+		return probe.NotApplicable("the server offers no tools"), true
+	case len(x.Offer.Callable) == 0 && len(x.slow) > 0:
+		return probe.Unverified("no tool that may be called answered in time: see --patience, --allow NAME"), true
+	case len(x.Offer.Callable) == 0:
+		return probe.Unverified("no tool says that it only reads: allow one with --allow NAME"), true
 	}
 	return probe.Finding{}, false
 }

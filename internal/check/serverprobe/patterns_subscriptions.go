@@ -346,7 +346,7 @@ const mostChanges = 4
 
 // makeChanges calls tools that make changes, and waits until these are announced,
 // which may be somewhat later.
-func (x *X) makeChanges() bool {
+func (x *X) makeChanges() {
 	tools := x.changing()
 	for _, d := range tools[:min(mostChanges, len(tools))] {
 		x.Call("tools/call", d.params())
@@ -354,7 +354,6 @@ func (x *X) makeChanges() bool {
 	if len(tools) > 0 {
 		x.Main.Quiet(x.Ctx)
 	}
-	return len(tools) > 0
 }
 
 // runSilentAfter cancels a subscription and makes changes.

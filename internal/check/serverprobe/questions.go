@@ -88,14 +88,6 @@ func (q question) isForm() bool {
 	return q.Method == mcp.MethodElicit && !q.Needed && (!given || mode == "form")
 }
 
-// kind names what it asks for, in a few words.
-func (q question) kind() string {
-	if q.isVisit() {
-		return q.Method + " of mode url"
-	}
-	return q.Method
-}
-
 // questions returns all that the server has asked.
 func (x *X) questions() []question {
 	var all []question
@@ -106,23 +98,6 @@ func (x *X) questions() []question {
 		all = append(all, questionsOf(m)...)
 	}
 	return all
-}
-
-// declared is what the client declared to whom asks.
-func (x *X) declared(m *peer.Message) map[string]any {
-	if asked := x.Log.RequestOf(m); asked != nil && x.Stateless {
-		return asked.Object("params/_meta/" + pointer(mcp.MetaClientCapabilities))
-	}
-	var last map[string]any
-	for _, other := range x.Log.Messages() {
-		if other.Number >= m.Number {
-			break
-		}
-		if other.Sent && other.Conn == m.Conn && other.Method == "initialize" {
-			last = other.Object("params/capabilities")
-		}
-	}
-	return last
 }
 
 // watchQuestions judges each question of a kind.

@@ -137,10 +137,12 @@ func (p process) Close() error {
 func (p process) CloseInput() error { return p.WriteCloser.Close() }
 
 func (p process) Gone() bool {
+	timer := time.NewTimer(2 * time.Second)
+	defer timer.Stop()
 	select {
 	case <-p.done:
 		return true
-	case <-time.After(2 * time.Second):
+	case <-timer.C:
 		return false
 	}
 }

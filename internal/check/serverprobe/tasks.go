@@ -125,18 +125,20 @@ var taskCreation = []Probe{
 		},
 		Needs: needsTasks,
 		Run: func(x *X) probe.Finding {
-			for _, run := range x.tasks().runs {
-				switch {
-				case run.create.Response == nil:
-					return unanswered(run.create)
-				case run.create.Response.IsError():
-					return probe.Fail(probe.OfReply(run.create), "the tool %s can run as a task, and the call as one is refused", run.tool.Name)
-				case run.create.Response.Object("result/task") == nil:
-					return probe.Fail(probe.OfReply(run.create), "the answer has no task, although the tool %s can run as one", run.tool.Name)
-				}
-				return probe.Pass(probe.OfReply(run.create)...)
+			runs := x.tasks().runs
+			if len(runs) == 0 {
+				return probe.Unverified(noTaskTool)
 			}
-			return probe.Unverified(noTaskTool)
+			run := runs[0]
+			switch {
+			case run.create.Response == nil:
+				return unanswered(run.create)
+			case run.create.Response.IsError():
+				return probe.Fail(probe.OfReply(run.create), "the tool %s can run as a task, and the call as one is refused", run.tool.Name)
+			case run.create.Response.Object("result/task") == nil:
+				return probe.Fail(probe.OfReply(run.create), "the answer has no task, although the tool %s can run as one", run.tool.Name)
+			}
+			return probe.Pass(probe.OfReply(run.create)...)
 		},
 	},
 	{

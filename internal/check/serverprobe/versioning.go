@@ -187,8 +187,10 @@ var versioning = []Probe{
 				method string
 				params map[string]any
 			}{
-				{mcp.MethodPing, nil}, {mcp.MethodSetLevel, map[string]any{"level": "info"}},
-				{mcp.MethodSubscribe, map[string]any{"uri": "test://parley"}}, {mcp.MethodUnsubscribe, map[string]any{"uri": "test://parley"}},
+				{mcp.MethodPing, nil},
+				{mcp.MethodSetLevel, map[string]any{"level": "info"}},
+				{mcp.MethodSubscribe, map[string]any{"uri": "test://parley"}},
+				{mcp.MethodUnsubscribe, map[string]any{"uri": "test://parley"}},
 			} {
 				r := x.Call(m.method, m.params)
 				if f := wantError(r, codeMethodNotFound); r.Response == nil || f.Outcome != "pass" {

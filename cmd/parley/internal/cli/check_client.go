@@ -167,11 +167,11 @@ func (a *app) listScenarios() error {
 // listenToClient serves the scenarios until it is interrupted, and then judges
 // what was said.
 func (a *app) listenToClient(ctx context.Context, f *clientJudging, shown *reporting, o *clientprobe.Options) error {
-	here, err := net.Listen("tcp", f.listen)
+	here, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
 	if err != nil {
 		return &failure{code: codeFailed, err: err, hint: "is something else listening there?"}
 	}
-	elsewhere, err := net.Listen("tcp", "127.0.0.1:0")
+	elsewhere, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		_ = here.Close() // nothing was served
 		return err
