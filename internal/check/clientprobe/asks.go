@@ -267,6 +267,7 @@ func askMalformed(t *Turn) bool {
 func askUndeclared(t *Turn) bool {
 	has := t.declared()
 	tools := question{"tools", "sampling/createMessage", sampling("What is the weather in Rome?", 1000, choose("auto"))}
+	choice := question{"choice", "sampling/createMessage", sampling("What is the weather in Rome?", 1000, object{"toolChoice": object{"mode": "auto"}})}
 	if t.Stateless {
 		if !declares(has, "sampling") || declares(has, "sampling/tools") {
 			return false
@@ -281,6 +282,7 @@ func askUndeclared(t *Turn) bool {
 		{"roots", true, question{"roots", "roots/list", nil}},
 		{"sampling", true, question{"model", "sampling/createMessage", sampling("Say something.", 5, nil)}},
 		{"sampling/tools", t.Facts.SamplingTools && declares(has, "sampling"), tools},
+		{"sampling/tools", t.Facts.SamplingTools && declares(has, "sampling"), choice},
 		{"elicitation", t.Facts.Elicitation, t.form("form", "form", shortForm())},
 		{"elicitation/form", t.Facts.ElicitURL && declares(has, "elicitation"), t.form("form", "form", shortForm())},
 		{"elicitation/url", t.Facts.ElicitURL && declares(has, "elicitation"), t.visitQuestion()},

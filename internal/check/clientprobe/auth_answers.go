@@ -14,7 +14,7 @@ var authAnswers = []Probe{
 	{
 		Info: probe.Info{
 			ID:      "auth/iss-wrong",
-			Rows:    []string{"26.basic.authorization.index-025", "26.basic.authorization.index-024", "26.basic.authorization.index-021"},
+			Rows:    []string{"26.basic.authorization.index-025", "26.basic.authorization.index-024", "26.basic.authorization.index-021", "26.changelog-008"},
 			Does:    "Answers with the iss of somebody else.",
 			Accepts: "No code goes to the token endpoint.",
 			Mend:    "Compare iss with the issuer that was recorded.",
@@ -182,7 +182,7 @@ var authAnswers = []Probe{
 	{
 		Info: probe.Info{
 			ID:      "auth/other-server",
-			Rows:    []string{"26.basic.authorization.registration-026", "26.basic.authorization.discovery-004", "26.basic.authorization.registration-025", "26.basic.authorization.discovery-003", "26.basic.authorization.registration-027"},
+			Rows:    []string{"26.basic.authorization.registration-026", "26.basic.authorization.discovery-004", "26.basic.authorization.registration-025", "26.basic.authorization.discovery-003", "26.basic.authorization.registration-027", "26.changelog-009"},
 			Does:    "Names another authorization server in its metadata after the first one was used.",
 			Accepts: "The client_id of the first one is not used there; the client registers anew.",
 			Mend:    "Keep clients by issuer.",

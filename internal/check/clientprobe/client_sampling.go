@@ -23,15 +23,15 @@ var clientSampling = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "sampling/tools-declared", Rows: []string{"26.client.sampling-009", "26.client.sampling-007", "2511.client.sampling-005"},
-			Does:    "Asks the client's model with tools, whether or not that is declared.",
+			ID: "sampling/tools-declared", Rows: []string{"26.client.sampling-009", "26.client.sampling-007", "2511.client.sampling-005", "26.schema-007", "2511.client.sampling-010", "2511.client.sampling-011"},
+			Does:    "Asks the client's model with tools, and with a toolChoice alone, whether or not that is declared.",
 			Accepts: "An answer if the capability sampling.tools is declared, and an error or none otherwise.",
 			Mend:    "Declare sampling.tools, or refuse requests with tools.",
 		},
 		Needs: []string{"sampling with tools"},
 		Watch: func(x *X, w *probe.Watch) {
 			for _, a := range x.asked(sample) {
-				if _, tools := a.Params["tools"]; !tools || a.Answer == nil {
+				if !a.has("tools") && !a.has("toolChoice") || a.Answer == nil {
 					continue
 				}
 				w.Saw(a.Answer)
