@@ -8,10 +8,6 @@ import (
 	"github.com/parley-mcp/parley/internal/check/requirement"
 )
 
-// enforced says that the numbers below are held, and that each row that can be
-// seen has a probe.
-const enforced = false
-
 // least is how many percent of the rows that can be seen must have probes.
 var least = map[requirement.Role]map[coverage.Level]float64{
 	requirement.Server: {coverage.Must: 95, coverage.Should: 80},
@@ -19,23 +15,20 @@ var least = map[requirement.Role]map[coverage.Level]float64{
 }
 
 func TestCoverage(t *testing.T) {
-	complain := t.Logf
-	if enforced {
-		complain = t.Errorf
-	}
 	for _, c := range coverage.Counts("") {
 		t.Logf("%-21s %-6s %4d rows, %4d can be seen, %4d have probes: %5.1f %%", c.Role, c.Level, c.Rows, c.Seen, c.Probed, c.Percent())
 		if want := least[c.Role][c.Level]; c.Percent() < want {
-			complain("%.1f %% of the %ss of the %s that can be seen have probes, want %.0f %%", c.Percent(), c.Level, c.Role, want)
+			t.Errorf("%.1f %% of the %ss of the %s that can be seen have probes, want %.0f %%", c.Percent(), c.Level, c.Role, want)
 		}
-	}
-	if !enforced {
-		return
 	}
 	for r := range requirement.All() {
 		for _, role := range r.Seen {
-			if len(coverage.Of(r, role)) == 0 {
+			why, probed := coverage.Missing(r, role), len(coverage.Of(r, role)) > 0
+			switch {
+			case !probed && why == "":
 				t.Errorf("%s has neither a probe of a %s nor a reason for none", r.ID, role)
+			case probed && why != "":
+				t.Errorf("%s has a probe of a %s, so missing.tsv must not have it", r.ID, role)
 			}
 		}
 	}

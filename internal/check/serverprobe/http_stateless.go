@@ -13,7 +13,7 @@ import (
 var httpStateless = []Probe{
 	{
 		Info: probe.Info{
-			ID: "transports/no-requests-of-the-server", Rows: []string{"26.basic.transports.index-003", "26.basic.transports.http-021", "26.basic.transports.stdio-010", "26.basic.patterns.index-001", "26.architecture-006"},
+			ID: "transports/no-requests-of-the-server", Rows: []string{"26.basic.transports.index-003", "26.basic.transports.http-021", "26.basic.transports.stdio-010", "26.basic.patterns.index-001", "26.architecture-006", "26.basic.patterns.mrtr-001"},
 			Does:    "Looks for requests among the messages of the server.",
 			Accepts: "None: questions to the client stand in results.",
 			Mend:    "Ask the client by an InputRequiredResult.",

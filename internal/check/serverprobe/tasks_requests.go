@@ -174,7 +174,7 @@ var taskRequests = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "tasks/cancelled-stops", Rows: taskRows("063"),
+			ID: "tasks/cancelled-stops", Rows: append(taskRows("063"), "2511.basic.utilities.progress-012"),
 			Does:    "Cancels a task that reports progress.",
 			Accepts: "No progress after the answer.",
 			After:   []string{"tasks/cancel-declared", "tasks/cancelled-at-once"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/check/coverage"
 	"github.com/parley-mcp/parley/internal/check/requirement"
+	"github.com/parley-mcp/parley/internal/check/serverprobe"
 	"github.com/parley-mcp/parley/internal/check/verdict"
 )
 
@@ -17,15 +18,20 @@ var (
 )
 
 // scored returns the rows that a new profile of a revision and role has: those
-// that have points and a probe.
+// that have points and a probe. What only "parley check auth" judges of servers is
+// not in the profile of servers.
 func scored(revision string, role requirement.Role) []string {
 	var ids []string
 	for r := range requirement.All() {
-		if (r.Must() || r.Should()) && r.HoldsIn(revision) && len(coverage.Of(r, role)) > 0 {
+		if (r.Must() || r.Should()) && r.HoldsIn(revision) && len(coverage.Of(r, role)) > 0 && (role != requirement.Server || byServerprobe(r.ID)) {
 			ids = append(ids, r.ID)
 		}
 	}
 	return ids
+}
+
+func byServerprobe(row string) bool {
+	return slices.ContainsFunc(serverprobe.All(), func(p *serverprobe.Probe) bool { return slices.Contains(p.Rows, row) })
 }
 
 // TestProfiles holds the frozen profiles to their digests, and with a flag makes

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -135,9 +136,9 @@ func judgedBy(r *requirement.Row, role requirement.Role) string {
 	probes := coverage.Of(r, role)
 	switch {
 	case !r.IsSeenOn(role):
-		return r.ReasonOn(role)
+		return cmp.Or(r.ReasonOn(role), coverage.Missing(r, role))
 	case len(probes) == 0:
-		return "no probe"
+		return "no probe: " + coverage.Missing(r, role)
 	}
 	return strings.Join(probeIDs(probes), ", ")
 }
@@ -173,7 +174,7 @@ type shownRole struct {
 func newShownRow(r *requirement.Row, revision string) shownRow {
 	shown := shownRow{ID: r.ID, Revisions: r.Revisions, Page: r.Page, Anchor: r.Anchor, URL: r.Address(revision), Level: r.Level, Text: r.Text}
 	for _, role := range r.Binds {
-		shown.Binds = append(shown.Binds, shownRole{Role: role, Probes: probeIDs(coverage.Of(r, role)), Reason: r.ReasonOn(role)})
+		shown.Binds = append(shown.Binds, shownRole{Role: role, Probes: probeIDs(coverage.Of(r, role)), Reason: cmp.Or(r.ReasonOn(role), coverage.Missing(r, role))})
 	}
 	if len(r.Seen) == len(r.Binds) {
 		shown.Note = r.Reason
