@@ -17,7 +17,7 @@ var authRequests = []Probe{
 	{
 		Info: probe.Info{
 			ID:      "auth/pkce",
-			Rows:    []string{"26.basic.authorization.security-013", "2511.basic.authorization-087", "2506.basic.authorization-007", "2503.basic.authorization-022", "2503.basic.authorization-001"},
+			Rows:    []string{"26.basic.authorization.security-013", "2511.basic.authorization-087", "2506.basic.authorization-007", "2503.basic.authorization-022", "2503.basic.authorization-001", "26.basic.index-037", "2511.basic-022"},
 			Does:    "Looks for code_challenge in authorization requests and for its verifier in token requests.",
 			Accepts: "A challenge in each, and a verifier whose hash it is.",
 			Mend:    "Make a verifier for each request and send its hash.",

@@ -41,7 +41,7 @@ var pages = [][]Probe{
 	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsHTTP, transportsHeaders,
 	versioning, utilitiesCancellation, utilitiesPing, utilitiesProgress,
 	basicMRTR, basicSubscriptions, clientElicitation, clientElicitationURLs, clientRoots, clientSampling, clientSamplingRefusals,
-	serverCaching, serverPagination, tasksReceiver, tasksRequestor, tasksLife, basicSchemas, serverCompletion,
+	serverCaching, serverPagination, tasksReceiver, tasksRequestor, tasksLife, basicSchemas, basicExtensions, serverCompletion,
 	authDiscovery, authRequests, authAnswers,
 	generalPage,
 }

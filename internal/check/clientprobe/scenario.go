@@ -82,7 +82,7 @@ func ScenarioNamed(name string) *Scenario {
 // scenarios are those with a twist, file by file.
 var scenarios = [][]Scenario{
 	oddScenarios, bodyScenarios, slowScenarios, versionScenarios, legacyScenarios, brokenScenarios, sessionScenarios, headerScenarios,
-	askScenarios, formScenarios, listScenarios, taskScenarios, authScenarios,
+	askScenarios, formScenarios, extensionScenarios, listScenarios, taskScenarios, authScenarios,
 }
 
 // plays reports whether a scenario can be played in a conversation.
