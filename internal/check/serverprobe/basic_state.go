@@ -23,7 +23,7 @@ var basicState = []Probe{
 			ID: noUndeclared,
 			Rows: []string{
 				"26.basic.index-065", "26.basic.patterns.mrtr-021", "26.client.roots-018", "26.basic.index-032", "26.schema-025", "26.architecture-003",
-				"2511.basic.lifecycle-019", "2511.client.roots-019", "2411.basic.lifecycle-002", "2511.architecture-001", "2511.basic.lifecycle-017",
+				"2511.basic.lifecycle-019", "2411.basic.lifecycle-002", "2511.architecture-001", "2511.basic.lifecycle-017", "2511.client.roots-019",
 			},
 			Does:    "Repeats calls during which the server asked the client, without declaring the capabilities that its questions take.",
 			Accepts: "Anything but a question.",
