@@ -78,7 +78,7 @@ var taskCreation = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "tasks/ignored-elsewhere", Rows: taskRows("004", "024"),
+			ID: "tasks/ignored-elsewhere", Rows: taskRows("024", "004"),
 			Does:    "Asks for a list with the member task, which no server declares for lists.",
 			Accepts: "The list, and no task.",
 			Mend:    "Ignore the member task in requests for which you do not declare it.",
