@@ -214,12 +214,14 @@ func (r *Reply) wait(ctx context.Context, patience time.Duration) *Reply {
 		answered = r.conn.Log.Await(ctx, answer)
 	}
 	r.Silent = !answered
-	r.conn.Log.Look(func() { r.count() })
-	r.Closed = answered && r.Response == nil && (r.Exchange == nil || r.Exchange.Status == 0)
-	if r.Exchange != nil && r.Exchange.Done {
-		r.Err = r.Exchange.Err
-	}
-	r.conn.Log.Look(func() { r.collect() })
+	r.conn.Log.Look(func() {
+		r.count()
+		r.Closed = answered && r.Response == nil && (r.Exchange == nil || r.Exchange.Status == 0)
+		if r.Exchange != nil && r.Exchange.Done {
+			r.Err = r.Exchange.Err
+		}
+		r.collect()
+	})
 	return r
 }
 
