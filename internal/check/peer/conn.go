@@ -207,12 +207,14 @@ func (r *Reply) wait(ctx context.Context, patience time.Duration) *Reply {
 	defer cancel()
 	answer := func() bool {
 		r.Response = r.find(r.answers)
-		return r.Response != nil || r.over()
+		// The answer may overtake the response to what it answers.
+		return r.Response != nil && (!r.isElsewhere() || r.Exchange == nil || r.Exchange.Done) || r.over()
 	}
 	answered := r.conn.Log.Await(ctx, answer)
 	for answered && r.Response == nil && r.resume(ctx) {
 		answered = r.conn.Log.Await(ctx, answer)
 	}
+	answered = answered || r.Response != nil
 	r.Silent = !answered
 	r.conn.Log.Look(func() {
 		r.count()

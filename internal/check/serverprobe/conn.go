@@ -102,7 +102,7 @@ func (c *Conn) greet(how *Opening) error {
 
 // adoptSession takes the ID of the session from the answer to initialize.
 func (c *Conn) adoptSession() {
-	if c.Hello.Exchange != nil {
+	if c.x.Transport == needsHTTP && c.Hello.Exchange != nil {
 		c.Session = c.Hello.Exchange.ResponseHeader.Get("Mcp-Session-Id")
 	}
 }
