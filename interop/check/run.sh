@@ -3,15 +3,16 @@
 set -euo pipefail
 
 usage() {
-  echo "usage: run.sh [--quick] [--expected] [--prove] [--page] [--role server|client] [--transport stdio|http|sse] [PEER...]" >&2
+  echo "usage: run.sh [--quick] [--expected] [--official] [--prove] [--page] [--role server|client] [--transport stdio|http|sse] [PEER...]" >&2
   exit 2
 }
 
-quick="" expected="" prove="" page="" role="" transport="" peers=()
+quick="" expected="" official="" prove="" page="" role="" transport="" peers=()
 while [ $# -gt 0 ]; do
   case $1 in
   --quick) quick=1 ;;
   --expected) expected=1 ;;
+  --official) official=1 role=server transport=http ;;
   --prove) prove=1 ;;
   --page) page=1 ;;
   --role) role=${2:?$(usage)} && shift ;;
@@ -96,6 +97,15 @@ ready() {
   [ "${state[$1]}" = yes ]
 }
 
+# The official suite is that of ../../conformance.
+if [ -n "$official" ]; then
+  if [ ! ../../conformance/node_modules/.package-lock.json -nt ../../conformance/package-lock.json ]; then
+    (cd ../../conformance && npm ci --loglevel=error)
+  fi
+  modules=$root/conformance/node_modules
+  suite=("$modules/node/bin/node" "$modules/@modelcontextprotocol/conformance/dist/index.js")
+fi
+
 # Peers are told their port in the environment: not all say where they listen.
 free_port() { node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })'; }
 
@@ -137,6 +147,9 @@ judge_server() {
   fi
   if [ -n "$prove" ]; then
     prove_server "${target[@]}" || status=$?
+  elif [ -n "$official" ]; then
+    rm -rf "$report.official"
+    timeout 120 "${suite[@]}" server --url "${target[0]}" -o "$report.official" >"$report.err" 2>&1 || true # its results say more
   else
     timeout 600 "$PARLEY" check --allow-all --output json "${target[@]}" >"$report.json" 2>"$report.err" || status=$?
   fi
@@ -216,7 +229,8 @@ while IFS=$'\t' read -r peer version _ needs side how _ command; do
   # shellcheck disable=SC2086 # the words of a command are separated by blanks
   set -- $command
   set +f
-  rm -f "$reports/$name".{json,out,log,err}
+  rm -f "$reports/$name".{out,log,err}
+  if [ -z "$official" ]; then rm -f "$reports/$name.json"; fi
   status=0
   "judge_$side" "$how" "$reports/$name" "$@" >"$reports/$name.why" </dev/null || status=$?
   # 0 and 1 are verdicts; anything else says that there is none.
@@ -233,6 +247,11 @@ done <peers.tsv
 
 if [ -n "$expected" ] && [ ${#judged[@]} -gt 0 ] && ! node expected.mjs "$reports" "${judged[@]}"; then
   failed=$((failed + 1))
+fi
+
+if [ -n "$official" ]; then
+  node official.mjs "$reports" "${judged[@]}" >"$root/docs/check-official.md.new" || failed=$((failed + 1))
+  mv "$root/docs/check-official.md.new" "$root/docs/check-official.md"
 fi
 
 if [ -n "$page" ]; then
