@@ -39,7 +39,7 @@ endif
 	cd examples/websocket && $(GO) test $(RACE) ./...
 ifneq ($(RACE),)
 	$(GO) test -run '^TestBudget' ./integrationtests/budget ./transport/streamable # the race detector makes allocations of its own
-	$(GO) test -run '^TestMutants' ./internal/check/... # all of them: the race detector leaves time for some only
+	$(GO) test -run 'Mutants$$' ./internal/check/... ./cmd/parley/internal/devauth # all of them: the race detector leaves time for some only
 endif
 
 check: lint ## what one runs before a commit: format, vet, lint, tests

@@ -3,7 +3,6 @@ package gateway_test
 import (
 	"context"
 	"io"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -127,11 +126,7 @@ func TestInnocent(t *testing.T) {
 // Each faulty gateway is found out under the trait that it does not keep, and
 // under no other.
 func TestMutants(t *testing.T) {
-	text, err := os.ReadFile("testdata/mutants.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := mutant.Parse("mutants.txt", string(text))
+	all, err := mutant.Read("testdata/mutants.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

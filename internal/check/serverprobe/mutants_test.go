@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -125,26 +123,9 @@ func mutants(t *testing.T) []*mutant.Mutant { return read(t, "../mutant/testdata
 // read reads lists; PARLEY_MUTANTS is a part of the place or name of those wanted.
 func read(t *testing.T, lists string) []*mutant.Mutant {
 	t.Helper()
-	files, err := filepath.Glob(lists)
-	if err != nil || len(files) == 0 {
-		t.Fatal("there are no lists of mutants", err)
-	}
-	var all []*mutant.Mutant
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		some, err := mutant.Parse(filepath.Base(file), string(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, some...)
-	}
-	if want := os.Getenv("PARLEY_MUTANTS"); want != "" {
-		all = slices.DeleteFunc(all, func(m *mutant.Mutant) bool {
-			return !strings.Contains(m.Place, want) && !strings.Contains(m.Row, want)
-		})
+	all, err := mutant.Read(lists)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
