@@ -2,6 +2,7 @@ package authprobe
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
@@ -164,10 +165,5 @@ func isTexts(v any) bool {
 }
 
 func holds(list []string, want string) bool {
-	for _, s := range list {
-		if s == want {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, want)
 }

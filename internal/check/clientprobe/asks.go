@@ -1,6 +1,7 @@
 package clientprobe
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,8 +23,8 @@ var askScenarios = []Scenario{
 				t.completeVisits()
 				return false
 			},
-			"add":  func(t *Turn) bool { return t.inquire([]round{{state: stateOf("add")}}) },
-			"show": func(t *Turn) bool { return t.inquire([]round{{questions: t.askRoots(), state: stateOf("show")}}) },
+			"add":  func(t *Turn) bool { return t.inquire([]round{{state: new("add")}}) },
+			"show": func(t *Turn) bool { return t.inquire([]round{{questions: t.askRoots(), state: new("show")}}) },
 		},
 		On: map[string]func(*Turn) bool{
 			"tools/list": askRootsInSession, "notifications/roots/list_changed": func(t *Turn) bool { return askRootsInSession(t) },
@@ -64,14 +65,15 @@ func serveVisit(_ *Stage, v *peer.Visit) bool {
 // oddState is a state that whoever reads it as something would change.
 var oddState = "{\"n\": 1.0, \"s\": \"\\u00fc ü <&> 'x' \\\\ \u2028\", \"n\": 2} %2F+/= "
 
-func stateOf(s string) *string { return &s }
+//go:fix inline
+func stateOf(s string) *string { return new(s) }
 
 // everything is what can be asked of the client, in rounds.
 func (t *Turn) everything() []round {
 	has := t.declared()
 	first := round{state: &oddState}
 	second := round{questions: t.askRoots()} // without a state
-	third := round{state: stateOf("")}
+	third := round{state: new("")}
 	if t.Facts.Elicitation && declares(has, "elicitation/form") {
 		first.questions = append(first.questions, t.form("form", "form", fullForm(t.Stage)))
 		second.questions = append(second.questions, t.form("no-mode", "", shortForm()))
@@ -186,9 +188,7 @@ func conversation(messages list, tokens int, more object) object {
 		"messages": messages, "maxTokens": tokens, "systemPrompt": "Be brief.", "temperature": 0.5,
 		"modelPreferences": object{"hints": list{object{"name": "small"}}, "costPriority": 0.5},
 	}
-	for name, v := range more {
-		params[name] = v
-	}
+	maps.Copy(params, more)
 	return params
 }
 
@@ -207,7 +207,7 @@ func (t *Turn) askBadly(name, capability string, params object) bool {
 	if !declares(t.declared(), capability) {
 		return false
 	}
-	return t.inquire([]round{{questions: []question{{name, "sampling/createMessage", params}}, state: stateOf(name)}})
+	return t.inquire([]round{{questions: []question{{name, "sampling/createMessage", params}}, state: new(name)}})
 }
 
 func using(id string) object {
@@ -272,7 +272,7 @@ func askUndeclared(t *Turn) bool {
 		if !declares(has, "sampling") || declares(has, "sampling/tools") {
 			return false
 		}
-		return t.inquire([]round{{questions: []question{tools}, state: stateOf("tools")}})
+		return t.inquire([]round{{questions: []question{tools}, state: new("tools")}})
 	}
 	for _, one := range []struct {
 		lacks string

@@ -2,6 +2,7 @@ package clientprobe
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -189,9 +190,7 @@ func (g *guarding) authorize(s *Stage, v *peer.Visit) {
 		g.Answer(s, answer)
 	}
 	q := to.Query()
-	for name, values := range answer {
-		q[name] = values
-	}
+	maps.Copy(q, answer)
 	to.RawQuery = q.Encode()
 	v.Respond(http.StatusFound, http.Header{"Location": {to.String()}}, nil, false)
 }

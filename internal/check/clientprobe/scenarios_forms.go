@@ -34,7 +34,7 @@ func (t *Turn) askForms(forms ...question) bool {
 	}
 	rounds := make([]round, 0, len(forms))
 	for _, form := range forms {
-		rounds = append(rounds, round{questions: []question{form}, state: stateOf(form.name)})
+		rounds = append(rounds, round{questions: []question{form}, state: new(form.name)})
 	}
 	return t.inquire(rounds)
 }

@@ -82,7 +82,7 @@ var listScenarios = []Scenario{
 			return result
 		},
 		On: map[string]func(*Turn) bool{
-			"resources/read": func(t *Turn) bool { return t.inquire([]round{{state: stateOf("read")}}) },
+			"resources/read": func(t *Turn) bool { return t.inquire([]round{{state: new("read")}}) },
 			"tools/list":     func(t *Turn) bool { return !t.Pause(5 * time.Millisecond) }, // more than what may be kept
 			"prompts/list":   func(t *Turn) bool { return !t.Pause(5 * time.Millisecond) },
 		},

@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
@@ -64,9 +65,7 @@ func (s *side) on(c *serverprobe.Conn, method string, params map[string]any) *ac
 
 func with(params map[string]any, name string, value any) map[string]any {
 	c := map[string]any{}
-	for k, v := range params {
-		c[k] = v
-	}
+	maps.Copy(c, params)
 	c[name] = value
 	return c
 }

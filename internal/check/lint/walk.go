@@ -235,7 +235,7 @@ func (f *facts) resolve(ref string) (node, bool) {
 	}
 	var v any = f.root.schema
 	at := f.root.at
-	for _, step := range strings.Split(path[1:], "/") {
+	for step := range strings.SplitSeq(path[1:], "/") {
 		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
 		at = pointer(at, step)
 		switch in := v.(type) {

@@ -62,13 +62,13 @@ func (e *events) copy() error {
 		if len(data) == 0 || data[0] != '{' {
 			return e.write(strings.Join(lines, "\n") + "\n\n")
 		}
-		head := ""
+		var head strings.Builder
 		for _, line := range lines {
 			if !strings.HasPrefix(line, "data:") {
-				head += line + "\n"
+				head.WriteString(line + "\n")
 			}
 		}
-		return e.message(head, data)
+		return e.message(head.String(), data)
 	})
 	if e.hang && errors.Is(err, io.EOF) {
 		select {

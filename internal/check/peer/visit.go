@@ -2,6 +2,7 @@ package peer
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -91,9 +92,7 @@ func (v *Visit) stream(header http.Header) {
 		return
 	}
 	h := http.Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-store"}}
-	for name, values := range header {
-		h[name] = values
-	}
+	maps.Copy(h, header)
 	v.head(http.StatusOK, h)
 	v.w.WriteHeader(http.StatusOK)
 	v.flush()
@@ -102,9 +101,7 @@ func (v *Visit) stream(header http.Header) {
 // head logs the head of the response and sets its headers.
 func (v *Visit) head(status int, header http.Header) {
 	v.begun = true
-	for name, values := range header {
-		v.w.Header()[name] = values
-	}
+	maps.Copy(v.w.Header(), header)
 	v.log.Update(func() { v.Exchange.Status, v.Exchange.ResponseHeader = status, v.w.Header().Clone() })
 }
 

@@ -55,7 +55,7 @@ func (t *terminal) para(first, rest, s string) {
 func wrap(s string, width int) []string {
 	var lines []string
 	at, length := "", 0
-	for _, word := range strings.Fields(s) {
+	for word := range strings.FieldsSeq(s) {
 		n := utf8.RuneCountInString(word)
 		if at != "" && length+1+n > width {
 			lines = append(lines, at)

@@ -1,6 +1,7 @@
 package serverprobe
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -278,9 +279,7 @@ func (x *X) withMeta(more map[string]any) probe.Finding {
 	if values == nil {
 		values = map[string]any{}
 	}
-	for key, v := range more {
-		values[key] = v
-	}
+	maps.Copy(values, more)
 	params["_meta"] = values
 	m["params"] = params
 	r := x.Do(m)

@@ -2,6 +2,7 @@ package serverprobe
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -171,9 +172,7 @@ func (c *Conn) giveUp(r *peer.Reply) {
 // Spec: 2026-07-28 basic/patterns/mrtr#request-flow.
 func (c *Conn) Again(params map[string]any, asked *peer.Message) map[string]any {
 	next := map[string]any{}
-	for name, value := range params {
-		next[name] = value
-	}
+	maps.Copy(next, params)
 	answers := map[string]any{}
 	for key, v := range asked.Object("result/inputRequests") {
 		request, _ := v.(map[string]any)

@@ -2,6 +2,7 @@ package serverprobe
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
@@ -90,15 +91,15 @@ func wantStatus(r *peer.Reply, statuses ...int) probe.Finding {
 }
 
 func numbers(all []int) string {
-	text := ""
+	var text strings.Builder
 	for n, v := range all {
 		switch {
 		case n > 0 && n == len(all)-1:
-			text += " or "
+			text.WriteString(" or ")
 		case n > 0:
-			text += ", "
+			text.WriteString(", ")
 		}
-		text += string(peer.Encode(v))
+		text.WriteString(string(peer.Encode(v)))
 	}
-	return text
+	return text.String()
 }

@@ -129,7 +129,7 @@ func (a *app) lintLines(mark, text string, faint bool) {
 		}
 	}
 	used := width
-	for _, w := range strings.Fields(harmless(text)) {
+	for w := range strings.FieldsSeq(harmless(text)) {
 		n := utf8.RuneCountInString(w)
 		if used > width && used+1+n > lintWidth {
 			flush()

@@ -3,6 +3,7 @@ package devauth_test
 import (
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -179,9 +180,7 @@ func (s *stage) visit(_ context.Context, at, _ string) (url.Values, error) {
 			if !strings.Contains(p.body, `type="password"`) {
 				step = url.Values{"action": {"allow"}}
 			}
-			for name, values := range step {
-				form[name] = values
-			}
+			maps.Copy(form, step)
 			r = request(s.t, "POST", s.origin+action, form)
 			r.Header.Set("Origin", s.origin)
 		default:
