@@ -98,7 +98,7 @@ var transportsHeaders = []Probe{
 		},
 	},
 	paramProbe("headers/nested", []string{"26.basic.transports.http-055"}, "The value at the exact path of the property.",
-		[]string{"Zone"}, func(v mirroredValue) string { return v.differs() }),
+		[]string{"Zone"}, func(v mirroredValue) string { return v.differs() }, "headers/params"),
 	paramProbe("headers/params", []string{"26.basic.transports.http-046", "26.basic.transports.http-045", "26.basic.transports.http-068", "26.basic.transports.http-076"},
 		"A header Mcp-Param-NAME for each value that the schema marks.",
 		[]string{"Plain", "Spaced", "Foreign", "Marked", "Count", "Minus", "Yes", "No"}, func(v mirroredValue) string {
