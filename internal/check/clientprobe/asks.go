@@ -65,7 +65,6 @@ func serveVisit(_ *Stage, v *peer.Visit) bool {
 // oddState is a state that whoever reads it as something would change.
 var oddState = "{\"n\": 1.0, \"s\": \"\\u00fc ü <&> 'x' \\\\ \u2028\", \"n\": 2} %2F+/= "
 
-
 // everything is what can be asked of the client, in rounds.
 func (t *Turn) everything() []round {
 	has := t.declared()
