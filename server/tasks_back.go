@@ -209,16 +209,9 @@ func (r *taskRun) report(ctx context.Context, params any, live bool) (further bo
 	if !ok {
 		return true
 	}
-	var before *float64
-	if live {
-		before = r.known().Far
-	}
 	now := time.Now()
 	r.mu.Lock()
-	if r.far != nil {
-		before = r.far
-	}
-	if further = before == nil || p.Progress > *before; further {
+	if further = r.far == nil || p.Progress > *r.far; further {
 		r.far = &p.Progress
 	}
 	r.latest = progressMessage(p)

@@ -52,7 +52,7 @@ type taskRun struct {
 	mu      sync.Mutex         // guards the fields below
 	latest  string             // the newest message that is not saved
 	saved   time.Time          // when a message was saved
-	far     *float64           // the newest progress that the client was told of by this run
+	far     *float64           // the newest progress that the client was told of, by this run or those before
 	broken  error              // why the store cannot be written
 	leaving bool               // a question is on its way out of the handler
 	unasked *mcp.InputRequired // what the handler has to end with
@@ -146,7 +146,7 @@ func (e *tasks) again(t *task) {
 
 // laterRun makes a run from all that is known of a task.
 func (e *tasks) laterRun(t *task) *taskRun {
-	r := &taskRun{e: e, id: t.ID, name: t.Run, draft: t, task: t, live: true, notes: notebook{stored: true}}
+	r := &taskRun{e: e, id: t.ID, name: t.Run, draft: t, task: t, live: true, far: t.Far, notes: notebook{stored: true}}
 	revision, _ := mcp.ParseRevision(t.Peer.Revision)
 	r.x = &mcp.Exchange{
 		ID: jsonrpc.StringID(t.ID), Method: t.Method, Params: t.Params, Meta: wire.Find(t.Params, "_meta"), Trace: t.Trace,
