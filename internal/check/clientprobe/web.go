@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/jsonptr"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -197,5 +198,5 @@ func (s *Stage) foreign(m *peer.Message) bool {
 
 // pointer escapes a name for a JSON pointer.
 func pointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return jsonptr.Escape(name)
 }

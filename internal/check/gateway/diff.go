@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/jsonptr"
 )
 
 // difference is a place where two values are not the same.
@@ -86,7 +87,7 @@ func walkObject(at string, a, b map[string]any, report func(difference)) {
 		}
 	}
 	for _, name := range names {
-		pointer := at + "/" + peer.Pointer(name)
+		pointer := at + "/" + jsonptr.Escape(name)
 		near, here := a[name]
 		far, there := b[name]
 		if name == "_meta" { // it may have only what belongs to the hop

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/parley-mcp/parley/internal/jsonptr"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -238,16 +239,13 @@ func cut(s string, limit int) string {
 	return s
 }
 
-// pointerEscapes are those of RFC 6901.
-var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
-
 // pointer appends names to a JSON pointer.
 func pointer(base string, names ...string) string {
 	var b strings.Builder
 	b.WriteString(base)
 	for _, name := range names {
 		b.WriteByte('/')
-		b.WriteString(pointerEscapes.Replace(name))
+		b.WriteString(jsonptr.Escape(name))
 	}
 	return b.String()
 }

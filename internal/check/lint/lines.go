@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/parley-mcp/parley/internal/jsonptr"
 )
 
 // maxLined bounds a file whose lines are counted, in bytes.
@@ -79,7 +81,7 @@ func (l *liner) value(s *spot) error {
 				return err
 			}
 			text, _ := token.(string) // names are
-			name = pointerEscapes.Replace(text)
+			name = jsonptr.Escape(text)
 		}
 		if next := s.within[name]; next != nil {
 			err = l.value(next)

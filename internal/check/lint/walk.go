@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/parley-mcp/parley/internal/jsonptr"
 )
 
 // Bounds on one schema; those of package schema are the same.
@@ -236,7 +238,7 @@ func (f *facts) resolve(ref string) (node, bool) {
 	var v any = f.root.schema
 	at := f.root.at
 	for step := range strings.SplitSeq(path[1:], "/") {
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		step = jsonptr.Unescape(step)
 		at = pointer(at, step)
 		switch in := v.(type) {
 		case map[string]any:

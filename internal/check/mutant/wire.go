@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/jsonptr"
 )
 
 // wire applies the switches of a mutant to one conversation, or to all that
@@ -327,7 +328,7 @@ func split(path string) []string {
 	}
 	names := strings.Split(path, "/")
 	for n, name := range names {
-		names[n] = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		names[n] = jsonptr.Unescape(name)
 	}
 	return names
 }

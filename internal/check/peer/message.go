@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/parley-mcp/parley/internal/jsonptr"
 )
 
 // Message is one message, or what came in place of one. Its fields do not
@@ -232,7 +234,7 @@ func Get(v any, path string) (any, bool) {
 		return v, true
 	}
 	for name := range strings.SplitSeq(path, "/") {
-		name = fromPointer.Replace(name)
+		name = jsonptr.Unescape(name)
 		switch at := v.(type) {
 		case map[string]any:
 			next, ok := at[name]
@@ -252,11 +254,3 @@ func Get(v any, path string) (any, bool) {
 	}
 	return v, true
 }
-
-var (
-	fromPointer = strings.NewReplacer("~1", "/", "~0", "~")
-	toPointer   = strings.NewReplacer("~", "~0", "/", "~1")
-)
-
-// Pointer escapes a name for a JSON pointer.
-func Pointer(name string) string { return toPointer.Replace(name) }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/jsonptr"
 	"github.com/parley-mcp/parley/internal/schema"
 )
 
@@ -127,7 +128,7 @@ func (m mender) resolves(ref any) bool {
 			break
 		}
 		of, _ := at.(map[string]any)
-		if at = of[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]; at == nil {
+		if at = of[jsonptr.Unescape(step)]; at == nil {
 			return false
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/jsonptr"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/parley-mcp/parley/internal/wire"
@@ -178,10 +180,8 @@ func (t *target) member(name string, avoid map[string]bool) (json.RawMessage, *E
 			schemas = append(schemas, of)
 		}
 	}
-	return t.value(schemas, t.at+"/"+escape.Replace(name), t.depth+1, avoid)
+	return t.value(schemas, t.at+"/"+jsonptr.Escape(name), t.depth+1, avoid)
 }
-
-var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
 // patterns returns the patterns of names in order.
 func patterns(s *jsonschema.Schema) []jsonschema.Regexp {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/jsonptr"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -228,13 +230,11 @@ func orList[T any](all []T, word func(T) string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-var escape = strings.NewReplacer("~", "~0", "/", "~1")
-
 // pointer returns a JSON pointer of member names and indexes.
 func pointer(steps ...string) string {
 	var b strings.Builder
 	for _, s := range steps {
-		b.WriteString("/" + escape.Replace(s))
+		b.WriteString("/" + jsonptr.Escape(s))
 	}
 	return b.String()
 }

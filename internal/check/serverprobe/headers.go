@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/jsonptr"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -86,4 +87,4 @@ func headerValue(s string) string {
 }
 
 // pointer escapes a name for a JSON pointer.
-func pointer(name string) string { return peer.Pointer(name) }
+func pointer(name string) string { return jsonptr.Escape(name) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/jsonptr"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -101,7 +102,7 @@ func resolve(root, schema json.RawMessage) keywords {
 			if wire.Unmarshal(schema, &members) != nil {
 				return k
 			}
-			schema = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+			schema = members[jsonptr.Unescape(step)]
 		}
 	}
 	return k
