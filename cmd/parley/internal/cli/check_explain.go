@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/similar"
 	"github.com/parley-mcp/parley/internal/check/coverage"
 	"github.com/parley-mcp/parley/internal/check/requirement"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -19,7 +20,7 @@ func (a *app) explain(s *selection) error {
 	if probes := coverage.Named(s.explain); len(probes) > 0 {
 		return a.explainProbes(probes)
 	}
-	return usagef("there is no requirement and no probe %q; near are %s", s.explain, strings.Join(near(s.explain, explainable()), ", "))
+	return usagef("there is no requirement and no probe %q; near are %s", s.explain, strings.Join(similar.Names(s.explain, explainable()), ", "))
 }
 
 // explainable are the IDs that --explain takes.

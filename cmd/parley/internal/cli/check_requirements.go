@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/similar"
 	"github.com/parley-mcp/parley/internal/check/coverage"
 	"github.com/parley-mcp/parley/internal/check/requirement"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -116,7 +117,7 @@ func (s *selection) rows(role requirement.Role) ([]*requirement.Row, error) {
 		}
 	}
 	if !known {
-		return nil, usagef("no requirement stands on a page %q; near are %s", s.page, strings.Join(near(s.page, pages()), ", "))
+		return nil, usagef("no requirement stands on a page %q; near are %s", s.page, strings.Join(similar.Names(s.page, pages()), ", "))
 	}
 	return rows, nil
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/similar"
 )
 
 const (
@@ -125,28 +127,7 @@ func (s *shop) noProduct(ctx context.Context, sku string) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(skus, func(a, b string) int { return distance(a, sku) - distance(b, sku) })
+	slices.SortStableFunc(skus, func(a, b string) int { return similar.Edits(a, sku) - similar.Edits(b, sku) })
 	return fmt.Errorf("there is no product %q; similar ones are %s. All are in the table products of query_database",
 		sku, strings.Join(skus[:min(3, len(skus))], ", "))
-}
-
-// distance returns how many characters have to be added, removed or replaced
-// to make a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -1,4 +1,5 @@
-package cli
+// Package similar finds the names that somebody may have meant.
+package similar
 
 import (
 	"cmp"
@@ -6,11 +7,11 @@ import (
 	"strings"
 )
 
-// mostNear is how many names are suggested.
-const mostNear = 5
+// most is how many names are suggested.
+const most = 5
 
-// near returns those of some names that are most like what was typed.
-func near(typed string, names []string) []string {
+// Names returns those of some names that are most like what was typed.
+func Names(typed string, names []string) []string {
 	type ranked struct {
 		name     string
 		distance int
@@ -18,7 +19,7 @@ func near(typed string, names []string) []string {
 	typed = strings.ToLower(typed)
 	all := make([]ranked, 0, len(names))
 	for _, name := range names {
-		r := ranked{name, edits(typed, strings.ToLower(name))}
+		r := ranked{name, Edits(typed, strings.ToLower(name))}
 		if typed != "" && strings.Contains(strings.ToLower(name), typed) {
 			r.distance = 1 // part of a name is as near as a slip
 		}
@@ -26,14 +27,14 @@ func near(typed string, names []string) []string {
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.distance, b.distance) })
 	var found []string
-	for _, r := range all[:min(mostNear, len(all))] {
+	for _, r := range all[:min(most, len(all))] {
 		found = append(found, r.name)
 	}
 	return found
 }
 
-// edits counts the characters to insert, drop or replace to make b from a.
-func edits(a, b string) int {
+// Edits counts the bytes to insert, drop or replace to make b from a.
+func Edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for i := range row {
 		row[i] = i
