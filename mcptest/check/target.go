@@ -6,14 +6,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/parley-mcp/parley/internal/check/inprocess"
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/serverprobe"
 	"github.com/parley-mcp/parley/internal/child"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
-	"github.com/parley-mcp/parley/transport/stdio"
 )
 
 // Target is a server to be judged. It is made by Handler, HTTP, URL or Command.
@@ -29,7 +28,7 @@ type Target struct {
 // It is judged over lines, as on standard streams.
 func Handler(h mcp.Handler) Target {
 	return Target{name: "the handler", open: func(testing.TB) []serverprobe.Target {
-		return []serverprobe.Target{{Lines: func(context.Context) (io.ReadWriteCloser, error) { return overLines(h), nil }}} //nolint:contextcheck // the conversation outlives the call
+		return []serverprobe.Target{{Lines: func(context.Context) (io.ReadWriteCloser, error) { return inprocess.Start(h), nil }}} //nolint:contextcheck // the conversation outlives the call
 	}}
 }
 
@@ -61,46 +60,4 @@ func Command(args ...string) Target {
 			return child.Start(child.Options{Args: args})
 		}}}
 	}}
-}
-
-// inProcess is a server that speaks in lines, as a process would.
-type inProcess struct {
-	io.Reader
-	io.WriteCloser // its input
-
-	output io.Closer
-	done   chan struct{}
-}
-
-func (p *inProcess) Close() error {
-	_ = p.WriteCloser.Close() // closing a pipe does not fail
-	_ = p.output.Close()      // likewise
-	<-p.done
-	return nil
-}
-
-func (p *inProcess) CloseInput() error { return p.WriteCloser.Close() }
-
-// Gone waits as long as a process is given to end.
-func (p *inProcess) Gone() bool {
-	timer := time.NewTimer(2 * time.Second)
-	defer timer.Stop()
-	select {
-	case <-p.done:
-		return true
-	case <-timer.C:
-		return false
-	}
-}
-
-func overLines(h mcp.Handler) io.ReadWriteCloser {
-	toServer, fromClient := io.Pipe()
-	toClient, fromServer := io.Pipe()
-	p := &inProcess{toClient, fromClient, toClient, make(chan struct{})}
-	go func() { // ends when its input does
-		defer close(p.done)
-		_ = stdio.ServeOn(context.Background(), h, toServer, fromServer, &mcp.ServeOptions{Logger: mcptest.Quiet()}) // the checker sees how it ends
-		_ = fromServer.Close()                                                                                       // likewise
-	}()
-	return p
 }

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/parley-mcp/parley/internal/check/gateway"
+	"github.com/parley-mcp/parley/internal/check/inprocess"
 	"github.com/parley-mcp/parley/internal/check/mutant"
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/serverprobe"
@@ -18,37 +19,10 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
-	"github.com/parley-mcp/parley/transport/stdio"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// process is a server that speaks in lines, in this process.
-type process struct {
-	io.Reader
-	io.Writer
-
-	stop func()
-}
-
-func (p process) Close() error { p.stop(); return nil }
-
-func lines(s mcp.Handler) io.ReadWriteCloser {
-	toServer, fromClient := io.Pipe()
-	toClient, fromServer := io.Pipe()
-	done := make(chan struct{})
-	go func() { // ends when its input does
-		defer close(done)
-		_ = stdio.ServeOn(context.Background(), s, toServer, fromServer, &mcp.ServeOptions{Logger: mcptest.Quiet()})
-		_ = fromServer.Close()
-	}()
-	return process{toClient, fromClient, func() {
-		_ = fromClient.Close()
-		_ = toClient.Close()
-		<-done
-	}}
-}
 
 // compare judges a gateway that is nothing but a wire, with the faults of a
 // mutant, if it is given one.
@@ -72,9 +46,9 @@ func target(t *testing.T, s *server.Server, transport string, faulty *mutant.Fau
 	if transport == "stdio" {
 		return serverprobe.Target{Name: "specimen", Lines: func(context.Context) (io.ReadWriteCloser, error) {
 			if faulty != nil {
-				return faulty.Lines(lines(s)), nil
+				return faulty.Lines(inprocess.Start(s)), nil
 			}
-			return lines(s), nil
+			return inprocess.Start(s), nil
 		}}, func() {}
 	}
 	h, err := streamable.New(s, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}, KeepAlive: -1})

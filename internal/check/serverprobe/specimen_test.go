@@ -6,8 +6,8 @@ import (
 	"io"
 	"net/http"
 	"testing"
-	"time"
 
+	"github.com/parley-mcp/parley/internal/check/inprocess"
 	"github.com/parley-mcp/parley/internal/check/mutant"
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/serverprobe"
@@ -17,7 +17,6 @@ import (
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
 	"github.com/parley-mcp/parley/transport/sse"
-	"github.com/parley-mcp/parley/transport/stdio"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
@@ -118,44 +117,8 @@ func protected(h http.Handler) http.Handler {
 	})
 }
 
-// process is a server that speaks in lines, as a process would, in this one.
-type process struct {
-	io.Reader
-	io.WriteCloser // its input
-
-	output io.Closer
-	done   chan struct{}
-}
-
-func (p process) Close() error {
-	_ = p.WriteCloser.Close()
-	_ = p.output.Close()
-	<-p.done
-	return nil
-}
-
-func (p process) CloseInput() error { return p.WriteCloser.Close() }
-
-func (p process) Gone() bool {
-	timer := time.NewTimer(2 * time.Second)
-	defer timer.Stop()
-	select {
-	case <-p.done:
-		return true
-	case <-timer.C:
-		return false
-	}
-}
-
 func overLines(s mcp.Handler, faulty *mutant.Faulty) io.ReadWriteCloser {
-	toServer, fromClient := io.Pipe()
-	toClient, fromServer := io.Pipe()
-	p := process{toClient, fromClient, toClient, make(chan struct{})}
-	go func() { // ends when its input does
-		defer close(p.done)
-		_ = stdio.ServeOn(context.Background(), s, toServer, fromServer, &mcp.ServeOptions{Logger: mcptest.Quiet()}) // the client sees how it ends
-		_ = fromServer.Close()
-	}()
+	p := inprocess.Start(s)
 	if faulty != nil {
 		return faulty.Lines(p)
 	}
