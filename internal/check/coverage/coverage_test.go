@@ -34,6 +34,16 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
+// The list of what has no probe yet has only rows that could have one.
+func TestMissingRowsShow(t *testing.T) {
+	for _, missed := range coverage.Missed() {
+		id, role, _ := strings.Cut(missed, " ")
+		if r := requirement.ByID(id); r == nil || !r.IsSeenOn(requirement.Role(role)) {
+			t.Errorf("missing.tsv has %s of the %s, which is no row or can't be seen there", id, role)
+		}
+	}
+}
+
 // TestProbesNameRows finds probes that judge what is not there, or what the
 // table says does not show.
 func TestProbesNameRows(t *testing.T) {

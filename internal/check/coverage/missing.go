@@ -15,13 +15,23 @@ var missingTable string
 // lacking.
 var missing = sync.OnceValue(func() map[judged]string {
 	m := map[judged]string{}
-	for line := range strings.Lines(missingTable) {
+	_, lines, _ := strings.Cut(missingTable, "\n") // the first one has the headings
+	for line := range strings.Lines(lines) {
 		if cells := strings.Split(strings.TrimSpace(line), "\t"); len(cells) == 3 {
 			m[judged{requirement.Role(cells[1]), cells[0]}] = cells[2]
 		}
 	}
 	return m
 })
+
+// Missed returns the rows and roles of the list, as "ROW ROLE".
+func Missed() []string {
+	var all []string
+	for m := range missing() {
+		all = append(all, m.row+" "+string(m.role))
+	}
+	return all
+}
 
 // Missing says why a row that could be seen on a role has no probe, or "".
 func Missing(r *requirement.Row, role requirement.Role) string { return missing()[judged{role, r.ID}] }

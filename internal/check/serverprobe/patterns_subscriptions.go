@@ -86,7 +86,7 @@ var subscriptionProbes = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "subscriptions/only-asked", Rows: []string{"26.basic.patterns.subscriptions-003", "26.basic.patterns.subscriptions-004"},
+			ID: "subscriptions/only-asked", Rows: []string{"26.basic.patterns.subscriptions-003", "26.basic.patterns.subscriptions-004", "26.schema-031"},
 			Does:    "Subscribes to one kind of changes after the other, and compares what comes.",
 			Accepts: "Notifications of the kinds that were asked for.",
 		},
