@@ -29,18 +29,21 @@ func (i *Info) Principal(revision string) (first *requirement.Row, all []*requir
 }
 
 // Verdicts makes the verdicts of one revision, in the order of the table. Of
-// several probes that judge a row the worst finding counts.
+// several probes that judge a row the worst finding counts. log is what they looked
+// at, which may still go on.
 func Verdicts(revision string, judged []Judged, log *peer.Log) []verdict.Verdict {
-	j := judge{revision: revision, log: log, by: map[string]*Judged{}, rows: map[string]verdict.Verdict{}}
+	j := judge{revision: revision, by: map[string]*Judged{}, rows: map[string]verdict.Verdict{}}
 	for n := range judged {
 		j.by[judged[n].ID] = &judged[n]
 	}
 	for n := range judged {
 		j.explain(&judged[n])
 	}
-	for n := range judged {
-		j.enter(&judged[n])
-	}
+	log.Look(func() {
+		for n := range judged {
+			j.enter(&judged[n])
+		}
+	})
 	var all []verdict.Verdict
 	for r := range requirement.All() {
 		if v, ok := j.rows[r.ID]; ok {
@@ -52,7 +55,6 @@ func Verdicts(revision string, judged []Judged, log *peer.Log) []verdict.Verdict
 
 type judge struct {
 	revision string
-	log      *peer.Log
 	by       map[string]*Judged
 	rows     map[string]verdict.Verdict
 }

@@ -184,16 +184,18 @@ func (x *X) note(j *probe.Judged) {
 	if j.Outcome != verdict.Fail {
 		return
 	}
-	for _, b := range j.Blamed {
-		if b.Message != nil {
-			x.blamed[b.Message] = true
-		}
-		if b.Exchange != nil {
-			for _, m := range b.Exchange.Messages {
-				x.blamed[m] = true
+	x.Log.Look(func() { // an exchange may go on
+		for _, b := range j.Blamed {
+			if b.Message != nil {
+				x.blamed[b.Message] = true
+			}
+			if b.Exchange != nil {
+				for _, m := range b.Exchange.Messages {
+					x.blamed[m] = true
+				}
 			}
 		}
-	}
+	})
 }
 
 // isBlamed reports whether another failure blames a message, or an error with the
