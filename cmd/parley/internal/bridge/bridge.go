@@ -5,8 +5,9 @@
 //
 // A client in a session has a connection of its own, which ends with the session.
 // Clients without sessions share one for each principal and set of capabilities,
-// because nothing else tells them apart. The other server learns the capabilities of
-// the client, so that it asks only what the client can answer.
+// because nothing else tells them apart. Options.Share changes that. The other server
+// learns the capabilities of the client, so that it asks only what the client can
+// answer.
 package bridge
 
 import (
@@ -24,8 +25,25 @@ import (
 // Options configure a Bridge.
 type Options struct {
 	// Connect connects to the other server. It adds the transport and the bridge's
-	// name to the options that it gets. It may be called concurrently. Required.
-	Connect func(ctx context.Context, o *client.Options) (*client.Client, error)
+	// name to the options that it gets. peer says who the connection is for: the
+	// fields that all clients have in common that will use it, and so nothing but
+	// Capabilities if they have different principals. It may be called concurrently.
+	// Required.
+	Connect func(ctx context.Context, peer *mcp.Peer, o *client.Options) (*client.Client, error)
+	// Share says which clients use a connection together.
+	Share Share
+	// OnDemand leaves connecting to the first request, so that New succeeds while the
+	// other server is down. Describe returns nil until there was a connection, and
+	// notifications go only to connections that are open.
+	OnDemand bool
+	// Replace gives a session a new connection when its own is lost. The default is
+	// that its requests fail from then on, because with the connection went what the
+	// client relied on.
+	Replace bool
+	// Changed is called when the other server says on any connection that a list has
+	// changed, with the peer that the connection is for; it must not block. nil means
+	// that only subscriptions hear of changes.
+	Changed func(peer *mcp.Peer, kind mcp.ChangeKind)
 	// Single says that there is only one client, so that any of its calls will do for
 	// asking it something.
 	Single bool
@@ -34,6 +52,9 @@ type Options struct {
 	// Idle is how long a connection is kept that serves no session, call or
 	// subscription. 0 means 30 minutes.
 	Idle time.Duration
+	// Timeout is how long a call may go without an answer or progress. 0 means forever:
+	// clients know how long they want to wait.
+	Timeout time.Duration
 	// Park is how long a call may wait for a client without a session to come back
 	// with the answer to a question. 0 means 15 minutes.
 	Park time.Duration
@@ -57,7 +78,8 @@ var _ mcp.Handler = (*Bridge)(nil)
 
 var errClosed = errors.New("the bridge is closed")
 
-// New connects to the other server, to learn what it is. ctx bounds only this.
+// New connects to the other server, to learn what it is, unless Options.OnDemand is
+// set. ctx bounds only this.
 func New(ctx context.Context, o Options) (*Bridge, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -71,16 +93,21 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	if o.Park == 0 {
 		o.Park = 15 * time.Minute
 	}
+	if o.Timeout == 0 {
+		o.Timeout = -1
+	}
 	b := &Bridge{opts: o, lost: make(chan error, 1)}
 	b.ctx, b.end = context.WithCancelCause(context.Background())
 	b.pool = pool{b: b, links: map[string]*link{}}
-	spare := newLink(b)
-	if err := spare.connect(ctx, &mcp.ClientCapabilities{}); err != nil {
-		b.end(err)
-		return nil, err
+	if !o.OnDemand {
+		spare := newLink(b, mcp.Peer{})
+		if err := spare.connect(ctx); err != nil {
+			b.end(err)
+			return nil, err
+		}
+		close(spare.ready)
+		b.pool.spare = spare
 	}
-	close(spare.ready)
-	b.pool.spare = spare
 	b.work.Go(b.pool.sweep) // ends with the bridge
 	return b, nil
 }
@@ -119,9 +146,12 @@ func (b *Bridge) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if b.hides(x) {
 		return nil, &mcp.MethodNotFoundError{Method: x.Method}
 	}
+	if x.ID.IsZero() && b.opts.OnDemand && !b.pool.has(&x.Peer) {
+		return nil, nil //nolint:nilnil // a notification has no result
+	}
 	l, err := b.pool.get(ctx, &x.Peer)
 	if err != nil {
-		return nil, b.failure(ctx, x, err)
+		return nil, b.failure(ctx, x, &unsentError{err})
 	}
 	defer b.pool.release(l)
 	if x.ID.IsZero() {
@@ -140,6 +170,21 @@ func (b *Bridge) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	}
 	return result, nil
 }
+
+// Over ends the connection of a session that has ended, if it has one of its own. A
+// bridge that gets the message which opens a session knows by itself when it ends.
+func (b *Bridge) Over(peer *mcp.Peer) {
+	if key, owned, err := b.keyOf(peer); owned && err == nil {
+		b.pool.over(key)
+	}
+}
+
+// Connections returns how many connections there are, and Parked how many calls wait
+// for their clients to come back.
+func (b *Bridge) Connections() int { return b.pool.size() }
+
+// Parked returns how many calls wait for their clients to come back.
+func (b *Bridge) Parked() int { return b.parked.size() }
 
 // Close ends all connections, and the calls on them. The transports that serve the
 // bridge must be closed before.

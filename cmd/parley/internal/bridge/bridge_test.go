@@ -47,7 +47,7 @@ func bridged(t *testing.T, h mcp.Handler, back mcptest.Mode) *bridge.Bridge {
 	var o bridge.Options
 	tr := &mcptest.Transport{Handler: h, Over: back.Transport, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
 	t.Cleanup(tr.Wait)
-	o.Connect = func(ctx context.Context, c *client.Options) (*client.Client, error) {
+	o.Connect = func(ctx context.Context, _ *mcp.Peer, c *client.Options) (*client.Client, error) {
 		c.Revisions = []mcp.Revision{back.Revision}
 		return client.Connect(ctx, tr, c)
 	}

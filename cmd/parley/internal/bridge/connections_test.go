@@ -55,7 +55,7 @@ func counting() *server.Server {
 func processes(t *testing.T, open *atomic.Int64, o bridge.Options) *bridge.Bridge {
 	t.Helper()
 	o.Logger = mcptest.Quiet()
-	o.Connect = func(ctx context.Context, c *client.Options) (*client.Client, error) {
+	o.Connect = func(ctx context.Context, _ *mcp.Peer, c *client.Options) (*client.Client, error) {
 		quiet := &frames.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}}
 		connected, err := client.Connect(ctx, frames.InProcess(counting(), quiet), c)
 		if err == nil {
@@ -191,7 +191,7 @@ func TestQuestionsBeforeAnyCall(t *testing.T) {
 				}
 			})
 			hasty := newHasty(s, roots)
-			b, err := bridge.New(t.Context(), bridge.Options{Single: true, Logger: mcptest.Quiet(), Connect: func(ctx context.Context, c *client.Options) (*client.Client, error) {
+			b, err := bridge.New(t.Context(), bridge.Options{Single: true, Logger: mcptest.Quiet(), Connect: func(ctx context.Context, _ *mcp.Peer, c *client.Options) (*client.Client, error) {
 				c.Revisions = []mcp.Revision{mcp.Revision20251125}
 				return client.Connect(ctx, hasty, c)
 			}})
@@ -263,7 +263,7 @@ func TestClientThatDoesNotComeBack(t *testing.T) {
 			return nil, err
 		})
 		tr := &mcptest.Transport{Handler: s, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
-		b, err := bridge.New(t.Context(), bridge.Options{Park: time.Minute, Logger: mcptest.Quiet(), Connect: func(ctx context.Context, c *client.Options) (*client.Client, error) {
+		b, err := bridge.New(t.Context(), bridge.Options{Park: time.Minute, Logger: mcptest.Quiet(), Connect: func(ctx context.Context, _ *mcp.Peer, c *client.Options) (*client.Client, error) {
 			c.Revisions = []mcp.Revision{mcp.Revision20251125}
 			return client.Connect(ctx, tr, c)
 		}})
@@ -304,7 +304,7 @@ func TestServerGone(t *testing.T) {
 		t.Run(front.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tr := &mcptest.Transport{Handler: featured(), Over: mcptest.Lines, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
-				b, err := bridge.New(t.Context(), bridge.Options{Logger: mcptest.Quiet(), Connect: func(ctx context.Context, c *client.Options) (*client.Client, error) {
+				b, err := bridge.New(t.Context(), bridge.Options{Logger: mcptest.Quiet(), Connect: func(ctx context.Context, _ *mcp.Peer, c *client.Options) (*client.Client, error) {
 					c.Revisions = []mcp.Revision{mcp.Revision20251125}
 					return client.Connect(ctx, tr, c)
 				}})

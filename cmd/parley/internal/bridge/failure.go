@@ -35,8 +35,31 @@ func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error 
 		return err
 	}
 	b.opts.Logger.Error("not passed on", "error", err)
-	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "the server behind the bridge: %v", err)
+	_, unsent := errors.AsType[*unsentError](err)
+	return &UnansweredError{Err: err, Unsent: unsent}
 }
+
+// UnansweredError says that the other server has not answered a request: it could not be
+// reached, or the connection was lost, or it took too long.
+type UnansweredError struct {
+	Err error
+	// Unsent says that the server has not seen the request, so that it can be sent again.
+	Unsent bool
+}
+
+// Error says that it is not the bridge that failed.
+func (e *UnansweredError) Error() string { return "the server behind the bridge: " + e.Err.Error() }
+
+// Unwrap returns what the client is told first.
+func (e *UnansweredError) Unwrap() []error {
+	return []error{jsonrpc.Errorf(jsonrpc.CodeInternalError, "%s", e.Error()), e.Err}
+}
+
+// unsentError is why a request was not sent.
+type unsentError struct{ err error }
+
+func (e *unsentError) Error() string { return e.err.Error() }
+func (e *unsentError) Unwrap() error { return e.err }
 
 // isAbsent reports whether an error of resources/read says that there is no such
 // resource: by its own code, or by one that has other uses, with the URI.

@@ -15,6 +15,7 @@ import (
 // link is a connection to the other server, and what is going on there.
 type link struct {
 	b      *Bridge
+	peer   mcp.Peer      // who it is for
 	ready  chan struct{} // closed when it is connected, or has failed with err
 	err    error
 	client *client.Client
@@ -31,19 +32,19 @@ type link struct {
 	level   mcp.LoggingLevel // of the log messages that the server sends
 }
 
-func newLink(b *Bridge) *link {
-	return &link{b: b, ready: make(chan struct{}), since: time.Now()}
+func newLink(b *Bridge, peer mcp.Peer) *link {
+	return &link{b: b, peer: peer, ready: make(chan struct{}), since: time.Now()}
 }
 
-// connect connects to the server, as a client with these capabilities.
-func (l *link) connect(ctx context.Context, caps *mcp.ClientCapabilities) error {
-	c, err := l.b.opts.Connect(ctx, &client.Options{
-		Capabilities: caps,
+// connect connects to the server, as a client with the capabilities of those it is for.
+func (l *link) connect(ctx context.Context) error {
+	c, err := l.b.opts.Connect(ctx, &l.peer, &client.Options{
+		Capabilities: &l.peer.Capabilities,
 		Answer:       l.answer,
 		Logger:       l.b.opts.Logger,
 		Notification: l.unclaimed,
 		NoCache:      true, // the clients have caches of their own
-		Timeout:      -1,   // they know how long they want to wait
+		Timeout:      l.b.opts.Timeout,
 		MaxTimeout:   -1,
 	})
 	if err != nil {
@@ -51,6 +52,7 @@ func (l *link) connect(ctx context.Context, caps *mcp.ClientCapabilities) error 
 	}
 	l.client = c
 	l.b.describe(c)
+	l.overhear(ctx)
 	l.b.work.Go(func() { // ends with the connection, which Close closes
 		<-c.Done()
 		l.b.pool.ended(l, c.Err())
@@ -63,6 +65,24 @@ func (l *link) close() {
 	<-l.ready
 	if l.client != nil {
 		_ = l.client.Close() // nothing can be done about it
+	}
+}
+
+// over reports whether the connection has been lost.
+func (l *link) over() bool {
+	select {
+	case <-l.ready:
+	default:
+		return false
+	}
+	if l.client == nil {
+		return false
+	}
+	select {
+	case <-l.client.Done():
+		return true
+	default:
+		return false
 	}
 }
 
@@ -91,6 +111,10 @@ func (l *link) begin(ctx context.Context, x *mcp.Exchange) *passing {
 		defer stop()
 		for _, q := range orphans {
 			q.settled(run, p)
+		}
+		if l.over() {
+			p.err = &unsentError{l.client.Err()}
+			return
 		}
 		l.follow(run, x.Back)
 		p.result, p.err = l.client.Do(run, x.Method, x.Params, p.options(x)...)

@@ -88,6 +88,13 @@ func (k *parked) resume(x *mcp.Exchange) (*passing, error) {
 	return p, nil
 }
 
+// size returns how many calls wait.
+func (k *parked) size() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.calls)
+}
+
 // close forgets all calls. They end with the bridge.
 func (k *parked) close() {
 	k.mu.Lock()

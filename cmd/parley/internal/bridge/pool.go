@@ -2,12 +2,10 @@ package bridge
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"sync"
 	"time"
 
-	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -22,23 +20,6 @@ type pool struct {
 	closed bool
 }
 
-// keyOf says which connection a client uses: a session has its own.
-func keyOf(peer *mcp.Peer) (key string, owned bool, err error) {
-	if peer.SessionID != "" {
-		return "session " + peer.SessionID, true, nil
-	}
-	capabilities, err := canonical(&peer.Capabilities)
-	return fmt.Sprintf("principal %q %x", peer.Principal, sha256.Sum256(capabilities)), false, err
-}
-
-func canonical(c *mcp.ClientCapabilities) ([]byte, error) {
-	raw, err := wire.Marshal(c)
-	if err != nil {
-		return nil, err
-	}
-	return wire.Canonical(raw)
-}
-
 // get returns the connection of a client, opening it if there is none. The caller
 // must release it.
 func (p *pool) get(ctx context.Context, peer *mcp.Peer) (*link, error) {
@@ -47,8 +28,7 @@ func (p *pool) get(ctx context.Context, peer *mcp.Peer) (*link, error) {
 		return nil, err
 	}
 	if opens {
-		caps := peer.Capabilities
-		p.b.work.Go(func() { p.open(l, &caps) }) // it outlives the request; ends when connected
+		p.b.work.Go(func() { p.open(l) }) // it outlives the request; ends when connected
 	}
 	select {
 	case <-l.ready:
@@ -65,7 +45,7 @@ func (p *pool) get(ctx context.Context, peer *mcp.Peer) (*link, error) {
 
 // reserve finds or makes the connection of a client, and counts its caller as a user.
 func (p *pool) reserve(peer *mcp.Peer) (l *link, opens bool, err error) {
-	key, owned, err := keyOf(peer)
+	key, owned, err := p.b.keyOf(peer)
 	if err != nil {
 		return nil, false, err
 	}
@@ -78,7 +58,11 @@ func (p *pool) reserve(peer *mcp.Peer) (l *link, opens bool, err error) {
 	if p.closed {
 		return nil, false, errClosed
 	}
-	if l = p.links[key]; l != nil {
+	if l = p.links[key]; l != nil && p.b.replaces(l) && l.over() {
+		p.discard(l) // ended is about to
+		l = nil
+	}
+	if l != nil {
 		l.users++
 		return l, false, nil
 	}
@@ -88,7 +72,7 @@ func (p *pool) reserve(peer *mcp.Peer) (l *link, opens bool, err error) {
 	if l = p.spare; l != nil && string(caps) == "{}" {
 		p.spare = nil
 	} else {
-		l, opens = newLink(p.b), true
+		l, opens = newLink(p.b, p.b.whose(peer)), true
 	}
 	l.key, l.owned, l.users = key, owned, 1
 	p.links[key] = l
@@ -124,7 +108,7 @@ func (p *pool) discard(l *link) {
 }
 
 // open connects a link. The spare one is closed first: some servers cannot run twice.
-func (p *pool) open(l *link, caps *mcp.ClientCapabilities) {
+func (p *pool) open(l *link) {
 	defer close(l.ready)
 	p.mu.Lock()
 	spare := p.spare
@@ -133,7 +117,7 @@ func (p *pool) open(l *link, caps *mcp.ClientCapabilities) {
 	if spare != nil {
 		spare.close()
 	}
-	if l.err = l.connect(p.b.ctx, caps); l.err == nil {
+	if l.err = l.connect(p.b.ctx); l.err == nil {
 		return
 	}
 	p.mu.Lock()
@@ -143,18 +127,26 @@ func (p *pool) open(l *link, caps *mcp.ClientCapabilities) {
 	}
 }
 
+// has reports whether a client has a connection.
+func (p *pool) has(peer *mcp.Peer) bool {
+	key, _, err := p.b.keyOf(peer)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return err == nil && p.links[key] != nil
+}
+
+// size returns how many connections there are.
+func (p *pool) size() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.links)
+}
+
 func (p *pool) release(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.users--
 	l.since = time.Now()
-}
-
-// single reports whether only one client uses a connection.
-func (p *pool) single(l *link) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return l.owned || p.b.opts.Single
 }
 
 // hold counts another user of a connection.
@@ -164,15 +156,14 @@ func (p *pool) hold(l *link) {
 	l.users++
 }
 
-// ended removes a connection whose server has gone. A session keeps it: with another
-// one, it would go on as if nothing had happened.
+// ended removes a connection whose server has gone, if it may be replaced.
 func (p *pool) ended(l *link, why error) {
 	p.mu.Lock()
 	if p.spare == l {
 		p.spare = nil
 	}
 	used := p.links[l.key] == l
-	if used && !l.owned {
+	if used && p.b.replaces(l) {
 		p.discard(l)
 	}
 	p.mu.Unlock()

@@ -60,7 +60,7 @@ func (l *link) callOf(ctx context.Context, q *question) (*passing, error) {
 	if p, ok := ctx.Value(passingKey{}).(*passing); ok {
 		return p, nil
 	}
-	if !l.b.pool.single(l) {
+	if !l.b.single(l) {
 		return nil, errWhom
 	}
 	l.mu.Lock()

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/mcp"
@@ -13,40 +14,134 @@ func (b *Bridge) watch(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if x.Method == mcp.NoteInitialized {
 		return b.session(x), nil //nolint:contextcheck // a session outlives the message that opens it
 	}
-	l, err := b.pool.get(ctx, &x.Peer)
+	w := &subscription{b: b, watch: *x.Watch, peer: x.Peer}
+	l, s, err := w.open(ctx)
 	if err != nil {
 		return nil, b.failure(ctx, x, err)
 	}
-	s, err := l.client.Listen(ctx, x.Watch.Filter, deliver(x.Watch))
+	return &mcp.Watching{Filter: s.Honoured(), Stop: w.keep(l, s)}, nil //nolint:contextcheck // a subscription outlives the request that opens it
+}
+
+// subscription is one that has been passed on. It outlives its connection: a client
+// cannot be told that it has ended, and would wait for changes in vain.
+type subscription struct {
+	b     *Bridge
+	watch mcp.Watch
+	peer  mcp.Peer
+}
+
+// open subscribes on the connection of the client. The caller must release that.
+func (w *subscription) open(ctx context.Context) (*link, *client.Subscription, error) {
+	l, err := w.b.pool.get(ctx, &w.peer)
 	if err != nil {
-		b.pool.release(l)
-		return nil, b.failure(ctx, x, err)
+		return nil, nil, &unsentError{err}
 	}
-	return &mcp.Watching{Filter: s.Honoured(), Stop: sync.OnceFunc(func() {
-		_ = s.Close() // always nil
-		b.pool.release(l)
-	})}, nil
+	s, err := l.client.Listen(ctx, w.watch.Filter, func(_ context.Context, e client.Event) { w.deliver(e) })
+	if err != nil {
+		w.b.pool.release(l)
+		return nil, nil, err
+	}
+	return l, s, nil
+}
+
+// keep opens a subscription again when its connection is lost, until it is stopped.
+func (w *subscription) keep(l *link, s *client.Subscription) (stop func()) {
+	ctx, cancel := context.WithCancelCause(w.b.ctx)
+	done := make(chan struct{})
+	w.b.work.Go(func() { // ends with the subscription
+		defer close(done)
+		for l != nil {
+			select {
+			case <-s.Done():
+			case <-ctx.Done():
+			}
+			replaced := w.b.replaces(l)
+			_ = s.Close() // always nil
+			w.b.pool.release(l)
+			if l = nil; replaced && ctx.Err() == nil {
+				l, s = w.again(ctx)
+			}
+		}
+	})
+	return func() {
+		cancel(errClosed)
+		<-done
+	}
+}
+
+const (
+	// firstPause is how long a subscription waits before it is opened again, at first,
+	// and longestPause how long at most.
+	firstPause   = 100 * time.Millisecond
+	longestPause = time.Minute
+)
+
+// again opens a subscription until that succeeds, and then says that anything may have
+// changed. It returns nil if the subscription was stopped.
+func (w *subscription) again(ctx context.Context) (*link, *client.Subscription) {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, nil
+		}
+		l, s, err := w.open(ctx)
+		if err == nil {
+			w.deliver(client.Event{Gap: true})
+			return l, s
+		}
+		w.b.opts.Logger.Debug("a subscription is interrupted", "error", err)
+	}
 }
 
 // deliver passes changes on. After a gap anything may have changed.
-func deliver(w *mcp.Watch) func(context.Context, client.Event) {
-	filter := w.Filter
-	return func(_ context.Context, e client.Event) {
-		if !e.Gap {
-			w.Deliver(e.Change)
-			return
+func (w *subscription) deliver(e client.Event) {
+	if !e.Gap {
+		w.watch.Deliver(e.Change)
+		return
+	}
+	filter := &w.watch.Filter
+	for _, kind := range lists {
+		if c := (mcp.Change{Kind: kind}); filter.Matches(c) {
+			w.watch.Deliver(c)
 		}
-		for _, kind := range []mcp.ChangeKind{mcp.ToolsChanged, mcp.PromptsChanged, mcp.ResourcesChanged} {
-			if c := (mcp.Change{Kind: kind}); filter.Matches(c) {
-				w.Deliver(c)
-			}
-		}
-		for _, uri := range filter.ResourceSubscriptions {
-			w.Deliver(mcp.Change{Kind: mcp.ResourceUpdated, URI: uri})
-		}
-		for _, id := range filter.TaskIDs {
-			w.Deliver(mcp.Change{Kind: mcp.TaskChanged, URI: id})
-		}
+	}
+	for _, uri := range filter.ResourceSubscriptions {
+		w.watch.Deliver(mcp.Change{Kind: mcp.ResourceUpdated, URI: uri})
+	}
+	for _, id := range filter.TaskIDs {
+		w.watch.Deliver(mcp.Change{Kind: mcp.TaskChanged, URI: id})
+	}
+}
+
+// lists are the kinds of changes that are about a list.
+var lists = []mcp.ChangeKind{mcp.ToolsChanged, mcp.PromptsChanged, mcp.ResourcesChanged}
+
+// overhearing bounds how long a new connection waits for the server to agree to say
+// when its lists change.
+const overhearing = 5 * time.Second
+
+// overhear tells Options.Changed when the lists change. The subscription ends with the
+// connection, and does not keep it from being closed when it is idle.
+func (l *link) overhear(ctx context.Context) {
+	caps := l.client.ServerCapabilities()
+	filter := mcp.SubscriptionFilter{
+		ToolsListChanged:     caps.Tools != nil && caps.Tools.ListChanged,
+		PromptsListChanged:   caps.Prompts != nil && caps.Prompts.ListChanged,
+		ResourcesListChanged: caps.Resources != nil && caps.Resources.ListChanged,
+	}
+	none := !filter.ToolsListChanged && !filter.PromptsListChanged && !filter.ResourcesListChanged
+	if l.b.opts.Changed == nil || none {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, overhearing)
+	defer cancel()
+	changed := &subscription{b: l.b, watch: mcp.Watch{Filter: filter, Deliver: func(c mcp.Change) { l.b.opts.Changed(&l.peer, c.Kind) }}}
+	_, err := l.client.Listen(ctx, filter, func(_ context.Context, e client.Event) { changed.deliver(e) })
+	if err != nil {
+		l.b.opts.Logger.Warn("nobody will be notified of changed lists", "error", err)
 	}
 }
 
@@ -55,36 +150,32 @@ func deliver(w *mcp.Watch) func(context.Context, client.Event) {
 // connection of the client is not read meanwhile.
 func (b *Bridge) session(x *mcp.Exchange) *mcp.Watching {
 	ctx, cancel := context.WithCancelCause(b.ctx)
-	watch, peer := *x.Watch, x.Peer
+	w := &subscription{b: b, watch: *x.Watch, peer: x.Peer}
 	begun := make(chan func(), 1)
 	b.work.Go(func() { // ends when the subscription is open
-		begun <- b.listen(ctx, &watch, &peer)
+		begun <- w.begin(ctx)
 	})
-	return &mcp.Watching{Filter: watch.Filter, Stop: sync.OnceFunc(func() {
+	return &mcp.Watching{Filter: w.watch.Filter, Stop: sync.OnceFunc(func() {
 		cancel(errClosed)
 		(<-begun)()
-		if key, owned, err := keyOf(&peer); owned && err == nil {
-			b.pool.over(key)
-		}
+		b.Over(&w.peer)
 	})}
 }
 
-// listen subscribes to changes of the lists, and returns what ends that.
-func (b *Bridge) listen(ctx context.Context, watch *mcp.Watch, peer *mcp.Peer) (stop func()) {
-	l, err := b.pool.get(ctx, peer)
+// begin subscribes to changes of the lists for a session, and returns what ends that.
+// The connection is the session's even if the server does not agree.
+func (w *subscription) begin(ctx context.Context) (stop func()) {
+	l, err := w.b.pool.get(ctx, &w.peer)
 	if err != nil {
 		if ctx.Err() == nil { // otherwise the session is over already
-			b.opts.Logger.Error("no connection for the session", "error", err)
+			w.b.opts.Logger.Error("no connection for the session", "error", err)
 		}
 		return func() {}
 	}
-	s, err := l.client.Listen(ctx, watch.Filter, deliver(watch))
+	s, err := l.client.Listen(ctx, w.watch.Filter, func(_ context.Context, e client.Event) { w.deliver(e) })
 	if err != nil {
-		b.opts.Logger.Warn("the client will not be notified of changed lists", "error", err)
-		return func() { b.pool.release(l) }
+		w.b.opts.Logger.Warn("the client will not be notified of changed lists", "error", err)
+		return func() { w.b.pool.release(l) }
 	}
-	return func() {
-		_ = s.Close() // always nil
-		b.pool.release(l)
-	}
+	return w.keep(l, s) //nolint:contextcheck // as in watch
 }

@@ -139,7 +139,7 @@ func (a *app) runBridge(ctx context.Context, t target.Target, f *bridgeFlags) er
 }
 
 // dialer returns what connects to a target.
-func (a *app) dialer(ctx context.Context, t target.Target) (func(context.Context, *client.Options) (*client.Client, error), error) {
+func (a *app) dialer(ctx context.Context, t target.Target) (func(context.Context, *mcp.Peer, *client.Options) (*client.Client, error), error) {
 	transport, err := a.transport(ctx, t)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (a *app) dialer(ctx context.Context, t target.Target) (func(context.Context
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, o *client.Options) (*client.Client, error) {
+	return func(ctx context.Context, _ *mcp.Peer, o *client.Options) (*client.Client, error) {
 		o.Info, o.Revisions, o.Tap = own.Info, own.Revisions, a.tap()
 		return client.Connect(ctx, transport, o)
 	}, nil

@@ -1,0 +1,72 @@
+package bridge
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Share says which clients use a connection together.
+type Share uint8
+
+const (
+	// ShareSession gives each session a connection of its own. Clients without a
+	// session share one for each principal and set of capabilities.
+	ShareSession Share = iota
+	// SharePrincipal has one connection for each principal and set of capabilities,
+	// in sessions or not.
+	SharePrincipal
+	// ShareAll has one connection for all. The other server is told that its client
+	// can answer everything; a question to a client that cannot fails.
+	ShareAll
+)
+
+// keyOf says which connection a client uses, and whether it is a session's own.
+func (b *Bridge) keyOf(peer *mcp.Peer) (key string, owned bool, err error) {
+	switch {
+	case b.opts.Share == ShareAll:
+		return "all", false, nil
+	case b.opts.Share == ShareSession && peer.SessionID != "":
+		return "session " + peer.SessionID, true, nil
+	}
+	capabilities, err := canonical(&peer.Capabilities)
+	return fmt.Sprintf("principal %q %x", peer.Principal, sha256.Sum256(capabilities)), false, err
+}
+
+func canonical(c *mcp.ClientCapabilities) ([]byte, error) {
+	raw, err := wire.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Canonical(raw)
+}
+
+// whose returns what all clients have in common that use the connection of peer.
+func (b *Bridge) whose(peer *mcp.Peer) mcp.Peer {
+	switch {
+	case b.opts.Share == ShareAll:
+		return mcp.Peer{Capabilities: mcp.ClientCapabilities{
+			Roots:       &mcp.RootsCapability{},
+			Sampling:    &mcp.SamplingCapability{Tools: &mcp.Empty{}},
+			Elicitation: &mcp.ElicitationCapability{Form: &mcp.Empty{}, URL: &mcp.Empty{}},
+		}}
+	case b.opts.Share == ShareSession && peer.SessionID != "":
+		return *peer
+	}
+	return mcp.Peer{Principal: peer.Principal, Authorization: peer.Authorization, Capabilities: peer.Capabilities}
+}
+
+// replaces reports whether a connection that is lost gets another in its place. That of
+// a session does not, as a rule: with another one, it would go on as if nothing had
+// happened.
+func (b *Bridge) replaces(l *link) bool { return !l.owned || b.opts.Replace }
+
+// single reports whether one person uses a connection, so that any of the calls there
+// will do for asking something.
+func (b *Bridge) single(l *link) bool {
+	b.pool.mu.Lock()
+	defer b.pool.mu.Unlock()
+	return l.owned || b.opts.Single || b.opts.Share == SharePrincipal && l.peer.Principal != ""
+}
