@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
-	"github.com/parley-mcp/parley/internal/check/redact"
 	"github.com/parley-mcp/parley/internal/check/report"
 	"github.com/parley-mcp/parley/internal/check/serverprobe"
 	"github.com/parley-mcp/parley/internal/check/verdict"
+	"github.com/parley-mcp/parley/internal/redact"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -88,7 +88,7 @@ func Server(t testing.TB, target Target, options ...Option) {
 			t.Errorf("%s: %v", target.name, err)
 			continue
 		}
-		redact.New(target.header).Report(r)
+		report.Redact(r, redact.New(target.header))
 		s.judge(t, r)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
-	"github.com/parley-mcp/parley/internal/check/redact"
 	"github.com/parley-mcp/parley/internal/check/verdict"
+	"github.com/parley-mcp/parley/internal/redact"
 )
 
 // ofExchange is the evidence of an exchange: what was asked, unless it was a

@@ -17,8 +17,9 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/check/authprobe"
 	"github.com/parley-mcp/parley/internal/check/peer"
-	"github.com/parley-mcp/parley/internal/check/redact"
+	"github.com/parley-mcp/parley/internal/check/report"
 	"github.com/parley-mcp/parley/internal/httpcall"
+	"github.com/parley-mcp/parley/internal/redact"
 )
 
 const checkAuthLong = `Judge the authorization of an endpoint: its challenges and metadata, and the authorization
@@ -129,13 +130,13 @@ func (a *app) runAuth(ctx context.Context, t target.Target, f *authJudging, show
 		}
 		defer end()
 	}
-	report, err := authprobe.Check(ctx, judged, o)
+	judgement, err := authprobe.Check(ctx, judged, o)
 	a.hideBar()
 	if err != nil {
 		return &failure{code: codeFailed, err: err, hint: "--issuer judges an authorization server alone; --patience gives it more time"}
 	}
-	redact.New(judged.Header, o.Token, o.OtherToken, o.NarrowToken, o.SecondToken).Report(report)
-	return a.showReport(ctx, report, shown)
+	report.Redact(judgement, redact.New(judged.Header, o.Token, o.OtherToken, o.NarrowToken, o.SecondToken))
+	return a.showReport(ctx, judgement, shown)
 }
 
 func (a *app) authOptions(t target.Target, f *authJudging) (authprobe.Target, *authprobe.Options, error) {

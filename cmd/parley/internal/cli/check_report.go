@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/parley-mcp/parley/internal/check/redact"
+	"github.com/parley-mcp/parley/internal/redact"
 	"github.com/parley-mcp/parley/internal/check/report"
 	"github.com/parley-mcp/parley/internal/check/verdict"
 )
@@ -57,7 +57,7 @@ func (r *reporting) check() error {
 
 // showReport grades a report and shows it. What it returns sets the exit code.
 func (a *app) showReport(ctx context.Context, r *verdict.Report, how *reporting) error {
-	a.redactor().Report(r)
+	report.Redact(r, a.redactor())
 	r.Grade()
 	how.known.Apply(r)
 	if how.writeBaseline != "" {

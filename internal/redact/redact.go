@@ -1,6 +1,5 @@
-// Package redact takes secrets out of what a report shows: by the names of
-// headers, parameters and members that carry them, and by the values that the
-// checker itself was given.
+// Package redact takes secrets out of what is shown or kept: by the names of headers,
+// parameters and members that carry them, and by values that are known to be secret.
 package redact
 
 import (
@@ -11,8 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/parley-mcp/parley/internal/check/verdict"
 )
 
 // shortest is how long a secret must be, in bytes, to be looked for in texts:
@@ -151,23 +148,8 @@ func (r *Redactor) Head(head string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Report redacts all that a report says, in place. Doing so twice does no harm.
-func (r *Redactor) Report(rep *verdict.Report) {
-	for _, s := range []*string{&rep.Target, &rep.Name, &rep.Version, &rep.Partial} {
-		*s = r.Text(*s)
-	}
-	for i := range rep.Notes {
-		rep.Notes[i] = r.Text(rep.Notes[i])
-	}
-	for i := range rep.Runs {
-		for j := range rep.Runs[i].Verdicts {
-			r.verdict(&rep.Runs[i].Verdicts[j])
-		}
-	}
-}
-
-// end takes out a secret of which a text that was cut has only the beginning.
-func (r *Redactor) end(s string) string {
+// End takes out a secret of which a text that was cut has only the beginning.
+func (r *Redactor) End(s string) string {
 	if r == nil {
 		return s
 	}
@@ -179,15 +161,4 @@ func (r *Redactor) end(s string) string {
 		}
 	}
 	return s
-}
-
-func (r *Redactor) verdict(v *verdict.Verdict) {
-	v.Why, v.Mend = r.Text(v.Why), r.Text(v.Mend)
-	for i := range v.Evidence {
-		e := &v.Evidence[i]
-		e.Head, e.Text, e.Pointer = r.Head(e.Head), r.Text(e.Text), r.Text(e.Pointer)
-		if e.Cut > 0 {
-			e.Text = r.end(e.Text)
-		}
-	}
 }
