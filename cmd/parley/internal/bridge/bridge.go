@@ -100,16 +100,28 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	b.ctx, b.end = context.WithCancelCause(context.Background())
 	b.pool = pool{b: b, links: map[string]*link{}}
 	if !o.OnDemand {
-		spare := newLink(b, mcp.Peer{})
-		if err := spare.connect(ctx); err != nil {
+		if err := b.Look(ctx); err != nil {
 			b.end(err)
 			return nil, err
 		}
-		close(spare.ready)
-		b.pool.spare = spare
 	}
 	b.work.Go(b.pool.sweep) // ends with the bridge
 	return b, nil
+}
+
+// Look connects to the other server, to learn what it is, if that is not known yet. The
+// connection is for the first client that it suits.
+func (b *Bridge) Look(ctx context.Context) error {
+	if b.described.Load() != nil {
+		return nil
+	}
+	spare := newLink(b, b.whose(&mcp.Peer{}))
+	if err := spare.connect(ctx); err != nil {
+		return err
+	}
+	close(spare.ready)
+	b.pool.spares(spare)
+	return nil
 }
 
 // describe remembers what the other server says of itself.

@@ -15,7 +15,7 @@ type pool struct {
 
 	mu    sync.Mutex
 	links map[string]*link
-	// spare was opened to learn what the server is. It declares no capabilities.
+	// spare was opened to learn what the server is. It is for nobody in particular.
 	spare  *link
 	closed bool
 }
@@ -49,10 +49,7 @@ func (p *pool) reserve(peer *mcp.Peer) (l *link, opens bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	caps, err := canonical(&peer.Capabilities)
-	if err != nil {
-		return nil, false, err
-	}
+	whose := p.b.whose(peer)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -69,10 +66,10 @@ func (p *pool) reserve(peer *mcp.Peer) (l *link, opens bool, err error) {
 	if err := p.makeRoom(); err != nil {
 		return nil, false, err
 	}
-	if l = p.spare; l != nil && string(caps) == "{}" {
+	if l = p.spare; l != nil && p.b.suits(l, &whose) {
 		p.spare = nil
 	} else {
-		l, opens = newLink(p.b, p.b.whose(peer)), true
+		l, opens = newLink(p.b, whose), true
 	}
 	l.key, l.owned, l.users = key, owned, 1
 	p.links[key] = l
@@ -125,6 +122,18 @@ func (p *pool) open(l *link) {
 	if p.links[l.key] == l {
 		delete(p.links, l.key) // the next request tries again
 	}
+}
+
+// spares keeps a connection for the first client that it suits, unless there is one
+// already.
+func (p *pool) spares(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.spare != nil || p.closed {
+		p.b.work.Go(l.close) // ends when the connection is closed
+		return
+	}
+	p.spare = l
 }
 
 // has reports whether a client has a connection.
@@ -201,6 +210,10 @@ func (p *pool) sweep() {
 			if l.users == 0 && time.Since(l.since) >= p.b.opts.Idle {
 				p.discard(l)
 			}
+		}
+		if l := p.spare; l != nil && time.Since(l.since) >= p.b.opts.Idle {
+			p.spare = nil
+			p.b.work.Go(l.close) // ends when the connection is closed
 		}
 		p.mu.Unlock()
 	}

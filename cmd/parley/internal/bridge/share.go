@@ -58,6 +58,21 @@ func (b *Bridge) whose(peer *mcp.Peer) mcp.Peer {
 	return mcp.Peer{Principal: peer.Principal, Authorization: peer.Authorization, Capabilities: peer.Capabilities}
 }
 
+// suits reports whether the connection that is for nobody in particular will do for
+// whose. Where connections are opened on demand, they may have the credentials of their
+// principal.
+func (b *Bridge) suits(spare *link, whose *mcp.Peer) bool {
+	if b.opts.OnDemand && whose.Principal != "" {
+		return false
+	}
+	has, err := canonical(&spare.peer.Capabilities)
+	if err != nil {
+		return false
+	}
+	wants, err := canonical(&whose.Capabilities)
+	return err == nil && string(has) == string(wants)
+}
+
 // replaces reports whether a connection that is lost gets another in its place. That of
 // a session does not, as a rule: with another one, it would go on as if nothing had
 // happened.

@@ -1,0 +1,218 @@
+// Package backend is a server behind a gateway, and its life: it is connected to when
+// somebody needs it, again when a connection is lost, after a while when that fails, and
+// left alone when nobody needs it. A backend that is broken says so at once; nobody
+// waits for it.
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Options configure a Backend.
+type Options struct {
+	// Name is what the configuration calls the server.
+	Name string
+	// Connect connects to the server; see bridge.Options. Required.
+	Connect func(ctx context.Context, peer *mcp.Peer, o *client.Options) (*client.Client, error)
+	// Share says which clients use a connection together, and Single that there is only
+	// one client.
+	Share  bridge.Share
+	Single bool
+	// MaxConnections bounds the connections that are open at a time. 0 means 100.
+	MaxConnections int
+	// Idle is how long a connection is kept that nobody uses. 0 means forever.
+	Idle time.Duration
+	// Timeout is how long a call may go without an answer or progress. 0 means forever.
+	Timeout time.Duration
+	// Changed is called when lists may have changed, for the clients that share a
+	// connection with peer; nil means for all. It must not block.
+	Changed func(peer *mcp.Peer, kind mcp.ChangeKind)
+	// Logger logs what goes wrong. nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// Backend is a server behind a gateway. Its methods may be called concurrently.
+type Backend struct {
+	opts    Options
+	bridge  *bridge.Bridge
+	breaker breaker
+	life    life
+	eras    client.Eras
+	work    sync.WaitGroup
+}
+
+// New returns a backend, to which nobody has connected yet.
+func New(o Options) *Backend {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	o.Logger = o.Logger.With("backend", o.Name)
+	if o.Idle == 0 {
+		o.Idle = math.MaxInt64
+	}
+	if o.Changed == nil {
+		o.Changed = func(*mcp.Peer, mcp.ChangeKind) {}
+	}
+	b := &Backend{opts: o}
+	b.bridge, _ = bridge.New(context.Background(), bridge.Options{ // connecting is all that could fail
+		Connect: b.connect, Share: o.Share, Single: o.Single, OnDemand: true, Replace: true, Changed: o.Changed,
+		MaxConnections: o.MaxConnections, Idle: o.Idle, Timeout: o.Timeout, Logger: o.Logger,
+	})
+	return b
+}
+
+// Name is what the configuration calls the server.
+func (b *Backend) Name() string { return b.opts.Name }
+
+// Describe returns what the server has last said of itself, or nil if it has not been
+// heard of yet.
+func (b *Backend) Describe() *mcp.Description {
+	return b.bridge.Describe(context.Background(), nil)
+}
+
+// Look learns what the server is, if that is not known yet.
+func (b *Backend) Look(ctx context.Context) error {
+	if err := b.bridge.Look(ctx); err != nil {
+		return b.unavailable(err)
+	}
+	return nil
+}
+
+// connect connects to the server, unless it has failed too often for that.
+func (b *Backend) connect(ctx context.Context, peer *mcp.Peer, o *client.Options) (*client.Client, error) {
+	if err := b.breaker.allows(); err != nil {
+		return nil, err
+	}
+	b.life.connecting(1)
+	defer b.life.connecting(-1)
+	o.Eras = &b.eras
+	c, err := b.opts.Connect(ctx, peer, o)
+	if err != nil {
+		if ctx.Err() == nil && !isPersonal(peer, err) {
+			b.breaker.failed(err)
+		}
+		return nil, err
+	}
+	if b.life.connected(c) {
+		b.changed()
+	}
+	b.work.Go(func() { b.attend(c) }) // ends with the client, which the bridge closes
+	return c, nil
+}
+
+// isPersonal reports whether a failure is about who wants to connect, and not about the
+// server.
+func isPersonal(peer *mcp.Peer, err error) bool {
+	return peer.Principal != "" && errors.Is(err, mcp.ErrUnauthorized)
+}
+
+// attend waits for the end of a connection. A server that ends before it has answered
+// anything has failed, as one has that does not start.
+func (b *Backend) attend(c *client.Client) {
+	<-c.Done()
+	err := c.Err()
+	if errors.Is(err, client.ErrClosed) {
+		err = nil
+	}
+	if b.life.ended(c, err) && err != nil {
+		b.breaker.failed(err)
+	}
+}
+
+// changed says that all lists may be others by now.
+func (b *Backend) changed() {
+	for _, kind := range []mcp.ChangeKind{mcp.ToolsChanged, mcp.PromptsChanged, mcp.ResourcesChanged} {
+		b.opts.Changed(nil, kind)
+	}
+}
+
+// Serve serves an exchange whose params name things as the server does. harmless says
+// that the request can be made twice. A lost connection is replaced, and the request is
+// made again if the server has not seen it, or if that does no harm.
+func (b *Backend) Serve(ctx context.Context, x *mcp.Exchange, harmless bool) (any, error) {
+	for again := false; ; again = true {
+		result, err := b.bridge.Serve(ctx, x)
+		if err == nil {
+			b.answered()
+			return result, nil
+		}
+		unanswered, ok := errors.AsType[*bridge.UnansweredError](err)
+		switch {
+		case !ok:
+			if ctx.Err() == nil {
+				b.answered() // an error is an answer, too
+			}
+			return nil, err
+		case again || !b.repeats(ctx, x, unanswered, harmless):
+			return nil, b.unavailable(unanswered.Err)
+		}
+		b.opts.Logger.WarnContext(ctx, "the connection was lost; the request is made again", "method", x.Method, "error", unanswered.Err)
+	}
+}
+
+// answered is called when the server has answered.
+func (b *Backend) answered() {
+	b.breaker.worked()
+	b.life.answered()
+}
+
+// repeats reports whether a request that was not answered can be made again. One whose
+// client has been asked something cannot: the new connection knows nothing of that.
+func (b *Backend) repeats(ctx context.Context, x *mcp.Exchange, e *bridge.UnansweredError, harmless bool) bool {
+	switch {
+	case ctx.Err() != nil, errors.Is(e.Err, client.ErrTimeout), x.Answers != nil, x.State != nil:
+		return false
+	case !b.breaker.retry().IsZero(): // it cannot be reached
+		return false
+	}
+	return e.Unsent || harmless || x.Watch != nil
+}
+
+// unavailable is what clients are told when the server has not answered.
+func (b *Backend) unavailable(err error) error {
+	b.life.missed()
+	return &UnavailableError{Backend: b.opts.Name, Err: err, Retry: b.breaker.retry()}
+}
+
+// Over ends what a session has for itself.
+func (b *Backend) Over(peer *mcp.Peer) { b.bridge.Over(peer) }
+
+// Close ends all connections, and the calls on them.
+func (b *Backend) Close() error {
+	err := b.bridge.Close()
+	b.work.Wait()
+	return err
+}
+
+// UnavailableError says that a server behind the gateway has not answered.
+type UnavailableError struct {
+	Backend string
+	Err     error
+	// Retry is when the server is tried again; zero means with the next request.
+	Retry time.Time
+}
+
+// Error names the server, and says why and what comes next.
+func (e *UnavailableError) Error() string {
+	s := fmt.Sprintf("the server %q is not available: %v", e.Backend, e.Err)
+	if wait := time.Until(e.Retry).Round(100 * time.Millisecond); wait > 0 {
+		s += fmt.Sprintf("; it is tried again in %s", wait)
+	}
+	return s
+}
+
+// Unwrap returns what clients are told first.
+func (e *UnavailableError) Unwrap() []error {
+	return []error{jsonrpc.Errorf(jsonrpc.CodeInternalError, "%s", e.Error()), e.Err}
+}
