@@ -14,6 +14,9 @@ type Skimmer struct {
 // Skim returns a Skimmer at the beginning of doc.
 func Skim(doc []byte) Skimmer { return Skimmer{doc: doc} }
 
+// At returns the position in the document: after Next, that of what it has found.
+func (s *Skimmer) At() int { return s.at }
+
 // Next returns the first byte of the next value, name or closing bracket, or
 // 0 at the end.
 func (s *Skimmer) Next() byte {
