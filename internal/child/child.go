@@ -88,20 +88,40 @@ func (p *Process) wait() {
 	close(p.exited)
 }
 
-// Close ends the process step by step: it closes the input, then terminates, then
-// kills. It returns when the process has exited. Further calls do nothing.
-//
-// Spec: 2026-07-28 basic/transports/stdio#shutdown.
+// Close ends the process as End does, and returns when it has exited. Further calls
+// do nothing.
 func (p *Process) Close() error {
 	p.ending.Do(func() {
-		_ = p.in.Close()
-		if !p.Gone() && !(terminate(p.cmd) && p.Gone()) {
-			kill(p.cmd)
-		}
+		End(p)
 		<-p.exited
 		p.ended = p.out.Close()
 	})
 	return p.ended
+}
+
+// Steps are those by which a process is ended.
+type Steps interface {
+	// CloseInput closes the standard input.
+	CloseInput() error
+	// Gone waits for the process to exit, for a time of its own, and reports whether
+	// it has.
+	Gone() bool
+	// Terminate asks the process to end, and reports whether there is a way to.
+	Terminate() bool
+	// Kill ends the process.
+	Kill()
+}
+
+var _ Steps = (*Process)(nil)
+
+// End ends a process step by step: it closes the input, then terminates, then kills.
+//
+// Spec: 2026-07-28 basic/transports/stdio#shutdown.
+func End(p Steps) {
+	_ = p.CloseInput() // a process that has gone has no input
+	if !p.Gone() && !(p.Terminate() && p.Gone()) {
+		p.Kill()
+	}
 }
 
 // Gone waits for the process to exit, for the time of grace at most, and reports
@@ -129,6 +149,9 @@ func (p *Process) CloseInput() error { return p.in.Close() }
 // Terminate asks the process to end, where there are signals, and reports whether
 // that was possible.
 func (p *Process) Terminate() bool { return terminate(p.cmd) }
+
+// Kill ends the process at once.
+func (p *Process) Kill() { kill(p.cmd) }
 
 // State is how the process ended, once Gone has reported true.
 func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }

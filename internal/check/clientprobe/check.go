@@ -50,6 +50,9 @@ type Options struct {
 	// Lines makes the client speak in lines, as over stdio; otherwise it speaks
 	// HTTP.
 	Lines bool
+	// Processes is set if the driver has the client start a process for each
+	// conversation in lines, or something that ends in the same steps.
+	Processes bool
 	// Scenarios are the names of those to be played; nil means all. The one without
 	// a twist is always played.
 	Scenarios []string
@@ -174,7 +177,7 @@ func (c *course) due() []*Scenario {
 	var due []*Scenario
 	for _, sc := range Scenarios() {
 		wanted := c.opts.Scenarios == nil || sc.Name == TheBase || slices.Contains(c.opts.Scenarios, sc.Name)
-		if wanted && sc.plays(newStage(sc, c.facts, c.transport, c.opts.Limits)) {
+		if wanted && sc.plays(newStage(sc, c.facts, c.transport, c.opts)) {
 			due = append(due, sc)
 		}
 	}
@@ -187,7 +190,7 @@ func (c *course) stage(sc *Scenario) *Stage {
 	if sc.As == inSessions {
 		facts = revision.Of(revision.Session(nil)[0])
 	}
-	return newStage(sc, facts, c.transport, c.opts.Limits)
+	return newStage(sc, facts, c.transport, c.opts)
 }
 
 // play plays one scenario.
@@ -228,7 +231,7 @@ func (c *course) play(ctx context.Context, sc *Scenario) (*X, error) {
 
 // connect is Place.Connect.
 func (s *Stage) connect() io.ReadWriteCloser {
-	client, server := pipes()
+	client, server := pipes(s.Scenario.Stubborn)
 	s.Accept(server)
 	return client
 }
@@ -331,7 +334,7 @@ func (c *course) unplayable(names []string) string {
 	why := ""
 	for _, name := range names {
 		sc := ScenarioNamed(name)
-		stage := newStage(sc, c.facts, c.transport, c.opts.Limits)
+		stage := newStage(sc, c.facts, c.transport, c.opts)
 		if sc.plays(stage) {
 			return ""
 		}

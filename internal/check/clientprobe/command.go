@@ -1,14 +1,9 @@
 package clientprobe
 
 import (
-	"bufio"
-	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"slices"
 	"strings"
 
@@ -51,7 +46,7 @@ func (c *Command) Drive(ctx context.Context, p *Place) error {
 			return fmt.Errorf("%w: %w", ErrStart, err)
 		}
 		defer doors.close()
-		relay = append(slices.Clone(c.Relay), doors.address())
+		relay = append(slices.Clone(c.Relay), doors.address(p.Scenario))
 	}
 	client, err := child.Start(child.Options{
 		Args: arguments(c.Args, p.URL, relay), Env: append(slices.Clone(c.Env), urlVariable+"="+p.URL), Stderr: c.Output,
@@ -96,83 +91,4 @@ func arguments(args []string, url string, relay []string) []string {
 		all = append(all, strings.ReplaceAll(a, commandMark, strings.Join(relay, " ")))
 	}
 	return all
-}
-
-// doors are where relays come in.
-type doors struct {
-	listener net.Listener
-	token    string
-	done     chan struct{}
-}
-
-func openDoors(p *Place) (*doors, error) {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	d := &doors{listener: l, token: rand.Text(), done: make(chan struct{})}
-	go func() { // ends with the listener
-		defer close(d.done)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			d.admit(conn, p)
-		}
-	}()
-	return d, nil
-}
-
-// admit lets a relay in that knows the token.
-func (d *doors) admit(conn net.Conn, p *Place) {
-	r := bufio.NewReader(conn)
-	if line, err := r.ReadString('\n'); err != nil || strings.TrimSpace(line) != d.token {
-		_ = conn.Close() // somebody else
-		return
-	}
-	p.Accept(&admitted{conn, r})
-}
-
-func (d *doors) address() string { return d.listener.Addr().String() + "/" + d.token }
-
-func (d *doors) close() {
-	_ = d.listener.Close() // nobody comes any more
-	<-d.done
-}
-
-type admitted struct {
-	net.Conn
-	reader io.Reader
-}
-
-func (a *admitted) Read(b []byte) (int, error) { return a.reader.Read(b) }
-
-// Relay passes a client's standard streams on to a check at an address that
-// Command gave: it is the process that the client takes for its server. It ends
-// when the check ends the conversation.
-func Relay(ctx context.Context, address string, in io.Reader, out io.Writer) error {
-	host, token, ok := strings.Cut(address, "/")
-	if !ok {
-		return fmt.Errorf("%q is not the address of a check", address)
-	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }() // all was passed on
-	if _, err := io.WriteString(conn, token+"\n"); err != nil {
-		return err
-	}
-	go func() { // ends with the process, at the latest
-		_, _ = io.Copy(conn, in) // the check sees how it ends
-		if half, ok := conn.(interface{ CloseWrite() error }); ok {
-			_ = half.CloseWrite() // likewise
-		}
-	}()
-	_, err = io.Copy(out, conn)
-	if errors.Is(err, net.ErrClosed) {
-		err = nil
-	}
-	return cmp.Or(err, ctx.Err())
 }

@@ -18,7 +18,8 @@ type Line struct {
 	// Session is the ID of the session, over HTTP.
 	Session string
 
-	conn *peer.Conn // over stdio
+	conn    *peer.Conn // over stdio
+	process *process   // likewise, if the client has one
 
 	lmu       sync.Mutex
 	standing  *peer.Visit // the stream for what belongs to no request

@@ -46,7 +46,7 @@ func TestModestAreInnocent(t *testing.T) {
 					report, err := clientprobe.Check(t.Context(), func(ctx context.Context, p *clientprobe.Place) error {
 						return useLittle(ctx, reach(p, site, nil), options())
 					}, &clientprobe.Options{
-						Revisions: []string{c.revision}, Lines: c.transport == "stdio",
+						Revisions: []string{c.revision}, Lines: c.transport == "stdio", Processes: c.transport == "stdio",
 						Serve: func(h http.Handler) (string, string, func(), error) {
 							site = mcptest.NewSite(h)
 							return site.URL, "http://elsewhere.example", site.Close, nil

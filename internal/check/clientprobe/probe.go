@@ -38,7 +38,7 @@ func (p *Probe) looksAt(sc *Scenario) bool {
 
 // pages are the probes, file by file.
 var pages = [][]Probe{
-	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsHTTP, transportsHeaders,
+	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsProcess, transportsHTTP, transportsHeaders,
 	versioning, utilitiesCancellation, utilitiesPing, utilitiesProgress,
 	basicMRTR, basicSubscriptions, clientElicitation, clientElicitationURLs, clientRoots, clientSampling, clientSamplingRefusals,
 	serverCaching, serverPagination, tasksReceiver, tasksRequestor, tasksLife, basicSchemas, basicExtensions, serverCompletion,

@@ -42,6 +42,11 @@ type Scenario struct {
 	Bodies string
 	// SSE makes a GET at the endpoint open a conversation over HTTP+SSE.
 	SSE bool
+	// Stubborn makes the server's process go on when its input has ended and when it
+	// is told to end; Noisy makes it write to its standard error.
+	Stubborn, Noisy bool
+	// Naming is what becomes of the names of headers in responses; nil leaves them.
+	Naming func(string) string
 	// Header is added to the head of each response.
 	Header http.Header
 }
@@ -82,7 +87,7 @@ func ScenarioNamed(name string) *Scenario {
 // scenarios are those with a twist, file by file.
 var scenarios = [][]Scenario{
 	oddScenarios, bodyScenarios, slowScenarios, versionScenarios, legacyScenarios, brokenScenarios, sessionScenarios, headerScenarios,
-	askScenarios, formScenarios, extensionScenarios, listScenarios, taskScenarios, authScenarios,
+	askScenarios, formScenarios, extensionScenarios, listScenarios, taskScenarios, authScenarios, processScenarios,
 }
 
 // plays reports whether a scenario can be played in a conversation.

@@ -3,6 +3,7 @@ package clientprobe_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/specimen"
 	"github.com/parley-mcp/parley/internal/check/verdict"
+	"github.com/parley-mcp/parley/internal/child"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/transport/frames"
@@ -28,6 +30,7 @@ func judge(t *testing.T, revision, transport string, fault *fault, o clientprobe
 	t.Helper()
 	var site *mcptest.Site
 	o.Revisions, o.Lines, o.Name = []string{revision}, transport == "stdio", "specimen"
+	o.Processes = o.Lines
 	o.Serve = func(h http.Handler) (string, string, func(), error) {
 		site = mcptest.NewSite(h)
 		return site.URL, "http://elsewhere.example", site.Close, nil
@@ -57,7 +60,8 @@ func reach(p *clientprobe.Place, site *mcptest.Site, faulty *mutant.Faulty) mcp.
 			if faulty != nil {
 				stream = faulty.Lines(stream)
 			}
-			return frames.Lines(stream, stream, 0), nil
+			running := process{stream}
+			return frames.Lines(running, running, 0), nil
 		}}
 	}
 	c := *site.Client
@@ -78,6 +82,15 @@ func reach(p *clientprobe.Place, site *mcptest.Site, faulty *mutant.Faulty) mcp.
 		c.Transport = way.Transport(c.Transport)
 	}
 	return &streamable.Client{URL: p.URL, HTTP: &c, Logger: mcptest.Quiet()}
+}
+
+// process is a server that ends as a process of the SDK does: the checker's can, and
+// so can a mutant of it.
+type process struct{ io.ReadWriteCloser }
+
+func (p process) Close() error {
+	child.End(p.ReadWriteCloser.(child.Steps))
+	return p.ReadWriteCloser.Close()
 }
 
 // visitor is a browser that goes where it is sent, until it is sent back.

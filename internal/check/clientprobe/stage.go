@@ -31,6 +31,9 @@ type Stage struct {
 	// Origin is where the server is, over HTTP, and Other another origin that the
 	// checker listens at.
 	Origin, Other string
+	// Processes is set if the client starts the server as a process, and so shows
+	// how it ends one.
+	Processes bool
 
 	path    string          // that the addresses of the stage begin with
 	ctx     context.Context //nolint:containedctx // that of the stage, which ends with close
@@ -47,10 +50,10 @@ type Stage struct {
 	changed chan struct{}
 }
 
-func newStage(sc *Scenario, f *revision.Facts, transport string, limits peer.Limits) *Stage {
+func newStage(sc *Scenario, f *revision.Facts, transport string, o *Options) *Stage {
 	s := &Stage{
 		Scenario: sc, Revision: f.Revision.String(), Facts: f, Stateless: f.Stateless, Transport: transport,
-		Log: peer.NewLog(limits), counts: map[string]int{}, marks: map[string]*peer.Message{}, changed: make(chan struct{}),
+		Processes: o.Processes, Log: peer.NewLog(o.Limits), counts: map[string]int{}, marks: map[string]*peer.Message{}, changed: make(chan struct{}),
 	}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
@@ -144,6 +147,10 @@ func (s *Stage) lacks(need string) string {
 		if s.Transport == needsStdio {
 			return "the client was spoken to over stdio"
 		}
+	case needsProcess:
+		if !s.Processes {
+			return "the client did not start the server as a process"
+		}
 	case needsHTTP, needsSSE, needsStdio:
 		if s.Transport != need {
 			return "the client was spoken to over " + s.Transport
@@ -165,6 +172,7 @@ const (
 	needsSSE       = "http+sse"  // the transport of the first revision
 	needsWeb       = "web"       // either of these two
 	needsStdio     = "stdio"     // lines
+	needsProcess   = "process"   // lines, of a process that the client has started
 )
 
 var facts = map[string]func(*revision.Facts) bool{
@@ -182,6 +190,9 @@ var facts = map[string]func(*revision.Facts) bool{
 // server, or would have.
 func (s *Stage) Accept(stream io.ReadWriteCloser) {
 	l := &Line{Stage: s, waiting: map[string]chan *peer.Message{}, cancelled: map[string]chan struct{}{}}
+	if p, ok := stream.(interface{ Process() *process }); ok {
+		l.process = p.Process()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -198,6 +209,9 @@ func (s *Stage) Accept(stream io.ReadWriteCloser) {
 	s.lines = append(s.lines, l)
 	s.running.Go(func() { // ends with the input of the client, or the stage
 		l.conn.Await(s.ctx, 0, 24*time.Hour, func(*peer.Message) bool { return false })
+		if s.Scenario.Stubborn {
+			<-s.ctx.Done()
+		}
 		_ = l.conn.Close() // a server ends with its input
 	})
 }

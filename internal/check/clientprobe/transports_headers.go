@@ -241,6 +241,18 @@ var transportsHeaders = []Probe{
 			x.sameID(w, "refused", "the call that was refused")
 		},
 	},
+	{
+		Info: probe.Info{
+			ID: "headers/names-have-no-case", Rows: []string{"26.basic.transports.http-081"},
+			Does:    "Answers with header names in capitals.",
+			Accepts: "That the client goes on.",
+			Mend:    "Look for headers without regard to the case of their names.",
+		},
+		Needs: []string{needsHTTP, needsStateless}, In: []string{"shouting"},
+		Watch: func(x *X, w *probe.Watch) {
+			x.carriesOn(w, x.firstAnswer(), "header names in capitals")
+		},
+	},
 }
 
 // nameProbe compares Mcp-Name with a member of the body.

@@ -33,6 +33,7 @@ func (s *Stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return l.Number
 	})
 	defer v.End()
+	v.Naming = s.Scenario.Naming
 	if s.Scenario.Visit != nil && s.Scenario.Visit(s, v) {
 		return
 	}

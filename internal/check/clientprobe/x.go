@@ -138,6 +138,16 @@ func (x *X) carriesOn(w *probe.Watch, odd *peer.Message, what string) {
 	}
 }
 
+// firstAnswer is the first that the server has answered, or nil.
+func (x *X) firstAnswer() *peer.Message {
+	for _, m := range x.Requests() {
+		if answer := x.Log.ResponseTo(m); answer != nil {
+			return answer
+		}
+	}
+	return nil
+}
+
 // methodRow is what the table of methods says of a message, or nil.
 func methodRow(m *peer.Message) *mcp.Method { return mcp.MethodNamed(m.Method) }
 

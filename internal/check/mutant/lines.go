@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
+	"github.com/parley-mcp/parley/internal/child"
 )
 
 // Faulty is a mutant at work.
@@ -95,7 +96,7 @@ func (l *lines) CloseInput() error {
 	if !ok {
 		return errors.ErrUnsupported
 	}
-	if l.wire.ends(l.conn) {
+	if l.wire.reaches(l.conn, "end", "") {
 		return e.CloseInput()
 	}
 	return nil
@@ -105,6 +106,22 @@ func (l *lines) CloseInput() error {
 func (l *lines) Gone() bool {
 	e, ok := l.stream.(peer.Ender)
 	return ok && e.Gone()
+}
+
+// Terminate tells the server to end, unless a switch keeps that from it.
+func (l *lines) Terminate() bool {
+	p, ok := l.stream.(child.Steps)
+	if ok && l.wire.reaches(l.conn, "signal", "terminate") {
+		return p.Terminate()
+	}
+	return ok
+}
+
+// Kill ends the server, unless a switch keeps that from it.
+func (l *lines) Kill() {
+	if p, ok := l.stream.(child.Steps); ok && l.wire.reaches(l.conn, "signal", "kill") {
+		p.Kill()
+	}
 }
 
 func (l *lines) Close() error {

@@ -28,7 +28,7 @@ type Mutant struct {
 // Switch changes the messages, or HTTP heads, that match.
 type Switch struct {
 	ToServer bool   // else to the client
-	Kind     string // request, notification, result, error, any, http, event, stream, end
+	Kind     string // request, notification, result, error, any, http, event, stream, end, signal
 	Method   string // of the message, or of the request that it answers; "*" is all
 	Where    []condition
 	Heads    []head
@@ -79,7 +79,8 @@ type edit struct {
 // That is a direction (to-client or to-server), what is changed (request,
 // notification, result, error, any; http for the head of an HTTP request or
 // response; event for the fields of an event, stream for an event stream as a
-// whole, end for the end of a process's input), a method or *, conditions, and after a colon edits, divided by " ; ".
+// whole, end for the end of a process's input, signal for what a process is ended by:
+// terminate or kill), a method or *, conditions, and after a colon edits, divided by " ; ".
 //
 // The method is that of the request, for answers; for HTTP that of the message
 // that the request carries, or that of HTTP if there is none. Conditions are
@@ -112,7 +113,7 @@ type edit struct {
 //	body TEXT             body "QUOTED"         cut
 //	alias-session count   alias-session PREFIX
 //	field NAME VALUE      without-field NAME    drop
-//	hang (it does not end after its last event; of an end, drop)
+//	hang (it does not end after its last event; of an end or a signal, drop)
 //	member POINTER JSON   without-member POINTER (of a body that is JSON)
 //	param NAME VALUE      without-param NAME (of the URL or form of a request, or
 //	of the URL in Location)

@@ -46,7 +46,7 @@ func parseSwitch(line string) (Switch, error) {
 		return s, fmt.Errorf("%q is no direction", fields[0])
 	}
 	s.Kind, s.Method = fields[1], fields[2]
-	if !slices.Contains([]string{"request", "notification", "result", "error", "any", "http", "event", "stream", "end"}, s.Kind) {
+	if !slices.Contains([]string{"request", "notification", "result", "error", "any", "http", "event", "stream", "end", "signal"}, s.Kind) {
 		return s, fmt.Errorf("%q is no kind of message", s.Kind)
 	}
 	if err := s.conditions(fields[3:]); err != nil {

@@ -1,21 +1,14 @@
 package mutant
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
-	"github.com/parley-mcp/parley/internal/jsonptr"
 )
 
 // wire applies the switches of a mutant to one conversation, or to all that
@@ -145,13 +138,14 @@ func (w *wire) due(n int) bool {
 	return true
 }
 
-// ends reports whether the end of its input reaches the server.
-func (w *wire) ends(conn int) bool {
+// reaches reports whether a step by which a process is ended reaches the server: the
+// end of its input, or a signal.
+func (w *wire) reaches(conn int, kind, method string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for n := range w.mutant.Switches {
 		s := &w.mutant.Switches[n]
-		if s.Kind == "end" && s.ToServer && w.matches(s, &frame{kind: "end", conn: conn}, nil) && w.due(n) {
+		if s.Kind == kind && s.ToServer && w.matches(s, &frame{kind: kind, method: method, conn: conn}, nil) && w.due(n) {
 			return false
 		}
 	}
@@ -159,7 +153,7 @@ func (w *wire) ends(conn int) bool {
 }
 
 func (s *Switch) isOfMessages() bool {
-	return s.Kind != "end" && s.Kind != "http" && s.Kind != "event" && s.Kind != "stream"
+	return !slices.Contains([]string{"end", "signal", "http", "event", "stream"}, s.Kind)
 }
 
 // ofRequest is the switch as one that looks at the message of an HTTP request.
@@ -210,180 +204,4 @@ func (h *head) in(header http.Header) string {
 		}
 	}
 	return ""
-}
-
-// apply makes the edits, in order.
-func (f *frame) apply(edits []edit) (all [][]byte, main int) {
-	var before, after [][]byte
-	var verbatim []byte
-	dropped, times := false, 1
-	for _, e := range edits {
-		switch e.verb {
-		case "set":
-			f.value = put(f.value, split(e.path), f.json(e.text))
-		case "delete":
-			f.value = remove(f.value, split(e.path))
-		case "copy":
-			v, _ := peer.Get(f.value, e.path)
-			f.value = put(f.value, split(strings.TrimPrefix(e.text, "/")), v)
-		case "replace":
-			f.value = f.json(e.text)
-		case "fail", "succeed":
-			f.value = f.answer(e)
-		case "text":
-			verbatim = []byte(e.text)
-		case "raw":
-			old := e.path
-			fresh, _ := strconv.Unquote(e.text) // it was checked
-			if verbatim == nil {
-				verbatim = peer.Encode(f.value)
-			}
-			verbatim = bytes.ReplaceAll(verbatim, []byte(old), []byte(fresh))
-		case "drop":
-			dropped = true
-		case "close":
-			return [][]byte{nil}, -1
-		case "repeat":
-			times++
-		case "before":
-			before = append(before, peer.Encode(f.json(e.text)))
-		case "after":
-			after = append(after, peer.Encode(f.json(e.text)))
-		case "flood":
-			after = append(after, f.flood(e)...)
-		case "delay":
-			d, _ := time.ParseDuration(e.text) // it was checked
-			<-time.NewTimer(d).C
-		}
-	}
-	if verbatim == nil {
-		verbatim = peer.Encode(f.value)
-	}
-	all, main = before, len(before)
-	if dropped {
-		main = -1
-	}
-	for range times {
-		if !dropped {
-			all = append(all, verbatim)
-		}
-	}
-	return append(all, after...), main
-}
-
-// flood repeats a message with a number in it that grows.
-func (f *frame) flood(e edit) [][]byte {
-	var all [][]byte
-	times, _ := strconv.Atoi(e.text) // it was checked
-	for n := range times {
-		v, _ := peer.Get(f.value, e.path)
-		begin, _ := v.(json.Number)
-		at, _ := begin.Int64()
-		all = append(all, peer.Encode(put(f.value, split(e.path), at+int64(n)+1)))
-	}
-	return all
-}
-
-// answer turns a response into an error or a result.
-func (f *frame) answer(e edit) any {
-	id, _ := peer.Get(f.value, "id")
-	if e.verb == "succeed" {
-		return map[string]any{"jsonrpc": "2.0", "id": id, "result": f.json(e.text)}
-	}
-	return map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": json.Number(e.path), "message": e.text}}
-}
-
-// json decodes an argument, with what stands for parts of the message.
-func (f *frame) json(text string) any {
-	id, _ := peer.Get(f.value, "id")
-	text = strings.ReplaceAll(text, `"$id"`, string(peer.Encode(id)))
-	text = strings.ReplaceAll(text, `"$method"`, string(peer.Encode(f.method)))
-	text = reference.ReplaceAllStringFunc(text, func(ref string) string {
-		v, _ := peer.Get(f.value, ref[len(`"$/`):len(ref)-1])
-		return string(peer.Encode(v))
-	})
-	text = askedReference.ReplaceAllStringFunc(text, func(ref string) string {
-		if f.asked == nil {
-			return "null"
-		}
-		v, _ := peer.Get(f.asked.value, ref[len(`"$asked/`):len(ref)-1])
-		return string(peer.Encode(v))
-	})
-	v, err := peer.Decode([]byte(text))
-	if err != nil {
-		panic("mutant: " + err.Error()) // it was checked
-	}
-	return v
-}
-
-// reference stands for what is at a JSON pointer of the message.
-var reference = regexp.MustCompile(`"\$/[^"]*"`)
-
-// askedReference is that of the request that the message answers.
-var askedReference = regexp.MustCompile(`"\$asked/[^"]*"`)
-
-func split(path string) []string {
-	if path == "" {
-		return nil
-	}
-	names := strings.Split(path, "/")
-	for n, name := range names {
-		names[n] = jsonptr.Unescape(name)
-	}
-	return names
-}
-
-// put returns a value with another one at a path. "-" is the end of an array.
-func put(v any, path []string, new any) any {
-	if len(path) == 0 {
-		return new
-	}
-	switch at := v.(type) {
-	case []any:
-		list := append([]any(nil), at...)
-		if path[0] == "-" {
-			return append(list, put(nil, path[1:], new))
-		}
-		if n, err := strconv.Atoi(path[0]); err == nil && n < len(list) {
-			list[n] = put(list[n], path[1:], new)
-		}
-		return list
-	case map[string]any:
-		object := maps.Clone(at)
-		object[path[0]] = put(at[path[0]], path[1:], new)
-		return object
-	default:
-		return map[string]any{path[0]: put(nil, path[1:], new)}
-	}
-}
-
-// remove returns a value without what is at a path.
-func remove(v any, path []string) any {
-	if len(path) == 0 {
-		return v
-	}
-	switch at := v.(type) {
-	case []any:
-		n, err := strconv.Atoi(path[0])
-		if err != nil || n >= len(at) {
-			return v
-		}
-		if len(path) == 1 {
-			return append(append([]any{}, at[:n]...), at[n+1:]...) // an empty array stays one
-		}
-		return put(v, path[:1], remove(at[n], path[1:]))
-	case map[string]any:
-		object := maps.Clone(at)
-		if _, ok := at[path[0]]; !ok {
-			return v
-		}
-		if len(path) == 1 {
-			delete(object, path[0])
-		} else {
-			object[path[0]] = remove(at[path[0]], path[1:])
-		}
-		return object
-	default:
-		return v
-	}
 }

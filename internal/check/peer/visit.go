@@ -16,6 +16,9 @@ type Visit struct {
 	Exchange *Exchange
 	// Message is what the body carries, or nil if there is none.
 	Message *Message
+	// Naming changes the names of the headers that go back, if set. It must be set
+	// before anything is answered.
+	Naming func(string) string
 
 	log *Log
 	w   http.ResponseWriter
@@ -102,7 +105,23 @@ func (v *Visit) stream(header http.Header) {
 func (v *Visit) head(status int, header http.Header) {
 	v.begun = true
 	maps.Copy(v.w.Header(), header)
+	v.rename(v.w.Header())
 	v.log.Update(func() { v.Exchange.Status, v.Exchange.ResponseHeader = status, v.w.Header().Clone() })
+}
+
+// rename gives headers the names that are wanted. net/http writes names as they
+// are, but adds a type of content where it does not find one.
+func (v *Visit) rename(header http.Header) {
+	if v.Naming == nil {
+		return
+	}
+	for name, values := range maps.Clone(header) {
+		delete(header, name)
+		header[v.Naming(name)] = values
+	}
+	if _, ok := header["Content-Type"]; !ok {
+		header["Content-Type"] = nil
+	}
 }
 
 // Event sends an event, and begins the stream if that was not done. If message

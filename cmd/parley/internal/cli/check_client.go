@@ -107,7 +107,7 @@ func (a *app) checkClient() *cobra.Command {
 func (a *app) runCheckClient(ctx context.Context, f *clientJudging, shown *reporting, args []string) error {
 	switch {
 	case f.relay != "":
-		return clientprobe.Relay(ctx, f.relay, a.io.In, a.io.Out)
+		return clientprobe.Relay(ctx, f.relay, a.io.In, a.io.Out, a.io.Err)
 	case f.list:
 		return a.listScenarios()
 	}
@@ -148,6 +148,7 @@ func (a *app) driveClient(ctx context.Context, f *clientJudging, o *clientprobe.
 	}
 	o.Name = args[0]
 	o.Lines = f.transport == "stdio" || f.transport == "" && c.StartsServer()
+	o.Processes = o.Lines
 	parts := a.newParts("judging")
 	o.Progress = func(p clientprobe.Progress) {
 		parts.show(fmt.Sprintf("%s over %s", p.Revision, p.Transport), p.Done, p.Total)
