@@ -3,6 +3,7 @@ package coverage
 import (
 	"github.com/parley-mcp/parley/internal/check/authprobe"
 	"github.com/parley-mcp/parley/internal/check/clientprobe"
+	"github.com/parley-mcp/parley/internal/check/gateway"
 	"github.com/parley-mcp/parley/internal/check/requirement"
 	"github.com/parley-mcp/parley/internal/check/serverprobe"
 )
@@ -18,6 +19,9 @@ func Probes() []Probe {
 	}
 	for _, p := range authprobe.All() {
 		all = append(all, Probe{p.Info, p.Role})
+	}
+	for _, info := range gateway.Probes() {
+		all = append(all, Probe{info, requirement.Intermediary})
 	}
 	return all
 }

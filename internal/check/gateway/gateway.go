@@ -62,8 +62,14 @@ func named(o *serverprobe.Options, who string) *serverprobe.Options {
 }
 
 // excuse takes the failures back that the server behind has as well: a gateway
-// that passes a fault on has not made it.
+// that passes a fault on has not made it. In what form headers are refused is
+// another rule for gateways: see rules.
 func excuse(run *verdict.Run, behind *verdict.Report) {
+	for i := range run.Verdicts {
+		if v := &run.Verdicts[i]; v.Failed() && v.Probe == serverprobe.HeaderRefusalForm {
+			pardon(v, "a gateway need not say it in JSON-RPC")
+		}
+	}
 	at := slices.IndexFunc(behind.Runs, func(r verdict.Run) bool { return r.Revision == run.Revision })
 	if at < 0 {
 		return
@@ -74,9 +80,13 @@ func excuse(run *verdict.Run, behind *verdict.Report) {
 	}
 	for i := range run.Verdicts {
 		if v := &run.Verdicts[i]; v.Failed() && faulty[v.Row] {
-			v.Outcome, v.Why, v.Mend, v.Evidence = verdict.Unverified, "the server behind the gateway fails it by itself", "", nil
+			pardon(v, "the server behind the gateway fails it by itself")
 		}
 	}
+}
+
+func pardon(v *verdict.Verdict, why string) {
+	v.Outcome, v.Why, v.Mend, v.Evidence = verdict.Unverified, why, "", nil
 }
 
 // compare runs the traits in a revision, and returns their verdicts. It adds to
@@ -100,7 +110,20 @@ func compare(ctx context.Context, around, through serverprobe.Target, o *serverp
 		}
 		all = append(all, t.verdict(f))
 	}
-	return all, p.notes
+	return append(all, p.judge(name)...), p.notes
+}
+
+// judge runs the rules that the specification has for gateways.
+func (p *pair) judge(revision string) []verdict.Verdict {
+	var judged []probe.Judged
+	for _, r := range rules {
+		f := probe.Unverified("the check was interrupted before")
+		if p.ctx.Err() == nil {
+			f = r.run(p)
+		}
+		judged = append(judged, probe.Judged{Info: r.Info, Finding: f})
+	}
+	return probe.Verdicts(revision, judged, p.log)
 }
 
 // pair is a server, directly and through the gateway, in one revision. Both write

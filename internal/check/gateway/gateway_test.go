@@ -70,7 +70,7 @@ func traits(report *verdict.Report) map[string]verdict.Verdict {
 	all := map[string]verdict.Verdict{}
 	for _, run := range report.Runs {
 		for _, v := range run.Verdicts {
-			if strings.HasPrefix(v.Row, "gateway.") {
+			if strings.HasPrefix(v.Row, "gateway.") || strings.HasPrefix(v.Probe, "gateway/") {
 				all[v.Row] = v
 			}
 		}

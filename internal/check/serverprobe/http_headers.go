@@ -18,6 +18,10 @@ var headersNeed = []string{needsHTTP, needsStateless}
 // body at all.
 const headersCompared = "http/mismatched-header"
 
+// HeaderRefusalForm is the probe that looks at how requests were refused for their
+// headers, which intermediaries may do in other ways.
+const HeaderRefusalForm = "http/header-refusal-form"
+
 var httpHeaders = []Probe{
 	{
 		Info: probe.Info{
@@ -128,7 +132,7 @@ var httpHeaders = []Probe{
 			Does:    "Calls a tool, that does not exist, whose name is not ASCII, with that name as it is in Mcp-Name.",
 			Accepts: "The error -32020, or a refusal below JSON-RPC.",
 			Mend:    "Refuse values of headers with bytes other than visible ASCII, space and tab.",
-			After:   []string{headersCompared, "http/header-refusal-form"},
+			After:   []string{headersCompared, HeaderRefusalForm},
 		},
 		Needs: append([]string{"tools"}, headersNeed...),
 		Run: func(x *X) probe.Finding {
@@ -142,7 +146,7 @@ var httpHeaders = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "http/header-refusal-form", Rows: []string{"26.basic.transports.http-085", "26.basic.transports.http-075", "26.schema-012"},
+			ID: HeaderRefusalForm, Rows: []string{"26.basic.transports.http-085", "26.basic.transports.http-075", "26.schema-012"},
 			Does:    "Looks at how requests were refused whose headers were missing or wrong.",
 			Accepts: "Status 400 with the error -32020.",
 			Mend:    "Refuse requests whose headers do not match the body with status 400 and the error -32020.",
