@@ -81,9 +81,20 @@ func (l *listing[T]) entry(dst []byte, i int) ([]byte, error) {
 		return append(dst, text...), nil
 	}
 	begin := len(dst)
-	dst, err := wire.Append(dst, l.shape(l.values[i], l.facts))
+	dst, err := l.fresh(dst, l.values[i], e.Original())
 	if err == nil {
 		e.Keep(l.facts, bytes.Clone(dst[begin:]))
 	}
 	return dst, err
+}
+
+// fresh encodes an entry that was not in this revision yet. What the handler had from
+// somebody else keeps what this module does not know.
+func (l *listing[T]) fresh(dst []byte, value *T, original []byte) ([]byte, error) {
+	shaped := l.shape(value, l.facts)
+	if original == nil {
+		return wire.Append(dst, shaped)
+	}
+	text, err := patch(original, value, shaped)
+	return append(dst, text...), err
 }

@@ -102,6 +102,28 @@ func TestChangedListIsEncodedAnew(t *testing.T) {
 	}
 }
 
+// An entry that somebody else has sent keeps what the module does not know, in every
+// revision.
+func TestEntryOfAnother(t *testing.T) {
+	const original = `{"x":1.50,"title":"T","name":"t","inputSchema":{"type":"object","default":1e2},"icons":[{"src":"https://i","y":1}]}`
+	tool := new(mcp.Tool)
+	if err := wire.Unmarshal([]byte(original), tool); err != nil {
+		t.Fatal(err)
+	}
+	kept := []*wire.Entry{wire.NewRawEntry(tool, []byte(original))}
+	for r, want := range map[mcp.Revision]string{
+		mcp.Revision20260728: original,
+		mcp.Revision20250618: `{"x":1.50,"title":"T","name":"t","inputSchema":{"type":"object","default":1e2},"description":"T"}`,
+		mcp.Revision20241105: `{"x":1.50,"name":"t","inputSchema":{"type":"object","default":1e2},"description":"T"}`,
+	} {
+		for range 2 {
+			if got := listed(t, withEntries(&mcp.ListToolsResult{Tools: []*mcp.Tool{tool}}, kept), revision.Of(r)); got != `{"tools":[`+want+`]}` {
+				t.Errorf("%s: %s", r, got)
+			}
+		}
+	}
+}
+
 // A list that has no JSON form fails as a whole and leaves nothing behind.
 func TestListWithoutJSONForm(t *testing.T) {
 	tools := []*mcp.Tool{{Name: "bad", InputSchema: json.RawMessage(`{`)}}

@@ -18,8 +18,9 @@ func appendWritten(dst []byte, w Written) ([]byte, error) {
 // it has had so far: one for each shape, of which there are few. It is safe for
 // concurrent use.
 type Entry struct {
-	of    any
-	forms atomic.Pointer[form]
+	of       any
+	original []byte
+	forms    atomic.Pointer[form]
 }
 
 type form struct {
@@ -31,6 +32,14 @@ type form struct {
 // NewEntry returns an entry without forms. of is a pointer to the value that
 // the entry is for.
 func NewEntry(of any) *Entry { return &Entry{of: of} }
+
+// NewRawEntry returns an entry of a value that was decoded from original, which is
+// compact JSON on one line. Its forms keep the members and numbers that the type of the
+// value does not.
+func NewRawEntry(of any, original []byte) *Entry { return &Entry{of: of, original: original} }
+
+// Original returns what the value was decoded from, or nil.
+func (e *Entry) Original() []byte { return e.original }
 
 // Of reports whether e is the entry of this very value, not of a copy of it.
 func (e *Entry) Of(v any) bool { return e.of == v }

@@ -33,7 +33,10 @@ type Operation struct {
 
 // Definition is an entry of a list of a backend. It must not be changed: many share it.
 type Definition struct {
-	Kind    mcp.FeatureKind
+	Kind mcp.FeatureKind
+	// List is the method that lists it: a skill is in one list, and the resource that it
+	// begins with in another.
+	List    string
 	Backend string
 	// Name is the tool, prompt, URI or URI template as the backend names it, and Shown
 	// as clients see it.

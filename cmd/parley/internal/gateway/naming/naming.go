@@ -15,6 +15,7 @@ package naming
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -113,6 +114,9 @@ func (n *Names) Backends() []*Backend { return slices.Clone(n.order) }
 
 // Name is the backend's name.
 func (b *Backend) Name() string { return b.name }
+
+// Same reports whether another backend has the same rules, and so shows the same.
+func (b *Backend) Same(other *Backend) bool { return reflect.DeepEqual(b.rules, other.rules) }
 
 // Own finds what a client has named: its backend, which is nil if there is none, and the
 // backend's own name for it. known is false if only a list of the backend tells that.

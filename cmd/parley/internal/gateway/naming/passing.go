@@ -96,6 +96,9 @@ func EntryName(method string, entry []byte) (kind mcp.FeatureKind, own string) {
 	return kind, own
 }
 
+// Member returns the member of the result of a list that holds its entries.
+func Member(method string) string { return members[method] }
+
 // Failure returns an error of the backend with what it names as clients see it. Its text
 // stays as it is.
 func (b *Backend) Failure(err error) error {

@@ -1,0 +1,138 @@
+package catalogue
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"time"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// content is what a list of a backend holds. It does not change, and is shared by all who
+// see the same.
+type content struct {
+	digest  digest
+	defs    []*guard.Definition
+	values  []any         // of the type of the entries
+	entries []*wire.Entry // of values
+	index   map[string]int
+}
+
+type digest [sha256.Size]byte
+
+// find returns the definition that is shown under a name, or nil.
+func (c *content) find(shown string) *guard.Definition {
+	if c == nil {
+		return nil
+	}
+	if i, ok := c.index[shown]; ok {
+		return c.defs[i]
+	}
+	return nil
+}
+
+// digestOf identifies the entries of pages.
+func digestOf(method string, pages []json.RawMessage) (sum digest) {
+	h := sha256.New()
+	for _, page := range pages {
+		h.Write(wire.Find(page, naming.Member(method)))
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+// read makes the content of a list of its pages. Entries that make no sense, and those that
+// have the name of an earlier one, are left out: they cost nobody the others.
+func (l *list) read(sum digest, pages []json.RawMessage) *content {
+	c := &content{digest: sum, index: map[string]int{}}
+	for _, page := range pages {
+		for _, raw := range elements(wire.Find(page, naming.Member(l.method.Name))) {
+			if err := c.add(l, raw); err != nil {
+				l.catalogue.opts.Logger.Warn("an entry of a list is left out", "backend", l.source.Names.Name(), "method", l.method.Name, "error", err)
+			}
+		}
+	}
+	return c
+}
+
+func (c *content) add(l *list, raw json.RawMessage) error {
+	names, method := l.source.Names, l.method.Name
+	kind, own := naming.EntryName(method, raw)
+	if own == "" {
+		return errNoName
+	}
+	if !names.Has(kind, own) {
+		return nil
+	}
+	def := &guard.Definition{Kind: kind, List: method, Backend: names.Name(), Name: own, Shown: names.Shown(kind, own), Raw: raw}
+	if _, ok := c.index[def.Shown]; ok {
+		return &twiceError{own}
+	}
+	shown, err := names.Entry(method, raw)
+	if err != nil {
+		return err
+	}
+	if shown, err = wire.AppendRaw(nil, shown); err != nil {
+		return err
+	}
+	value := methods[method]()
+	if err := wire.Unmarshal(shown, value); err != nil {
+		return err
+	}
+	if tool, ok := value.(*mcp.Tool); ok {
+		def.Annotations = tool.Annotations
+	}
+	c.index[def.Shown] = len(c.defs)
+	c.defs = append(c.defs, def)
+	c.values = append(c.values, value)
+	c.entries = append(c.entries, wire.NewRawEntry(value, shown))
+	return nil
+}
+
+// elements returns the elements of an array.
+func elements(array []byte) (list []json.RawMessage) {
+	s := wire.Skim(array)
+	if s.Next() != '[' {
+		return nil
+	}
+	for s.Enter(); s.Next() != ']' && s.Next() != 0; {
+		list = append(list, s.Skip())
+	}
+	return list
+}
+
+// longest bounds how long a list is kept.
+const longest = 24 * time.Hour
+
+// hints are what a backend says about keeping a list: the least of what its pages say. ttl
+// is negative if it says nothing.
+//
+// Spec: 2026-07-28 server/utilities/caching#interaction-with-pagination.
+type hints struct {
+	ttl   time.Duration
+	scope mcp.CacheScope
+}
+
+func hintsOf(pages []json.RawMessage) hints {
+	h := hints{ttl: -1, scope: mcp.CachePublic}
+	for _, page := range pages {
+		var said mcp.CacheFields
+		if wire.Unmarshal(page, &said) != nil || said.CacheScope != mcp.CachePublic {
+			h.scope = mcp.CachePrivate
+		}
+		if said.TTLMs == nil {
+			continue
+		}
+		ttl := time.Duration(min(max(*said.TTLMs, 0), longest.Milliseconds())) * time.Millisecond
+		if h.ttl < 0 || ttl < h.ttl {
+			h.ttl = ttl
+		}
+	}
+	if len(pages) == 0 {
+		h.scope = mcp.CachePrivate
+	}
+	return h
+}

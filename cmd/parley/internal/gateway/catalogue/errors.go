@@ -1,0 +1,16 @@
+package catalogue
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	errNoName = errors.New("it has no name")
+	// errSlow says that a backend did not answer in time.
+	errSlow = errors.New("no answer in time")
+)
+
+type twiceError struct{ name string }
+
+func (e *twiceError) Error() string { return fmt.Sprintf("there is another %q", e.name) }

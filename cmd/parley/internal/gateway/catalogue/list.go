@@ -1,0 +1,154 @@
+package catalogue
+
+import (
+	"context"
+	"sync"
+	"time"
+	"weak"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// list is one list of one backend, as different clients see it.
+type list struct {
+	catalogue *Catalogue
+	source    *source
+	method    *mcp.Method
+
+	mu       sync.Mutex
+	shares   map[shareKey]*share
+	contents map[digest]weak.Pointer[content]
+}
+
+// maxShares bounds for how many keys a list is kept.
+const maxShares = 1000
+
+// shareKey says who sees the same.
+type shareKey struct {
+	public bool
+	key    string // if not public
+}
+
+// share is what those see who see the same.
+type share struct {
+	content *content // nil until there was an answer
+	scope   mcp.CacheScope
+	// received is when the content came, and expires until when it can be used; zero is
+	// until it changes. changed says that it has.
+	received, expires time.Time
+	changed           bool
+	// slow says that the last answer took longer than lists wait.
+	slow bool
+	// flight is the latest request, and running the number of those without an answer.
+	flight  *flight
+	running int
+	// asked is when the list was last fetched because it lacked a name.
+	asked time.Time
+	used  time.Time
+}
+
+// flight is a request for a list that is under way.
+type flight struct {
+	begun    time.Time
+	outdated bool // the list has changed since
+	left     bool // a list went without the answer
+	done     chan struct{}
+	// Set when it is done.
+	private bool // the answer is for nobody but those with key
+	key     string
+	content *content
+	err     error
+}
+
+// maxRunning bounds the requests for one share that are under way at a time: a list that
+// changes all the time is not fetched for every change.
+const maxRunning = 2
+
+func (s *share) fresh() bool {
+	return s.content != nil && !s.changed && (s.expires.IsZero() || time.Now().Before(s.expires))
+}
+
+// share returns what a peer sees. The caller holds l.mu.
+func (l *list) share(key string) (shareKey, *share) {
+	k := shareKey{public: true}
+	s := l.shares[k]
+	if s == nil {
+		k = shareKey{key: key}
+		s = l.shares[k]
+	}
+	if s == nil {
+		l.makeRoom()
+		s = new(share)
+		l.shares[k] = s
+	}
+	s.used = time.Now()
+	return k, s
+}
+
+// makeRoom forgets what was not looked at for the longest time. The caller holds l.mu.
+func (l *list) makeRoom() {
+	if len(l.shares) < maxShares {
+		return
+	}
+	var oldest shareKey
+	var found *share
+	for k, s := range l.shares {
+		if s.running == 0 && (found == nil || s.used.Before(found.used)) {
+			oldest, found = k, s
+		}
+	}
+	if found != nil {
+		delete(l.shares, oldest)
+	}
+}
+
+// changed makes everybody who sees what peer does look again; nil is everybody.
+func (l *list) changed(peer *mcp.Peer) {
+	key := shareKey{}
+	if peer != nil {
+		key.key = l.source.key(peer)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k, s := range l.shares {
+		if peer != nil && !k.public && k != key {
+			continue
+		}
+		s.changed = true
+		if s.flight != nil {
+			s.flight.outdated = true
+		}
+	}
+}
+
+// request returns the request that is under way for a share, or makes one. The caller
+// holds l.mu.
+func (l *list) request(ctx context.Context, k shareKey, s *share, peer *mcp.Peer) *flight {
+	if f := s.flight; f != nil && (!f.outdated || s.running >= maxRunning) {
+		return f
+	}
+	f := &flight{begun: time.Now(), done: make(chan struct{}), key: l.source.key(peer)}
+	s.flight = f
+	s.running++
+	asker := *peer
+	l.catalogue.work.Go(func() { // ends when the backend has answered, with its patience, or with the catalogue
+		l.fetch(context.WithoutCancel(ctx), f, k, s, &asker)
+	})
+	return f
+}
+
+// inherit takes over what another list knows of the same.
+func (l *list) inherit(old *list) {
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	l.contents = map[digest]weak.Pointer[content]{}
+	for k, s := range old.shares {
+		if s.content == nil {
+			continue
+		}
+		kept := *s
+		kept.flight, kept.running = nil, 0
+		l.shares[k] = &kept
+		l.contents[s.content.digest] = weak.Make(s.content)
+	}
+}
