@@ -20,6 +20,7 @@ import reactor.core.publisher.Mono;
 /** Does everything that a client can do. What fails is told on standard error and left. */
 final class Client {
     private static final Duration EACH = Duration.ofSeconds(3);
+    private static final Duration END = Duration.ofSeconds(10); // a server that does not exit is waited for
     private static final long WHOLE = 25_000; // milliseconds of everything
 
     private final McpAsyncClient client;
@@ -109,7 +110,7 @@ final class Client {
         if (watched != null) {
             attempt("unsubscribe", () -> client.unsubscribeResource(new McpSchema.UnsubscribeRequest(watched)).block());
         }
-        attempt("close", () -> client.closeGracefully().block(EACH));
+        attempt("close", () -> client.closeGracefully().block(END));
     }
 
     private void complete(McpSchema.CompleteReference ref, String name, String value) {

@@ -19,6 +19,8 @@ use crate::Failure;
 /// Of one request, and of everything.
 const EACH: Duration = Duration::from_secs(3);
 const WHOLE: Duration = Duration::from_secs(25);
+/// Of the end: a server that does not exit is waited for, told to, and waited for again.
+const END: Duration = Duration::from_secs(10);
 
 pub async fn run(mode: &str, target: &[&str]) -> Result<(), Failure> {
     let mut done = Done::default();
@@ -41,7 +43,16 @@ impl Done {
         step: &'static str,
         run: impl Future<Output = Result<T, E>>,
     ) -> Option<T> {
-        match timeout(EACH, run).await {
+        self.within(EACH, step, run).await
+    }
+
+    async fn within<T, E: std::fmt::Display>(
+        &mut self,
+        limit: Duration,
+        step: &'static str,
+        run: impl Future<Output = Result<T, E>>,
+    ) -> Option<T> {
+        match timeout(limit, run).await {
             Ok(Ok(result)) => {
                 *self.0.entry(step).or_default() += 1;
                 return Some(result);
@@ -175,7 +186,7 @@ async fn visit(mode: &str, target: &[&str], done: &mut Done) -> Result<(), Failu
     } else if let Some(uri) = watched {
         done.attempt("unsubscribe", client.unsubscribe(UnsubscribeRequestParams::new(uri))).await;
     }
-    done.attempt("close", client.close_with_timeout(EACH)).await;
+    done.within(END, "close", client.close_with_timeout(END)).await;
     Ok(())
 }
 
