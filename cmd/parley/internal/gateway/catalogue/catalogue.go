@@ -60,7 +60,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Catalogue knows what all backends have. Its methods may be called concurrently, until Close.
+// Catalogue knows what all backends have. Its methods may be called concurrently.
 type Catalogue struct {
 	opts    Options
 	sources []*source
@@ -68,6 +68,9 @@ type Catalogue struct {
 	ctx     context.Context //nolint:containedctx // the catalogue's lifetime: ended by Close
 	end     context.CancelFunc
 	work    sync.WaitGroup // requests
+
+	mu     sync.Mutex
+	closed bool
 }
 
 // source has the lists of a backend.
@@ -129,10 +132,25 @@ func defaults(o *Options) {
 	}
 }
 
-// Close ends all requests. Lists that wait for one go on with what there is.
+// Close ends all requests. Lists that wait for one go on with what there is, and so do
+// those that come later.
 func (c *Catalogue) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
 	c.end()
 	c.work.Wait()
+}
+
+// start runs a request, unless the catalogue is closed. It ends when the backend has
+// answered, with its patience, or with the catalogue.
+func (c *Catalogue) start(run func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.work.Go(run)
+	}
+	return !c.closed
 }
 
 // Changed says that lists of a backend have changed for those who see what peer does; nil

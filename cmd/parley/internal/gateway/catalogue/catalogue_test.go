@@ -3,6 +3,7 @@ package catalogue_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
@@ -289,4 +290,34 @@ func TestReload(t *testing.T) {
 			t.Errorf("%d and %d requests", one.count(), two.count())
 		}
 	})
+}
+
+func TestClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := has("x"), has("y")
+		c := made(t, nil, one, two)
+		want(t, listed(t, c, "p", all), "a__x b__y for 1m0s private")
+		two.set(func(f *fake) { f.takes = time.Hour })
+		c.Changed("b", nil, mcp.ToolsChanged)
+		var work sync.WaitGroup
+		work.Go(func() { want(t, listed(t, c, "p", all), `a__x b__y for 0s private without {"b":"context canceled"}`) })
+		synctest.Wait()
+		c.Close()
+		work.Wait()
+		want(t, listed(t, c, "p", all), `a__x b__y for 0s private without {"b":"the gateway is closed, or has another configuration by now"}`)
+	})
+}
+
+// What is kept for many is bounded.
+func TestManyPrincipals(t *testing.T) {
+	f := has("x")
+	c := made(t, nil, f)
+	for i := range 10_100 {
+		page(t, c, fmt.Sprint(i), all, nil)
+	}
+	before := f.count()
+	page(t, c, "10099", all, nil)
+	if f.count() != before {
+		t.Error("the last one is forgotten")
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 var (
 	errNoName = errors.New("it has no name")
+	errClosed = errors.New("the gateway is closed, or has another configuration by now")
 	// errSlow says that a backend did not answer in time.
 	errSlow = errors.New("no answer in time")
 )

@@ -20,8 +20,13 @@ type list struct {
 	contents map[digest]weak.Pointer[content]
 }
 
-// maxShares bounds for how many keys a list is kept.
-const maxShares = 1000
+const (
+	// maxShares bounds for how many keys a list is kept. Those who see the same share
+	// what takes room.
+	maxShares = 10_000
+	// sample is how many of them are looked at to find one to forget.
+	sample = 100
+)
 
 // shareKey says who sees the same.
 type shareKey struct {
@@ -85,16 +90,22 @@ func (l *list) share(key string) (shareKey, *share) {
 	return k, s
 }
 
-// makeRoom forgets what was not looked at for the longest time. The caller holds l.mu.
+// makeRoom forgets what has hardly been looked at lately. The caller holds l.mu.
 func (l *list) makeRoom() {
 	if len(l.shares) < maxShares {
 		return
 	}
-	var oldest shareKey
-	var found *share
-	for k, s := range l.shares {
+	var (
+		oldest shareKey
+		found  *share
+		n      int
+	)
+	for k, s := range l.shares { // in no order
 		if s.running == 0 && (found == nil || s.used.Before(found.used)) {
 			oldest, found = k, s
+		}
+		if n++; n == sample && found != nil {
+			break
 		}
 	}
 	if found != nil {
@@ -128,12 +139,15 @@ func (l *list) request(ctx context.Context, k shareKey, s *share, peer *mcp.Peer
 		return f
 	}
 	f := &flight{begun: time.Now(), done: make(chan struct{}), key: l.source.key(peer)}
+	asker := *peer
+	run := func() { l.fetch(context.WithoutCancel(ctx), f, k, s, &asker) }
+	if !l.catalogue.start(run) {
+		f.err = errClosed
+		close(f.done)
+		return f
+	}
 	s.flight = f
 	s.running++
-	asker := *peer
-	l.catalogue.work.Go(func() { // ends when the backend has answered, with its patience, or with the catalogue
-		l.fetch(context.WithoutCancel(ctx), f, k, s, &asker)
-	})
 	return f
 }
 
