@@ -129,7 +129,7 @@ func (a *app) root() *cobra.Command {
 		cmd.GroupID = "server"
 		root.AddCommand(cmd)
 	}
-	for _, cmd := range []*cobra.Command{a.serve(), a.bridge(), a.tour(), a.version()} {
+	for _, cmd := range []*cobra.Command{a.serve(), a.bridge(), a.gateway(), a.tour(), a.version()} {
 		cmd.GroupID = "self"
 		root.AddCommand(cmd)
 	}

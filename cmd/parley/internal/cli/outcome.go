@@ -29,6 +29,7 @@ const (
 	codeCard         code = "bad_card"
 	codeCheck        code = "requirement_failed"
 	codeDefinitions  code = "bad_definitions"
+	codeConfig       code = "bad_config"
 	codeUsage        code = "usage"
 	codeNotStarted   code = "not_started"
 	codeUnreachable  code = "unreachable"
@@ -88,6 +89,7 @@ func outcomes() []outcome {
 		{codeCard, exitTool, "the server card has errors, or differs from the server; they are on standard output"},
 		{codeCheck, exitTool, "a MUST of the specification was seen broken; the report has the evidence"},
 		{codeDefinitions, exitTool, "definitions have errors; they are on standard output"},
+		{codeConfig, exitTool, "the configuration has mistakes; they are on standard output"},
 		{codeTool, exitTool, "the tool reported a failure; with --output json, its result says so itself"},
 		{codeUsage, exitUsage, "the command line is wrong, and nothing was asked of the server"},
 		{codeNotStarted, exitUnreachable, "the server's command could not be started, or ended before it spoke the protocol"},

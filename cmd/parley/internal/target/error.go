@@ -35,6 +35,9 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Mistakef returns a mistake at the place of an entry.
+func (e *Entry) Mistakef(format string, args ...any) *Error { return e.at.mistakef(format, args...) }
+
 // place is where something stands in a file.
 type place struct {
 	file   *File
@@ -42,8 +45,10 @@ type place struct {
 	member string
 }
 
-// errorf returns a mistake at a place.
-func (p place) errorf(format string, args ...any) error {
+// errorf returns a mistake at a place, as any other error.
+func (p place) errorf(format string, args ...any) error { return p.mistakef(format, args...) }
+
+func (p place) mistakef(format string, args ...any) *Error {
 	e := &Error{File: p.file.Path, Member: p.member, Err: fmt.Errorf(format, args...)}
 	if p.offset >= 0 && p.offset <= len(p.file.text) {
 		before := p.file.text[:p.offset]

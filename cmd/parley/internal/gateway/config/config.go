@@ -1,0 +1,212 @@
+// Package config reads the file that says what a gateway is: which servers stand behind
+// it, what they are called, and who may use them.
+//
+// Every key of the file is described in one place, by the method keys of the type that
+// it belongs to: its name, what it means, its default and its bounds. Reading, the
+// schema, the example and the documentation follow from that.
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
+	"github.com/parley-mcp/parley/internal/yamljson"
+)
+
+// maxFile bounds a file, in bytes.
+const maxFile = 1 << 20
+
+// Config is what a file says, with defaults for what it does not say.
+type Config struct {
+	// Path is that of the file.
+	Path string
+	// Listen says where clients reach the gateway.
+	Listen Listen
+	// Auth says who they must be.
+	Auth Auth
+	// Backends are in the order of the file.
+	Backends []*Backend
+	// Views are parts of the whole, for some clients.
+	Views []*View
+	// Warnings are about what is left out or will not work, such as a server of another
+	// program's file that nobody could start. The rest works.
+	Warnings Mistakes
+
+	version int
+	env     *target.Environment
+}
+
+func (c *Config) keys() []key {
+	return []key{
+		{
+			name: "version", required: true, value: number{&c.version, 1, 1, 1},
+			doc: "The version of this format.",
+		},
+		{
+			name: "listen", value: object{&listening{&c.Listen, c}},
+			doc: "Where clients reach the gateway. Flags of the command line win.",
+		},
+		{
+			name: "auth", value: object{&c.Auth},
+			doc: "What the gateway demands of its clients, over HTTP.",
+		},
+		{
+			name: "backends", required: true, value: table[*Backend]{&c.Backends, c.newBackend, "NAME", backendName},
+			doc: "The servers behind the gateway, by the names that stand before those of their tools.",
+		},
+		{
+			name: "views", value: table[*View]{&c.Views, c.newView, "NAME", viewName},
+			doc: "Parts of the whole, each at a path of its own.",
+		},
+	}
+}
+
+// Read reads a file. One whose name ends in .json or .jsonc is another program's: an
+// mcp.json, a claude_desktop_config.json, or one of VS Code. Each server that it has, and
+// that is not disabled, becomes a backend. All others are YAML in the gateway's own
+// format, of which every mistake is reported.
+//
+// An error about what a file says is of type Mistakes. The environment is kept: what
+// references stand for is looked up when it is needed.
+func Read(path string, env target.Environment) (*Config, error) {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".json", ".jsonc":
+		return readForeign(path, env)
+	}
+	source, err := readBounded(path)
+	if err != nil {
+		return nil, err
+	}
+	return parse(path, source, env)
+}
+
+func readBounded(path string) ([]byte, error) {
+	file, err := os.Open(path) //nolint:gosec // reading the file the user names is the purpose
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // nothing was written
+	source, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(source) > maxFile {
+		err = &os.PathError{Op: "read", Path: path, Err: fmt.Errorf("the file is larger than %d MiB", maxFile>>20)}
+	}
+	return source, err
+}
+
+// parse reads a file in the gateway's own format.
+func parse(path string, source []byte, env target.Environment) (*Config, error) {
+	r := newReader(path, bytes.TrimPrefix(source, []byte("\ufeff")), env) // editors on Windows write it
+	c := &Config{Path: path, env: &r.env}
+	top, err := yamljson.Parse(r.source)
+	switch {
+	case err != nil:
+		r.syntax(err)
+	case top == nil:
+		r.faultAt(1, 1, "", `the file is empty; "parley gateway init" writes one to begin with`)
+	default:
+		r.value(object{c}, top, "")
+		r.finish()
+		c.checkNames(r)
+	}
+	if len(r.mistakes) > 0 {
+		return nil, r.sorted()
+	}
+	c.probe()
+	return c, nil
+}
+
+// checkNames reports the first backend whose names clash with those of another.
+func (c *Config) checkNames(r *reader) {
+	if len(r.mistakes) > 0 {
+		return
+	}
+	var rules []naming.Rules
+	for _, b := range c.Backends {
+		rules = append(rules, b.Rules())
+	}
+	if _, err := naming.New(rules); err == nil {
+		return
+	}
+	for i, b := range c.Backends {
+		if _, err := naming.New(rules[:i+1]); err != nil {
+			e := *b.at
+			e.Err = err
+			r.mistakes = append(r.mistakes, &e)
+			return
+		}
+	}
+}
+
+// probe looks how the servers are reached now.
+func (c *Config) probe() {
+	for _, b := range c.Backends {
+		if err := b.probe(); err != nil {
+			c.warn(err)
+		}
+	}
+}
+
+// warn adds what is wrong, but stops nothing.
+func (c *Config) warn(err error) {
+	var one *target.Error
+	var many Mistakes
+	switch {
+	case errors.As(err, &many):
+		c.Warnings = append(c.Warnings, many...)
+	case errors.As(err, &one):
+		c.Warnings = append(c.Warnings, one)
+	default:
+		c.Warnings = append(c.Warnings, &target.Error{File: c.Path, Err: err})
+	}
+}
+
+// Backend returns the backend of this name, or nil.
+func (c *Config) Backend(name string) *Backend {
+	for _, b := range c.Backends {
+		if b.Name == name {
+			return b
+		}
+	}
+	return nil
+}
+
+// Mistakes are all that is wrong with a file, in its order.
+type Mistakes []*target.Error
+
+// Error has a line for each mistake, in the form that editors understand.
+func (m Mistakes) Error() string {
+	lines := make([]string, 0, len(m))
+	for _, e := range m {
+		lines = append(lines, e.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the mistakes.
+func (m Mistakes) Unwrap() []error {
+	all := make([]error, 0, len(m))
+	for _, e := range m {
+		all = append(all, e)
+	}
+	return all
+}
+
+// sorted returns the mistakes that a reader has found, each once: what an alias stands
+// for is read more than once.
+func (r *reader) sorted() Mistakes {
+	slices.SortStableFunc(r.mistakes, func(a, b *target.Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return slices.CompactFunc(r.mistakes, func(a, b *target.Error) bool {
+		return a.Line == b.Line && a.Column == b.Column && a.Err.Error() == b.Err.Error()
+	})
+}

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+)
+
+// View is a part of the whole.
+type View struct {
+	Name string
+	// Backends are those that it shows; nil is all.
+	Backends []string
+	// Tools, Prompts and Resources select, by the names and URIs that clients see.
+	Tools, Prompts, Resources naming.Selection
+	// Principals are those who may use it; nil is everybody.
+	Principals []string
+}
+
+// viewName is that of a path.
+var viewName = matching("a name of up to 32 of a-z, 0-9 and -, which does not begin with -", backendName.pattern)
+
+func (c *Config) newView(name string, into **View) value {
+	*into = &View{Name: name}
+	return object{&viewed{*into, c}}
+}
+
+// viewed is a view of a configuration.
+type viewed struct {
+	*View
+
+	c *Config
+}
+
+func (v *viewed) keys() []key {
+	return []key{
+		{
+			name: "backends", value: list[string]{&v.Backends, func(into *string) value { return known{into, v.c} }, 1}, example: "[files]",
+			doc: "Those that it shows; without the key, all.",
+		},
+		{name: "tools", value: object{&selection{&v.Tools}}, example: `{include: ["files__read_*"]}`, doc: "Which tools there are, by the names that clients see."},
+		{name: "prompts", value: object{&selection{&v.Prompts}}, example: `{exclude: ["shop__*"]}`, doc: "Which prompts there are, by the names that clients see."},
+		{name: "resources", value: object{&selection{&v.Resources}}, example: `{include: ["mcp:files:*"]}`, doc: "Which resources and templates there are, by the URIs that clients see."},
+		{
+			name: "principals", value: list[string]{&v.Principals, pattern, 1}, example: "[alice@example.com]",
+			doc: "Who may use it, as the authorization server names them; without the key, everybody.",
+		},
+	}
+}
+
+// known is the name of a backend that there is.
+type known struct {
+	into *string
+	c    *Config
+}
+
+func (v known) preset()          {}
+func (v known) expects() string  { return "the name of a backend" }
+func (v known) fallback() string { return "" }
+func (v known) schema() schema   { return schema{"type": "string", "pattern": backendName.pattern} }
+
+func (v known) read(r *reader, n *yaml.Node, at where) {
+	word{v.into, notEmpty}.read(r, n, at)
+	name := *v.into
+	r.later = append(r.later, func() {
+		var names []string
+		for _, b := range v.c.Backends {
+			names = append(names, b.Name)
+		}
+		if name != "" && !slices.Contains(names, name) {
+			r.fault(n, at, "there is no backend %.80q; %s", name, meant(name, names))
+		}
+	})
+}
