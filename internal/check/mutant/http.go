@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 )
@@ -92,7 +93,8 @@ func (t *transport) hangs(asked *frame, resp *http.Response) bool {
 	return false
 }
 
-func (t *transport) head(toServer bool, asked *frame, header http.Header, resp *http.Response) {
+// head changes a head, and returns how long it is to be kept.
+func (t *transport) head(toServer bool, asked *frame, header http.Header, resp *http.Response) (delay time.Duration) {
 	t.wire.mu.Lock()
 	defer t.wire.mu.Unlock()
 	t.heads(toServer, asked, resp, func(_ int, s *Switch) {
@@ -101,12 +103,16 @@ func (t *transport) head(toServer bool, asked *frame, header http.Header, resp *
 				t.alias(header, e.text)
 				continue
 			}
+			if e.verb == "delay" {
+				delay, _ = time.ParseDuration(e.text) // it was checked
+			}
 			e.head(header, resp)
 			if toServer {
 				e.address(asked)
 			}
 		}
 	})
+	return delay
 }
 
 // alias gives a session another ID towards the client: a number that counts, or

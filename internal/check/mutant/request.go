@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 )
@@ -42,7 +43,10 @@ func (t *transport) request(req *http.Request) (*outgoing, error) {
 			out.message(t.wire, raw)
 		}
 	}
-	t.head(true, out.asked, req.Header, nil)
+	select {
+	case <-time.NewTimer(t.head(true, out.asked, req.Header, nil)).C:
+	case <-req.Context().Done():
+	}
 	if to := out.asked.address; to.url != "" {
 		if u, err := req.URL.Parse(to.url); err == nil {
 			req.URL, req.Host = u, u.Host

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -58,6 +59,20 @@ type web struct {
 	end     context.CancelFunc
 	running sync.WaitGroup
 	over    bool // guarded by the log
+	used    atomic.Int64
+}
+
+// idle is how long a connection may have been out of use and be used again. Many
+// servers close theirs after 5 s: a request that goes out at that moment gets no
+// answer, which is no fault of theirs.
+const idle = 2 * time.Second
+
+// refresh closes connections that have been out of use for too long.
+func (w *web) refresh() {
+	now := time.Now()
+	if now.Sub(time.Unix(0, w.used.Swap(now.UnixNano()))) > idle {
+		w.client.CloseIdleConnections()
+	}
 }
 
 func (w *web) closed() bool { return w.over }
@@ -146,6 +161,7 @@ func (w *web) exchange(ctx context.Context, e *Exchange) error {
 	if e.Header["User-Agent"] == nil {
 		req.Header.Set("User-Agent", "parley-check")
 	}
+	w.refresh()
 	resp, err := w.client.Do(req)
 	if err != nil {
 		return err
@@ -184,10 +200,28 @@ func (w *web) whole(ctx context.Context, e *Exchange, body io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(body, int64(limit)+1))
 	w.conn.Log.Update(func() { e.Text = text })
 	trimmed := bytes.TrimSpace(text)
-	if len(trimmed) > 0 && (MediaType(e.ResponseHeader) == "application/json" && e.Method == http.MethodPost || trimmed[0] == '{' && bytes.Contains(trimmed, []byte(`"jsonrpc"`))) {
+	named := len(trimmed) > 0 && MediaType(e.ResponseHeader) == "application/json" && e.Method == http.MethodPost && !isPage(e.Status, trimmed)
+	if named || bytes.HasPrefix(trimmed, []byte("{")) && bytes.Contains(trimmed, []byte(`"jsonrpc"`)) {
 		w.conn.receive(ctx, &Message{Raw: text, Exchange: e})
 	}
 	return err
+}
+
+// isPage reports whether the body of a refusal is an object of a framework's own,
+// which has only its media type in common with messages. No page wants a refusal to
+// have a message.
+func isPage(status int, body []byte) bool {
+	v, err := Decode(body)
+	o, object := v.(map[string]any)
+	if status < http.StatusBadRequest || err != nil || !object {
+		return false
+	}
+	for _, member := range []string{"jsonrpc", "id", "method", "result"} {
+		if _, ok := o[member]; ok {
+			return false
+		}
+	}
+	return true
 }
 
 // OverSSE makes a conversation over HTTP+SSE, the transport of the first

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -202,4 +203,32 @@ func TestOverSSE(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+type pool struct{ closed int }
+
+func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusAccepted, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
+}
+
+func (p *pool) CloseIdleConnections() { p.closed++ }
+
+// A server may close a connection just when a request goes out on it.
+func TestIdleConnectionsAreNotUsedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pool{}
+		c := over(t, Limits{}, Site{URL: "http://server.example", Client: &http.Client{Transport: p}})
+		note := Frame(map[string]any{"jsonrpc": "2.0", "method": "n"})
+		c.Do(t.Context(), note)
+		before := p.closed
+		c.Do(t.Context(), note)
+		if p.closed != before {
+			t.Error("a connection that was just used is closed")
+		}
+		time.Sleep(idle + time.Second)
+		c.Do(t.Context(), note)
+		if p.closed != before+1 {
+			t.Error("a connection that was out of use is used again")
+		}
+	})
 }

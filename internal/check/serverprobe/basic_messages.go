@@ -234,14 +234,21 @@ func (x *X) expects(m *peer.Message) bool {
 	if m.Method == "subscriptions/listen" || !isWellFormed(m) || x.isAmbiguous(m) {
 		return false
 	}
-	for _, other := range x.Log.Messages() {
-		if other.Sent && other.Method == "notifications/cancelled" && other.Conn == m.Conn {
-			if id, ok := other.Get("params/requestId"); ok && string(peer.Encode(id)) == string(m.ID) {
-				return false
-			}
+	return !x.gaveUp(m, x.Log.Len())
+}
+
+// gaveUp reports whether the checker had cancelled a request of its own before
+// the message with a number.
+func (x *X) gaveUp(request *peer.Message, before int) bool {
+	for _, m := range x.Log.Messages() {
+		if !m.Sent || m.Method != mcp.NoteCancelled || m.Conn != request.Conn || m.Number > before {
+			continue
+		}
+		if id, ok := m.Get("params/requestId"); ok && string(peer.Encode(id)) == string(request.ID) {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // isAmbiguous reports whether the checker has sent two requests with one ID.

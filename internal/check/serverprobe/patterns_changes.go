@@ -142,10 +142,8 @@ func (x *X) afterUpdate(prepare func(c *Conn, uri string), judge func(*peer.Repl
 	if err != nil {
 		return probe.Unverified("no conversation could be opened for it: %v", err)
 	}
-	defer func() { _ = c.Close() }()            // what matters has been said
-	if c.Stream != nil && c.Stream.Err == nil { // else the update may come before there is a stream for it
-		x.Log.Await(x.Ctx, func() bool { return c.Stream.Exchange.Status != 0 || c.Stream.Exchange.Done })
-	}
+	defer func() { _ = c.Close() }() // what matters has been said
+	c.headOf(c.Stream)               // else the update may come before there is a stream for it
 	return judge(c.touch(uri, tools, prepare))
 }
 

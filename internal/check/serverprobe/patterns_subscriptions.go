@@ -59,7 +59,7 @@ var subscriptionProbes = []Probe{
 	{
 		Info: probe.Info{
 			ID: "subscriptions/nothing-before", Rows: []string{"26.basic.patterns.subscriptions-007"},
-			Does:    "Looks at the first message of each subscription.",
+			Does:    "Looks at the first notification of each subscription.",
 			Accepts: "The acknowledgment.",
 			After:   []string{acknowledged},
 		},
@@ -67,7 +67,10 @@ var subscriptionProbes = []Probe{
 		Watch: func(x *X, w *probe.Watch) {
 			met := map[*peer.Message]bool{}
 			x.eachListened(w, func(request, m *peer.Message) {
-				if m.Method != mcp.NoteAcknowledged && !m.IsError() && !met[request] {
+				if !m.IsNotification() {
+					return // an answer refuses or ends it, which is no notification on it
+				}
+				if m.Method != mcp.NoteAcknowledged && !met[request] {
 					w.FaultOf(probe.Of(request, m), "something came before the acknowledgment")
 				}
 				met[request] = true
@@ -227,28 +230,18 @@ var subscriptionProbes = []Probe{
 	{
 		Info: probe.Info{
 			ID: "cancellation/of-subscription", Rows: []string{"26.basic.patterns.cancellation-002"},
-			Does:    "Looks at subscriptions that the server has ended by a result.",
-			Accepts: "notifications/cancelled with the ID of the subscription.",
-			After:   []string{"subscriptions/result"},
+			Does:    "Looks at subscriptions that the server has ended.",
+			Accepts: "notifications/cancelled with the ID of the subscription; of a result, with which the page on subscriptions is content, nothing is said.",
 		},
 		Needs: []string{needsStateless},
-		Watch: func(x *X, w *probe.Watch) {
-			w.Nothing(neverEnded)
-			told := map[*peer.Message]bool{}
-			x.eachCancelled(func(request, _ *peer.Message) { told[request] = true })
-			for _, r := range x.Results("subscriptions/listen") {
-				w.Saw(r.Response)
-				if !told[r.Request] {
-					w.FaultOf(probe.Of(r.Request, r.Response), "no notifications/cancelled came for the subscription")
-				}
-			}
-		},
+		Watch: watchTeardown,
 	},
 }
 
 var (
-	notListening = probe.Unverified("the server declares nothing that could be listened to")
-	neverEnded   = probe.Unverified("the server has ended no subscription")
+	notListening  = probe.Unverified("the server declares nothing that could be listened to")
+	neverEnded    = probe.Unverified("the server has ended no subscription")
+	endedByResult = probe.Unverified("the server ended its subscriptions with results, as the page on subscriptions has it")
 )
 
 // listens reports whether there is anything to listen to.
@@ -278,6 +271,29 @@ func (x *X) eachCancelled(each func(request, note *peer.Message)) {
 			each(request, m)
 		}
 	}
+}
+
+// watchTeardown judges how subscriptions were ended that the server had
+// acknowledged. What the client cancelled itself, the server has not torn down.
+func watchTeardown(x *X, w *probe.Watch) {
+	w.Nothing(neverEnded)
+	told := map[*peer.Message]bool{}
+	x.eachCancelled(func(request, note *peer.Message) {
+		told[request] = true
+		w.Saw(note)
+	})
+	open := map[*peer.Message]bool{}
+	x.eachListened(&probe.Watch{}, func(request, m *peer.Message) {
+		switch {
+		case m.Method == mcp.NoteAcknowledged:
+			open[request] = true
+		case !m.IsResponse() || !open[request] || told[request] || x.gaveUp(request, m.Number):
+		case m.IsError():
+			w.FaultOf(probe.Of(request, m), "the subscription was ended by an error, and no notifications/cancelled came for it")
+		default:
+			w.Nothing(endedByResult)
+		}
+	})
 }
 
 // watchAcks judges what is acknowledged.

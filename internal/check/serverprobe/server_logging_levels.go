@@ -128,7 +128,7 @@ func levelOf(severity int) mcp.LoggingLevel {
 // for. A stream of its own belongs to one request.
 func watchUnwantedLogs(x *X, w *probe.Watch) {
 	for _, r := range x.results(mcp.MethodCallTool) {
-		if asked := x.Log.RequestOf(r.m); asked != nil && !peerHas(asked, "params/_meta/"+pointer(mcp.MetaLogLevel)) {
+		if asked := x.Log.RequestOf(r.m); asked != nil && !asksForLogs(asked) {
 			w.Saw(r.m)
 		}
 	}
@@ -146,9 +146,13 @@ func (x *X) subscribed(m *peer.Message) bool {
 	return m.Exchange != nil && m.Exchange.Message != nil && m.Exchange.Message.Method == mcp.MethodListen
 }
 
-// wanted reports whether a request that was in flight when a log message came
-// had asked for log messages.
+// wanted reports whether a request had asked for a log message: one that was in
+// flight when it came, or, on a line that all share, the one that was answered
+// last. Servers write notifications beside their answers, and are overtaken.
 func (x *X) wanted(m *peer.Message) bool {
+	if m.Exchange == nil && asksForLogs(x.lastAnswered(m)) {
+		return true
+	}
 	for _, asked := range x.Log.Messages() {
 		if !asked.Sent || !asked.IsRequest() || asked.Conn != m.Conn || asked.Number > m.Number {
 			continue
@@ -159,9 +163,27 @@ func (x *X) wanted(m *peer.Message) bool {
 		if answer := x.Log.ResponseTo(asked); answer != nil && answer.Number < m.Number && m.Exchange == nil {
 			continue
 		}
-		if peerHas(asked, "params/_meta/"+pointer(mcp.MetaLogLevel)) {
+		if asksForLogs(asked) {
 			return true
 		}
 	}
 	return false
+}
+
+// lastAnswered is the request that was answered last before a message came.
+func (x *X) lastAnswered(m *peer.Message) *peer.Message {
+	var last *peer.Message
+	for _, answer := range x.Received((*peer.Message).IsResponse) {
+		if answer.Conn == m.Conn && answer.Number < m.Number {
+			last = answer
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	return x.Log.RequestOf(last)
+}
+
+func asksForLogs(request *peer.Message) bool {
+	return request != nil && peerHas(request, "params/_meta/"+pointer(mcp.MetaLogLevel))
 }

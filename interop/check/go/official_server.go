@@ -51,7 +51,8 @@ func serveOfficial(way string) error {
 	case "stdio":
 		return server.Run(context.Background(), &mcp.StdioTransport{})
 	case "sse":
-		return listen("/sse", mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return server }, nil))
+		handler := mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return server }, nil)
+		return listen("/sse", http.NewCrossOriginProtection().Handler(handler))
 	}
 	mux := http.NewServeMux()
 	// With sessions the SDK serves no 2026-07-28.
