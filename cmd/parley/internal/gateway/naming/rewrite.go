@@ -1,6 +1,8 @@
 package naming
 
 import (
+	"bytes"
+
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -91,14 +93,22 @@ func (r *rewriter) object(s *shape) {
 	}
 	r.in.Enter()
 	for r.in.Next() == '"' {
-		name, _ := wire.Text(r.in.Skip())
-		inner := s.members[name]
-		if inner == nil {
-			inner = s.values
-		}
-		r.value(inner)
+		r.value(s.member(r.in.Skip()))
 	}
 	r.in.Leave()
+}
+
+// member returns the shape of a member, whose name is quoted; hardly any has an escape.
+func (s *shape) member(quoted []byte) *shape {
+	inner := s.members[string(quoted[1:max(1, len(quoted)-1)])]
+	if bytes.IndexByte(quoted, '\\') >= 0 {
+		name, _ := wire.Text(quoted)
+		inner = s.members[name]
+	}
+	if inner == nil {
+		return s.values
+	}
+	return inner
 }
 
 func (r *rewriter) text(is what) {
