@@ -64,27 +64,43 @@ func (a *app) judgeServer(cmd *cobra.Command) func(*cobra.Command, []string) err
 	honours(cmd, a.flags.dial, a.flags.bounded, how.register, shown.register)
 	a.completes(cmd, nil)
 	return a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
-		if err := how.check(); err != nil {
-			return err
-		}
-		if err := shown.check(); err != nil {
-			return err
-		}
-		options, err := a.judgingOptions(&how)
-		if err != nil {
-			return err
-		}
-		judged, err := a.judged(ctx, t)
-		if err != nil {
-			return err
-		}
-		report, err := serverprobe.Check(ctx, judged, options)
-		a.hideBar()
-		if err != nil {
-			return &failure{code: codeRefused, err: err, hint: "is it an MCP server? --patience gives it more time, --revision asks for one revision"}
-		}
-		return a.showReport(ctx, report, &shown)
+		return a.judgeTarget(ctx, t, &how, &shown, func(err error) error {
+			return &failure{code: unjudged(t), err: err, hint: "is it an MCP server? --patience gives it more time, --revision asks for one revision"}
+		})
 	})
+}
+
+// unjudged is the code where nothing could be judged. What a command wrote may say why.
+func unjudged(t target.Target) code {
+	if t.URL == "" {
+		return codeDisconnected
+	}
+	return codeRefused
+}
+
+// judgeTarget judges a server, and shows the report. prevented makes
+// the error that says why it could not be judged.
+func (a *app) judgeTarget(ctx context.Context, t target.Target, how *judging, shown *reporting, prevented func(error) error) error {
+	if err := how.check(); err != nil {
+		return err
+	}
+	if err := shown.check(); err != nil {
+		return err
+	}
+	options, err := a.judgingOptions(how)
+	if err != nil {
+		return err
+	}
+	judged, err := a.judged(ctx, t)
+	if err != nil {
+		return err
+	}
+	report, err := serverprobe.Check(ctx, judged, options)
+	a.hideBar()
+	if err != nil {
+		return prevented(err)
+	}
+	return a.showReport(ctx, report, shown)
 }
 
 func (a *app) judgingOptions(how *judging) (*serverprobe.Options, error) {

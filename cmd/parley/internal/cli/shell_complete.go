@@ -137,6 +137,8 @@ func (s *shell) candidates(ctx context.Context, words []word) []string {
 			return s.app.taskIDs(&server, last)
 		}
 		return nil
+	case "check":
+		return s.checkCandidates(ctx, before[len(before)-1], last)
 	case "skills":
 		return s.skillCandidates(ctx, args, last)
 	case "subscribe":

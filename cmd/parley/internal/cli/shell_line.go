@@ -38,7 +38,7 @@ func (s *shell) commands() *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(misplaced)
-	root.AddCommand(a.info(), a.list(), a.call(), a.task(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.skills())
+	root.AddCommand(a.info(), a.list(), a.call(), a.task(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.skills(), a.checkHere())
 	return root
 }
 

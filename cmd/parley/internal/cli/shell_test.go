@@ -118,6 +118,11 @@ func TestShellCompletes(t *testing.T) {
 		{"complete pr", "complete prompt ", ""},
 		{"call --an", "call --answer ", ""},
 		{"call --hea", "call --hea", ""},
+		{"che", "check ", ""},
+		{"check --allow-", "check --allow-all ", ""},
+		{"check --output mark", "check --output markdown ", ""},
+		{"check --allow pain", "check --allow paint ", ""},
+		{"check --probe stdio/exits", "check --probe stdio/exits-with-its-input ", ""},
 		{"log warn", "log warning ", ""},
 		{"nonsense x", "nonsense x", ""},
 	} {
