@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/yosida95/uritemplate/v3"
+
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -34,6 +36,16 @@ type Prompt struct {
 type Template struct {
 	URI       string
 	Variables []string // the names
+}
+
+// Variables returns the names of the variables of a URI template; none if it can't
+// be read.
+func Variables(template string) []string {
+	t, err := uritemplate.New(template)
+	if err != nil {
+		return nil
+	}
+	return t.Varnames()
 }
 
 // Skeleton returns the text of a file of examples for a server, with made-up

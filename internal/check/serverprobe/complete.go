@@ -5,6 +5,7 @@ import (
 
 	"github.com/yosida95/uritemplate/v3"
 
+	"github.com/parley-mcp/parley/internal/check/sample"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -49,7 +50,7 @@ func (x *X) complete() {
 	}
 	for _, t := range x.Offer.Templates {
 		text, _ := t["uriTemplate"].(string)
-		for _, variable := range variables(text) {
+		for _, variable := range sample.Variables(text) {
 			x.suggest(refTemplate, text, variable)
 		}
 	}
@@ -80,15 +81,6 @@ func completion(kind, of, argument string) map[string]any {
 		ref = map[string]any{"type": kind, "uri": of}
 	}
 	return map[string]any{"ref": ref, "argument": map[string]any{"name": argument, "value": ""}}
-}
-
-// variables are those of a template; none if it can't be read.
-func variables(text string) []string {
-	t, err := uritemplate.New(text)
-	if err != nil {
-		return nil
-	}
-	return t.Varnames()
 }
 
 // expansions are the URIs of templates for which the server suggests values, unless

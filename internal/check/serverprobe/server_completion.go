@@ -5,6 +5,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
+	"github.com/parley-mcp/parley/internal/check/sample"
 	"github.com/parley-mcp/parley/internal/check/verdict"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -195,7 +196,7 @@ func (x *X) completable() []Completed {
 		}
 	}
 	for _, t := range x.Offer.Templates {
-		for _, variable := range variables(textOf(t, "uriTemplate")) {
+		for _, variable := range sample.Variables(textOf(t, "uriTemplate")) {
 			all = append(all, Completed{Type: refTemplate, Of: textOf(t, "uriTemplate"), Argument: variable})
 		}
 	}

@@ -30,6 +30,6 @@ func (a *app) check() *cobra.Command {
 		Example: checkExamples,
 	}
 	cmd.RunE = a.judgeServer(cmd)
-	cmd.AddCommand(a.checkAuth(), a.checkClient(), a.checkGateway(), a.checkLint(), a.checkRequirements(), a.checkSpecimen())
+	cmd.AddCommand(a.checkAuth(), a.checkClient(), a.checkExamples(), a.checkGateway(), a.checkLint(), a.checkRequirements(), a.checkSpecimen())
 	return cmd
 }
