@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -58,6 +57,10 @@ type Options struct {
 	Scenarios []string
 	// Timeout is how long the client may take for a scenario; 0 means 30 seconds.
 	Timeout time.Duration
+	// AtOnce is how many scenarios are played at the same time, after the first;
+	// 0 means one. It is for clients that share nothing with another one of
+	// themselves, such as a file, or the port that a browser is sent back to.
+	AtOnce int
 	// Limits bound what is kept of what the client sends.
 	Limits peer.Limits
 	// Only are the IDs of the probes; nil means all.
@@ -132,101 +135,6 @@ func revisions(asked []string) []*revision.Facts {
 	return slices.DeleteFunc(all, func(f *revision.Facts) bool {
 		return asked != nil && !slices.Contains(asked, f.Revision.String())
 	})
-}
-
-// course is the check in one revision.
-type course struct {
-	opts      *Options
-	facts     *revision.Facts
-	driver    Driver
-	transport string
-	played    []*X
-	notes     []string
-	begun     time.Time
-}
-
-// run plays the scenarios. It returns an error if the client does not speak the
-// revision, or could not be started.
-func (c *course) run(ctx context.Context) error {
-	c.begun = time.Now()
-	due := c.due()
-	for n, sc := range due {
-		if c.opts.Progress != nil {
-			c.opts.Progress(Progress{Revision: c.facts.Revision.String(), Transport: c.transport, Scenario: sc, Done: n, Total: len(due)})
-		}
-		x, err := c.play(ctx, sc)
-		if err != nil || ctx.Err() != nil {
-			return err
-		}
-		if n == 0 && !x.spoken() {
-			return errors.New("the client does not speak the revision")
-		}
-		if len(x.Log.Messages()) == 0 {
-			c.notes = append(c.notes, fmt.Sprintf("in the scenario %s of %s the client said nothing", sc.Name, x.Revision))
-		}
-		if c.opts.Played != nil {
-			c.opts.Played(x)
-		}
-		c.played = append(c.played, x)
-	}
-	return nil
-}
-
-// due are the scenarios that are wanted and can be played.
-func (c *course) due() []*Scenario {
-	var due []*Scenario
-	for _, sc := range Scenarios() {
-		wanted := c.opts.Scenarios == nil || sc.Name == TheBase || slices.Contains(c.opts.Scenarios, sc.Name)
-		if wanted && sc.plays(newStage(sc, c.facts, c.transport, c.opts)) {
-			due = append(due, sc)
-		}
-	}
-	return due
-}
-
-// stage opens the stage of a scenario.
-func (c *course) stage(sc *Scenario) *Stage {
-	facts := c.facts
-	if sc.As == inSessions {
-		facts = revision.Of(revision.Session(nil)[0])
-	}
-	return newStage(sc, facts, c.transport, c.opts)
-}
-
-// play plays one scenario.
-func (c *course) play(ctx context.Context, sc *Scenario) (*X, error) {
-	s := c.stage(sc)
-	x := &X{Stage: s, ByHand: c.opts.ByHand, blamed: map[*peer.Message]bool{}}
-	x.Base = x
-	if len(c.played) > 0 {
-		x.Base = c.played[0]
-	}
-	p := &Place{Scenario: sc, Revision: s.Revision, Transport: s.Transport, Connect: s.connect, Accept: s.Accept}
-	if s.Transport != needsStdio {
-		serve := c.opts.Serve
-		if serve == nil {
-			serve = listen
-		}
-		origin, other, stop, err := serve(s)
-		if err != nil {
-			return nil, fmt.Errorf("serving the scenario %s: %w", sc.Name, err)
-		}
-		defer stop()
-		s.Origin, s.Other = origin, other
-		p.URL = origin + pathMCP
-		if s.Transport == needsSSE {
-			p.URL = origin + pathEvents
-		}
-	}
-	defer s.close()
-	limited, cancel := context.WithTimeout(ctx, cmp.Or(c.opts.Timeout, 30*time.Second))
-	defer cancel()
-	err := c.driver(limited, p)
-	if errors.Is(err, ErrStart) {
-		return nil, err
-	}
-	x.Ending = Ending{Late: limited.Err() != nil, Err: err}
-	return x, nil
 }
 
 // connect is Place.Connect.

@@ -39,6 +39,7 @@ type clientJudging struct {
 	scenarios []string
 	list      bool
 	limit     time.Duration
+	atOnce    int
 	only      []string
 	relay     string
 }
@@ -49,6 +50,7 @@ func (f *clientJudging) register(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.scenarios, "scenario", nil, "play only the scenario `NAME`, besides the base (repeatable)")
 	set.BoolVar(&f.list, "list", false, "list the scenarios")
 	set.DurationVar(&f.limit, "limit", 30*time.Second, "end the client after this `TIME`, in each scenario")
+	set.IntVar(&f.atOnce, "at-once", 1, "play `N` scenarios at the same time, if several of the client can run side by side")
 	set.StringArrayVar(&f.only, "probe", nil, "run only the probe `ID` (repeatable)")
 	set.StringVar(&f.relay, "relay", "", "be the process that a client takes for its server")
 	_ = set.MarkHidden("relay") // the flag is there
@@ -66,6 +68,8 @@ func (f *clientJudging) check(command []string) error {
 	switch {
 	case f.limit <= 0:
 		return usagef("--limit %s is no time", f.limit)
+	case f.atOnce < 1:
+		return usagef("--at-once %d would play nothing", f.atOnce)
 	case f.transport != "" && f.transport != "http" && f.transport != "stdio":
 		return usagef("--transport %q is neither http nor stdio", f.transport)
 	case f.listen != "" && (len(command) > 0 || f.transport == "stdio"):
@@ -121,7 +125,7 @@ func (a *app) runCheckClient(ctx context.Context, f *clientJudging, shown *repor
 	if err != nil {
 		return err
 	}
-	o := &clientprobe.Options{Tool: "parley " + buildVersion(), Scenarios: f.scenarios, Timeout: f.limit, Only: f.only}
+	o := &clientprobe.Options{Tool: "parley " + buildVersion(), Scenarios: f.scenarios, Timeout: f.limit, AtOnce: f.atOnce, Only: f.only}
 	for _, r := range revisions {
 		o.Revisions = append(o.Revisions, r.String())
 	}
