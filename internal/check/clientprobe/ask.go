@@ -204,24 +204,43 @@ type retry struct {
 // retries are the requests that input was wanted for, in order.
 func (x *X) retries() []*retry {
 	var all []*retry
-	used := map[*peer.Message]bool{}
 	for _, wanted := range x.Sent(func(m *peer.Message) bool { return m.Text("result/resultType") == "input_required" }) {
 		first := x.Log.RequestOf(wanted)
 		if first == nil {
 			continue
 		}
-		r := &retry{First: first, Wanted: wanted}
-		for _, exact := range []bool{true, false} {
-			for _, m := range x.Requests(first.Method) {
-				if r.Again == nil && m.Number > wanted.Number && !used[m] && isRetry(m) && target(m) == target(first) && (!exact || continues(m, wanted)) {
-					r.Again = m
-					used[m] = true
-				}
+		all = append(all, &retry{First: first, Wanted: wanted})
+	}
+	used := map[*peer.Message]bool{}
+	x.pair(all, used, func(r *retry, m *peer.Message) bool { return isRetry(m) && continues(m, r.Wanted) })
+	if len(used) > 0 { // the client knows what input_required means
+		x.pair(all, used, x.dropsAll)
+	}
+	x.pair(all, used, func(_ *retry, m *peer.Message) bool { return isRetry(m) })
+	return all
+}
+
+// pair finds the retries that are missing among the requests for which fits
+// reports true. The newest come first, because a request belongs to what was said
+// last before it.
+func (x *X) pair(all []*retry, used map[*peer.Message]bool, fits func(*retry, *peer.Message) bool) {
+	for _, r := range slices.Backward(all) {
+		for _, m := range x.Requests(r.First.Method) {
+			if r.Again == nil && m.Number > r.Wanted.Number && !used[m] && target(m) == target(r.First) && fits(r, m) {
+				r.Again = m
+				used[m] = true
 			}
 		}
-		all = append(all, r)
 	}
-	return all
+}
+
+// dropsAll reports whether a request is the retry of one that was given a state
+// and nothing else, though it brings nothing: it is the next of its kind, and the
+// same as the first.
+func (x *X) dropsAll(r *retry, m *peer.Message) bool {
+	_, wanted := r.Wanted.Get("result/inputRequests")
+	next := x.After(r.Wanted, func(m *peer.Message) bool { return m.IsRequest() && target(m) == target(r.First) })
+	return !wanted && !isRetry(m) && next[0] == m && reflect.DeepEqual(plain(m), plain(r.First))
 }
 
 // isRetry reports whether a request brings input, or a state.

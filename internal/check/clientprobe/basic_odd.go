@@ -25,19 +25,27 @@ var basicOdd = []Probe{
 	{
 		Info: probe.Info{
 			ID: "odd/no-result-type", Rows: []string{"26.basic.index-015", "26.changelog-006"},
-			Does:    "Sends results without resultType, as older servers do.",
-			Accepts: "That the client uses them.",
+			Does:    "Sends results without resultType, as servers of earlier revisions do, and as one of this revision should not.",
+			Accepts: "That the client uses them. Who refuses them of a server of this revision is not accused: the schema owes it to servers of earlier ones.",
 			Mend:    "Take a result without resultType as complete.",
 		},
-		In: []string{"no-result-type"},
+		In: append([]string{"no-result-type"}, legacyNames...),
 		Watch: func(x *X, w *probe.Watch) {
-			asked := x.Marked("first")
-			if asked == nil {
+			lists := x.Requests("tools/list")
+			if len(lists) == 0 {
 				return
 			}
-			x.carriesOn(w, x.Log.ResponseTo(asked), "a result without resultType")
-			if calls := x.Base.Requests("tools/call"); !x.ByHand && len(calls) > 0 && len(x.Requests("tools/list")) > 0 && len(x.Requests("tools/call")) == 0 {
-				w.FaultOf(probe.Of(x.Log.ResponseTo(x.Requests("tools/list")[0])), "the client called none of the tools in a list without resultType, although it does so otherwise")
+			listed := x.Log.ResponseTo(lists[0])
+			if listed == nil || !listed.IsResult() {
+				return
+			}
+			switch {
+			case len(x.Requests("tools/call")) > 0:
+				w.Saw(listed)
+			case x.Scenario.Name == "no-result-type":
+				w.Nothing(probe.Unverified("the client does not use a result without resultType of a server of this revision, which has to have it"))
+			case len(x.Base.Requests("tools/call")) > 0 && !x.ByHand:
+				w.Fault(listed, "", "the client called none of the tools in a list without resultType, although it does so otherwise")
 			}
 		},
 	},

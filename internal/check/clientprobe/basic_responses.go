@@ -40,7 +40,7 @@ var basicResponses = []Probe{
 				w.Saw(m)
 			}
 			for _, m := range x.Received((*peer.Message).IsResponse) {
-				if withoutID(m) {
+				if withoutID(m) && !x.refusesBatch(m) {
 					w.Fault(m, "", "a response without an ID came, as if a notification were to be answered")
 				}
 			}
@@ -174,6 +174,12 @@ var basicResponses = []Probe{
 			}
 		},
 	},
+}
+
+// refusesBatch reports whether a response is an error for a batch as a whole, which
+// JSON-RPC gives the ID null and the schemas do not have.
+func (x *X) refusesBatch(m *peer.Message) bool {
+	return x.Scenario.Name == batchesName && m.IsError() && withoutID(m)
 }
 
 // withoutID reports whether a message has no ID that could be one of a request.

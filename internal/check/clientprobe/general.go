@@ -29,8 +29,8 @@ func watchSchema(x *X, w *probe.Watch) {
 		return
 	}
 	for _, m := range x.Received(nil) {
-		if m.Batch != nil {
-			continue // it is judged with its batch
+		if m.Batch != nil || x.refusesBatch(m) {
+			continue // it is judged with its batch, or for it
 		}
 		w.Saw(m)
 		if violations := schema.Check(x.asJudged(m)); len(violations) > 0 {

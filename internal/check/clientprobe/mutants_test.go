@@ -78,6 +78,31 @@ func TestMutants(t *testing.T) {
 	}
 }
 
+// What is permitted is not accused, however odd it looks.
+func TestPermitted(t *testing.T) {
+	all, err := mutant.Read("../mutant/testdata/client-permitted/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		t.Run(m.Row, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				fault := &fault{mutant: m}
+				report := judge(t, m.Revision, m.Transport, fault, clientprobe.Options{Scenarios: []string{m.Scenario}})
+				for _, v := range report.Runs[0].Verdicts {
+					if v.Row == m.Row && (v.Outcome == verdict.Fail || v.Outcome == verdict.Warn) {
+						t.Errorf("%s: %s", m.Place, describe(v))
+					}
+				}
+				if !fault.fired {
+					t.Errorf("%s: nothing that its switches match was seen", m.Place)
+				}
+			})
+		})
+	}
+}
+
 // A judge is only as good as the faults that it was seen to find.
 func TestThereAreMutants(t *testing.T) {
 	const least = 120

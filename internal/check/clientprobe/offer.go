@@ -56,12 +56,11 @@ func tools(s *Stage) list {
 		s.tool("show", "Show content", noInput()),
 		s.tool("report", "Report progress", noInput()),
 		s.tool("fail", "Fail", noInput()),
-		s.tool("change", "Change everything", noInput()),
 	}
-	if s.Stateless {
+	if s.Stateless { // before the list changes, as what is marked is known for certain until then
 		all = append(all, s.tool("mirror", "Mirror values into headers", mirrored()))
 	}
-	return all
+	return append(all, s.tool("change", "Change everything", noInput()))
 }
 
 // mirrored is a schema whose values go into headers, each of a kind of its own.

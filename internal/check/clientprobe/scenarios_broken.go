@@ -7,6 +7,9 @@ import (
 	"github.com/parley-mcp/parley/internal/check/peer"
 )
 
+// batchesName is the scenario whose server sends batches.
+const batchesName = "batches"
+
 // brokenScenarios are servers whose connections break.
 var brokenScenarios = []Scenario{
 	{
@@ -135,7 +138,7 @@ var sessionScenarios = []Scenario{
 		},
 	},
 	{
-		Name: "batches", Does: "Sends its requests and notifications in batches.",
+		Name: batchesName, Does: "Sends its requests and notifications in batches.",
 		Do: "Connect, and call the tool report.", Needs: []string{"batches"},
 		Tool: map[string]func(*Turn) bool{"report": func(t *Turn) bool {
 			t.Raw(string(peer.Encode(list{

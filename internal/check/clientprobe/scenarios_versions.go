@@ -49,7 +49,6 @@ var versionScenarios = []Scenario{
 		Result: func(t *Turn, result object) object {
 			result = maps.Clone(result)
 			delete(result, "resultType")
-			t.Mark("first", t.Request)
 			return result
 		},
 	},

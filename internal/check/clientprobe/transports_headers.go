@@ -25,11 +25,11 @@ var transportsHeaders = []Probe{
 	{
 		Info: probe.Info{
 			ID: "headers/version", Rows: []string{"26.basic.transports.http-031", "26.basic.transports.http-010"},
-			Does: "Looks for MCP-Protocol-Version on each POST.", Accepts: "A version.",
+			Does: "Looks for MCP-Protocol-Version on each request.", Accepts: "A version.",
 		},
 		Needs: []string{needsHTTP, needsStateless},
 		Watch: func(x *X, w *probe.Watch) {
-			for _, m := range x.Posts() {
+			for _, m := range x.postedRequests() {
 				w.Saw(m)
 				if m.Exchange.Header.Get("MCP-Protocol-Version") == "" {
 					w.Fault(m, "", "the request has no MCP-Protocol-Version")
@@ -60,14 +60,11 @@ var transportsHeaders = []Probe{
 	{
 		Info: probe.Info{
 			ID: "headers/mcp-method", Rows: []string{"26.basic.transports.http-038"},
-			Does: "Compares Mcp-Method with the method of each message.", Accepts: "The same.",
+			Does: "Compares Mcp-Method with the method of each request.", Accepts: "The same. Notifications are not looked at.",
 		},
 		Needs: []string{needsHTTP, needsStateless},
 		Watch: func(x *X, w *probe.Watch) {
-			for _, m := range x.Posts() {
-				if m.Method == "" {
-					continue
-				}
+			for _, m := range x.postedRequests() {
 				w.Saw(m)
 				if header := m.Exchange.Header.Get("Mcp-Method"); header != m.Method {
 					w.Fault(m, "/method", "Mcp-Method is %q, and the method is %s", header, m.Method)
@@ -102,7 +99,7 @@ var transportsHeaders = []Probe{
 	paramProbe("headers/params", []string{"26.basic.transports.http-046", "26.basic.transports.http-045", "26.basic.transports.http-068", "26.basic.transports.http-076"},
 		"A header Mcp-Param-NAME for each value that the schema marks.",
 		[]string{"Plain", "Spaced", "Foreign", "Marked", "Count", "Minus", "Yes", "No"}, func(v mirroredValue) string {
-			if v.header == "" {
+			if v.header == "" && !v.outdated {
 				return "is missing"
 			}
 			return ""
@@ -255,6 +252,14 @@ var transportsHeaders = []Probe{
 	},
 }
 
+// postedRequests leaves notifications out.
+//
+// Spec: 2026-07-28 basic/transports/streamable-http#sending-messages: "header
+// requirements for notification POSTs are not defined by this revision".
+func (x *X) postedRequests() []*peer.Message {
+	return slices.DeleteFunc(x.Posts(), func(m *peer.Message) bool { return !m.IsRequest() })
+}
+
 // nameProbe compares Mcp-Name with a member of the body.
 func nameProbe(id string, rows []string, member string, methods ...string) Probe {
 	return Probe{
@@ -274,7 +279,12 @@ func nameProbe(id string, rows []string, member string, methods ...string) Probe
 }
 
 // mirroredValue is a value of the arguments and its header.
-type mirroredValue struct{ header, want string }
+type mirroredValue struct {
+	header, want string
+	// outdated is set if the server had said that its tools changed, and the client
+	// has not listed them since: then it need not know which values are marked.
+	outdated bool
+}
 
 // decoded is what a server reads out of the header.
 func (v mirroredValue) decoded() string {
@@ -337,13 +347,27 @@ func paramProbe(id string, rows []string, accepts string, names []string, fault 
 						continue
 					}
 					w.Saw(m)
-					if wrong := fault(mirroredValue{m.Exchange.Header.Get("Mcp-Param-" + name), textOf(v)}); wrong != "" {
+					if wrong := fault(mirroredValue{m.Exchange.Header.Get("Mcp-Param-" + name), textOf(v), x.toolsOutdated(m)}); wrong != "" {
 						w.Fault(m, "/"+path, "Mcp-Param-%s %s", name, wrong)
 					}
 				}
 			}
 		},
 	}
+}
+
+// toolsOutdated reports whether the server has said that its tools changed, and
+// has not listed them since, before a request.
+func (x *X) toolsOutdated(m *peer.Message) bool {
+	outdated := false
+	for _, sent := range x.Sent(func(sent *peer.Message) bool { return sent.Number < m.Number }) {
+		if sent.Method == "notifications/tools/list_changed" {
+			outdated = true
+		} else if asked := x.Log.RequestOf(sent); sent.IsResult() && asked != nil && asked.Method == "tools/list" {
+			outdated = false
+		}
+	}
+	return outdated
 }
 
 // textOf is a value in the form that it has in a header.

@@ -114,7 +114,7 @@ var transportsStdio = []Probe{
 			ID: "transports/takes-batches", Rows: []string{"2503.basic-002", "2503.basic.transports-001", "2503.basic.transports-007", "2503.basic.transports-009"},
 			Does: "Sends pings in a batch.", Accepts: "That each is answered.",
 		},
-		Needs: []string{"batches"}, In: []string{"batches"},
+		Needs: []string{"batches"}, In: []string{batchesName},
 		Watch: func(x *X, w *probe.Watch) {
 			for _, m := range x.Sent(nil) {
 				if m.Batch == nil || !m.IsRequest() {

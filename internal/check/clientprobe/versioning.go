@@ -112,7 +112,7 @@ var versioning = []Probe{
 	{
 		Info: probe.Info{
 			ID: "versioning/no-fallback-after-503", Rows: []string{"26.basic.versioning-025"},
-			Does: "Answers the first request with status 503.", Accepts: "No initialize.",
+			Does: "Answers the first request with status 503.", Accepts: "No initialize. Who sends it is not accused: the page also says that what is no modern error identifies a legacy server.",
 		},
 		In: []string{"unavailable"},
 		Watch: func(x *X, w *probe.Watch) {
@@ -120,12 +120,11 @@ var versioning = []Probe{
 			if refused == nil {
 				return
 			}
-			w.Saw(refused)
-			for _, m := range x.Log.Messages() {
-				if !m.Sent && m.Method == "initialize" && m.Number > refused.Number {
-					w.FaultOf([]probe.Blame{{Message: m}, {Exchange: refused.Exchange}}, "the client falls back to initialize after status 503")
-				}
+			if x.fellBack() {
+				w.Nothing(probe.Unverified("the client falls back to initialize after status 503, and the page can be read to allow that"))
+				return
 			}
+			w.Saw(refused)
 		},
 	},
 	{
