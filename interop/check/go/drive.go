@@ -15,6 +15,7 @@ const each = 3 * time.Second
 
 // client is what the drivers of both SDKs can do. Lists are of all pages.
 type client interface {
+	declared() any // the server's capabilities, as JSON has them
 	tools(context.Context) ([]feature, error)
 	resources(context.Context) ([]feature, error)
 	templates(context.Context) ([]feature, error)
@@ -72,17 +73,24 @@ func drive(ctx context.Context, connect func() (client, error)) {
 }
 
 func driveConnected(c client, attempt func(string, func(context.Context) error)) {
-	attempt("level", c.setLevel)
-	list := func(step string, of func(context.Context) ([]feature, error)) (found []feature) {
+	has := capabilities(c)
+	if has["logging"] != nil {
+		attempt("level", c.setLevel)
+	}
+	list := func(step, capability string, of func(context.Context) ([]feature, error)) (found []feature) {
+		if has[capability] == nil {
+			return nil
+		}
 		attempt("list "+step, func(ctx context.Context) (err error) {
 			found, err = of(ctx)
 			return err
 		})
 		return found
 	}
-	tools, resources := list("tools", c.tools), list("resources", c.resources)
-	templates, prompts := list("templates", c.templates), list("prompts", c.prompts)
-	if len(resources) > 0 {
+	tools, resources := list("tools", "tools", c.tools), list("resources", "resources", c.resources)
+	templates, prompts := list("templates", "resources", c.templates), list("prompts", "prompts", c.prompts)
+	watches := len(resources) > 0 && has["resources"]["subscribe"] == true
+	if watches {
 		attempt("subscribe", func(ctx context.Context) error { return c.subscribe(ctx, resources[0].name) })
 	}
 	for _, tool := range tools {
@@ -93,7 +101,7 @@ func driveConnected(c client, attempt func(string, func(context.Context) error))
 		attempt("read", func(ctx context.Context) error { return c.read(ctx, uri) })
 	}
 	for _, f := range templates {
-		if v := variables.FindString(f.name); v != "" {
+		if v := variables.FindString(f.name); v != "" && has["completions"] != nil {
 			name := strings.Trim(v, "{}+#./;?&*")
 			attempt("complete", func(ctx context.Context) error { return c.complete(ctx, f, name, "") })
 		}
@@ -104,17 +112,30 @@ func driveConnected(c client, attempt func(string, func(context.Context) error))
 			args[name] = "x"
 		}
 		attempt("prompt", func(ctx context.Context) error { return c.prompt(ctx, f.name, args) })
-		if len(f.arguments) > 0 {
+		if len(f.arguments) > 0 && has["completions"] != nil {
 			attempt("complete", func(ctx context.Context) error { return c.complete(ctx, f, f.arguments[0], "p") })
 		}
 	}
 	attempt("ping", c.ping)
 	attempt("cancel", func(ctx context.Context) error { return cancelOne(ctx, c, tools) })
 	time.Sleep(200 * time.Millisecond) // for notifications on their way
-	if len(resources) > 0 {
+	if watches {
 		attempt("unsubscribe", func(ctx context.Context) error { return c.unsubscribe(ctx, resources[0].name) })
 	}
 	attempt("close", func(context.Context) error { return c.close() })
+}
+
+// capabilities are what the server declares, which is all that is used.
+func capabilities(c client) map[string]map[string]any {
+	has := map[string]map[string]any{}
+	text, err := json.Marshal(c.declared())
+	if err == nil {
+		err = json.Unmarshal(text, &has)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "capabilities:", err)
+	}
+	return has
 }
 
 // cancelOne gives up a call of the slowest tool, by its name.

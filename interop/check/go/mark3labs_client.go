@@ -98,6 +98,8 @@ func (m *mark) notified(n mcp.JSONRPCNotification) {
 	}
 }
 
+func (m *mark) declared() any { return m.GetServerCapabilities() }
+
 func (m *mark) tools(ctx context.Context) (found []feature, err error) {
 	result, err := m.ListTools(ctx, mcp.ListToolsRequest{})
 	if err != nil {

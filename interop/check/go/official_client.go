@@ -59,6 +59,8 @@ func officialTransport(to place) mcp.Transport {
 	return &mcp.StreamableClientTransport{Endpoint: to.url}
 }
 
+func (o *official) declared() any { return o.session.InitializeResult().Capabilities }
+
 func (o *official) tools(ctx context.Context) (found []feature, err error) {
 	for tool, err := range o.session.Tools(ctx, nil) {
 		if err != nil {

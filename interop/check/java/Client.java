@@ -71,13 +71,19 @@ final class Client {
         if (attempt("connect", () -> client.initialize().block()) == null) {
             return;
         }
-        attempt("level", () -> client.setLoggingLevel(McpSchema.LoggingLevel.DEBUG).block());
+        var has = client.getServerCapabilities();
+        if (has.logging() != null) {
+            attempt("level", () -> client.setLoggingLevel(McpSchema.LoggingLevel.DEBUG).block());
+        }
         // Without a cursor these fetch all pages.
-        var tools = attempt("list tools", () -> client.listTools().block().tools());
-        var resources = attempt("list resources", () -> client.listResources().block().resources());
-        var templates = attempt("list templates", () -> client.listResourceTemplates().block().resourceTemplates());
-        var prompts = attempt("list prompts", () -> client.listPrompts().block().prompts());
-        var watched = resources == null || resources.isEmpty() ? null : resources.get(0).uri();
+        var tools = has.tools() == null ? null : attempt("list tools", () -> client.listTools().block().tools());
+        var resources = has.resources() == null ? null : attempt("list resources", () -> client.listResources().block().resources());
+        var templates = has.resources() == null
+                ? null
+                : attempt("list templates", () -> client.listResourceTemplates().block().resourceTemplates());
+        var prompts = has.prompts() == null ? null : attempt("list prompts", () -> client.listPrompts().block().prompts());
+        var watches = resources != null && !resources.isEmpty() && Boolean.TRUE.equals(has.resources().subscribe());
+        var watched = watches ? resources.get(0).uri() : null;
         if (watched != null) {
             attempt("subscribe", () -> client.subscribeResource(new McpSchema.SubscribeRequest(watched)).block());
         }
@@ -114,6 +120,9 @@ final class Client {
     }
 
     private void complete(McpSchema.CompleteReference ref, String name, String value) {
+        if (client.getServerCapabilities().completions() == null) {
+            return;
+        }
         attempt("complete", () -> client.completeCompletion(new CompleteRequest(ref, new CompleteArgument(name, value))).block());
     }
 

@@ -129,6 +129,9 @@ class First:
                 await session.initialize()
             yield cls(session)
 
+    def declared(self):
+        return dumped(self.session.get_server_capabilities())
+
     async def page(self, kind, cursor):
         params = types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
         return dumped(await getattr(self.session, f"list_{kind}")(params=params))
@@ -188,6 +191,9 @@ class Second:
         callbacks = {"sampling_callback": model, "elicitation_callback": user, "list_roots_callback": roots}
         async with Client(to, mode=mode, log_level="debug", **callbacks) as client:
             yield cls(client)
+
+    def declared(self):
+        return dumped(self.client.server_capabilities)
 
     async def page(self, kind, cursor):
         return dumped(await getattr(self.client, f"list_{kind}")(cursor=cursor, cache_mode="refresh"))
@@ -279,6 +285,7 @@ class Fast(Second):
 
 
 async def everything(peer):
+    has = peer.declared()
     async def pages(kind, member):
         found, cursor = [], None
         for _ in range(PAGES):
@@ -289,12 +296,14 @@ async def everything(peer):
                 break
         return found
 
-    await attempt("level", peer.level)
-    tools = await pages("tools", "tools")
-    resources = await pages("resources", "resources")
-    templates = await pages("resource_templates", "resourceTemplates")
-    prompts = await pages("prompts", "prompts")
-    if resources:
+    if "logging" in has:
+        await attempt("level", peer.level)
+    tools = await pages("tools", "tools") if "tools" in has else []
+    resources = await pages("resources", "resources") if "resources" in has else []
+    templates = await pages("resource_templates", "resourceTemplates") if "resources" in has else []
+    prompts = await pages("prompts", "prompts") if "prompts" in has else []
+    watches = resources and has["resources"].get("subscribe")
+    if watches:
         await attempt("subscribe", lambda: peer.subscribe(resources[0]["uri"]))
     for tool in tools:
         await attempt("call", lambda: peer.call(tool["name"], sample(tool["inputSchema"])))
@@ -304,13 +313,13 @@ async def everything(peer):
         await attempt("read", lambda: peer.read(re.sub(r"\{[^}]*\}", "x", template["uriTemplate"])))
         variable = re.search(r"\{[^}\w]*(\w+)", template["uriTemplate"])
         kind = types.ResourceTemplateReference
-        if variable:
+        if "completions" in has and variable:
             ref = kind(type="ref/resource", uri=template["uriTemplate"])
             await attempt("complete", lambda: peer.complete(ref, variable[1], ""))
     for prompt in prompts:
         names = [argument["name"] for argument in prompt.get("arguments", [])]
         await attempt("prompt", lambda: peer.prompt(prompt["name"], {name: "x" for name in names}))
-        if names:
+        if "completions" in has and names:
             ref = types.PromptReference(type="ref/prompt", name=prompt["name"])
             await attempt("complete", lambda: peer.complete(ref, names[0], "p"))
     await attempt("ping", peer.ping)
@@ -321,7 +330,7 @@ async def everything(peer):
         done["cancel"] += 1
     await attempt("roots changed", peer.roots_changed)
     await anyio.sleep(0.2)  # for notifications on their way
-    if resources:
+    if watches:
         await attempt("unsubscribe", lambda: peer.unsubscribe(resources[0]["uri"]))
 
 

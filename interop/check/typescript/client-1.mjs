@@ -48,6 +48,8 @@ client.setNotificationHandler(types.LoggingMessageNotificationSchema, () => {});
 let connection;
 await drive({
   connect: async () => client.connect((connection = await transport())),
+  // The first revision has completion, and no capability for it.
+  capabilities: () => ({ ...(version === "1.0" && { completions: {} }), ...client.getServerCapabilities() }),
   list: (name, cursor) => client[lists[name]](cursor === undefined ? undefined : { cursor }),
   call: (name, args, options) => client.callTool({ name, arguments: args }, undefined, options),
   read: (uri, options) => client.readResource({ uri }, options),

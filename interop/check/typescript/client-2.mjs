@@ -32,6 +32,7 @@ const lists = { tools: "listTools", resources: "listResources", templates: "list
 let connection;
 await drive({
   connect: () => client.connect((connection = transport())),
+  capabilities: () => client.getServerCapabilities(),
   list: (name, cursor) => client[lists[name]](cursor === undefined ? undefined : { cursor }, fresh),
   call: (name, args, options) => client.callTool({ name, arguments: args }, options),
   read: (uri, options) => client.readResource({ uri }, { ...options, ...fresh }),

@@ -36,7 +36,8 @@ export const answers = {
 
 /**
  * drive takes a client of the form that client-1.mjs and client-2.mjs make of theirs:
- * list(name, cursor), call(name, args, options), and functions named as below.
+ * list(name, cursor), call(name, args, options), and functions named as below. It uses
+ * what the server declares.
  */
 export async function drive(client) {
   const done = {};
@@ -68,12 +69,13 @@ export async function drive(client) {
 
   if ((await attempt("connect", async () => (await client.connect(), true)))) {
     const options = { timeout: each };
-    await attempt("level", () => client.setLevel("debug", options));
-    const tools = await all("tools", "tools");
-    const resources = await all("resources", "resources");
-    const templates = await all("templates", "resourceTemplates");
-    const prompts = await all("prompts", "prompts");
-    const watched = resources[0]?.uri;
+    const has = client.capabilities() ?? {};
+    if (has.logging) await attempt("level", () => client.setLevel("debug", options));
+    const tools = has.tools ? await all("tools", "tools") : [];
+    const resources = has.resources ? await all("resources", "resources") : [];
+    const templates = has.resources ? await all("templates", "resourceTemplates") : [];
+    const prompts = has.prompts ? await all("prompts", "prompts") : [];
+    const watched = has.resources?.subscribe && resources[0]?.uri;
     const watch = watched && (await attempt("subscribe", () => client.subscribe(watched, options)));
     for (const { name, inputSchema } of tools) {
       await attempt("call", () => client.call(name, sample(inputSchema), { ...options, onprogress: () => (done.progress = (done.progress ?? 0) + 1) }));
@@ -83,12 +85,12 @@ export async function drive(client) {
       await attempt("read", () => client.read(uriTemplate.replace(/\{[^}]*\}/g, "x"), options));
       const name = /\{[^}\w]*(\w+)/.exec(uriTemplate)?.[1];
       const ref = { type: "ref/resource", uri: uriTemplate };
-      if (name) await attempt("complete", () => client.complete({ ref, argument: { name, value: "" } }, options));
+      if (has.completions && name) await attempt("complete", () => client.complete({ ref, argument: { name, value: "" } }, options));
     }
     for (const { name, arguments: args = [] } of prompts) {
       await attempt("prompt", () => client.prompt(name, Object.fromEntries(args.map((arg) => [arg.name, "x"])), options));
       const ref = { type: "ref/prompt", name };
-      if (args.length > 0) await attempt("complete", () => client.complete({ ref, argument: { name: args[0].name, value: "p" } }, options));
+      if (has.completions && args.length > 0) await attempt("complete", () => client.complete({ ref, argument: { name: args[0].name, value: "p" } }, options));
     }
     await attempt("ping", () => client.ping(options));
     const slow = tools.find(({ name }) => /slow|count|paced|long/.test(name)) ?? tools[0];

@@ -130,14 +130,23 @@ async fn visit(mode: &str, target: &[&str], done: &mut Done) -> Result<(), Failu
     let mut client = connect(mode, target).await?;
     done.0.insert("connect", 1);
     let modern = client.peer_info().is_some_and(|server| !server.protocol_version.has_initialize());
-    if !modern {
+    let has = client.peer_info().map(|server| server.capabilities.clone()).unwrap_or_default();
+    if !modern && has.logging.is_some() {
         done.attempt("level", client.set_level(parsed(json!({"level": "debug"}))?)).await;
     }
-    let tools = done.attempt("list tools", client.list_all_tools()).await.unwrap_or_default();
-    let resources = done.attempt("list resources", client.list_all_resources()).await.unwrap_or_default();
-    let templates = done.attempt("list templates", client.list_all_resource_templates()).await.unwrap_or_default();
-    let prompts = done.attempt("list prompts", client.list_all_prompts()).await.unwrap_or_default();
-    let watched = resources.first().map(|resource| resource.uri.clone());
+    let (mut tools, mut resources, mut templates, mut prompts) = (vec![], vec![], vec![], vec![]);
+    if has.tools.is_some() {
+        tools = done.attempt("list tools", client.list_all_tools()).await.unwrap_or_default();
+    }
+    if has.resources.is_some() {
+        resources = done.attempt("list resources", client.list_all_resources()).await.unwrap_or_default();
+        templates = done.attempt("list templates", client.list_all_resource_templates()).await.unwrap_or_default();
+    }
+    if has.prompts.is_some() {
+        prompts = done.attempt("list prompts", client.list_all_prompts()).await.unwrap_or_default();
+    }
+    let subscribes = has.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true));
+    let watched = resources.first().filter(|_| subscribes).map(|resource| resource.uri.clone());
     let mut subscription = None;
     if let Some(uri) = &watched {
         if modern {
@@ -156,7 +165,7 @@ async fn visit(mode: &str, target: &[&str], done: &mut Done) -> Result<(), Failu
     for template in &templates {
         let (uri, variable) = expand(&template.uri_template);
         done.attempt("read", client.read_resource(ReadResourceRequestParams::new(uri))).await;
-        if !variable.is_empty() {
+        if has.completions.is_some() && !variable.is_empty() {
             done.attempt("complete", client.complete_resource_argument(&template.uri_template, variable, "", None))
                 .await;
         }
@@ -166,7 +175,7 @@ async fn visit(mode: &str, target: &[&str], done: &mut Done) -> Result<(), Failu
         let arguments: Map<_, _> = names.iter().map(|name| (name.clone(), json!("x"))).collect();
         let params = parsed(json!({"name": prompt.name, "arguments": arguments}))?;
         done.attempt("prompt", client.get_prompt(params)).await;
-        if let Some(name) = names.first() {
+        if let Some(name) = names.first().filter(|_| has.completions.is_some()) {
             done.attempt("complete", client.complete_prompt_argument(&prompt.name, name, "p", None)).await;
         }
     }
