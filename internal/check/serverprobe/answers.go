@@ -63,14 +63,27 @@ func generated(params map[string]any) map[string]any {
 	if uses := useFirstTool(params); uses != nil && (len(last) == 0 || len(blocksOfType(blocksOf(last[len(last)-1]), "tool_result")) == 0) {
 		return uses
 	}
+	return says(modelText)
+}
+
+// modelText is what the checker's model says.
+const modelText = "example"
+
+// says is an answer of a model with one block of text.
+func says(text any) map[string]any {
 	return map[string]any{
 		"role": "assistant", "model": "parley-check", "stopReason": "endTurn",
-		"content": map[string]any{"type": "text", "text": "example"},
+		"content": map[string]any{"type": "text", "text": text},
 	}
 }
 
-// useMeta is in the uses of tools of the checker's model.
-const useMeta = "com.parley/check"
+// The uses of tools by the checker's model: their IDs, and a member of their _meta
+// with its value. The number is that of the messages before.
+const (
+	useID   = "use-%d"
+	useMeta = "com.parley/check"
+	useKept = "kept-%d"
+)
 
 // useFirstTool is the answer of a model that wants to use the first tool that it is
 // offered, or nil if it is offered none.
@@ -88,8 +101,8 @@ func useFirstTool(params map[string]any) map[string]any {
 	return map[string]any{
 		"role": "assistant", "model": "parley-check", "stopReason": "toolUse",
 		"content": []any{map[string]any{
-			"type": "tool_use", "id": fmt.Sprintf("use-%d", len(messages)), "name": tool["name"], "input": input,
-			"_meta": map[string]any{useMeta: fmt.Sprintf("kept-%d", len(messages))},
+			"type": "tool_use", "id": fmt.Sprintf(useID, len(messages)), "name": tool["name"], "input": input,
+			"_meta": map[string]any{useMeta: fmt.Sprintf(useKept, len(messages))},
 		}},
 	}
 }

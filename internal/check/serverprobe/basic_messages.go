@@ -201,7 +201,7 @@ func watchAnswers(x *X, w *probe.Watch) {
 		if e := m.Exchange; e != nil && (e.Aborted || !e.Done || e.Status >= 300) {
 			continue
 		}
-		if x.expects(m) && !x.isPending(m) && !abused[m.Conn] && !x.left[m.Conn] {
+		if x.expects(m) && !x.isPending(m) && !abused[m.Conn] && !x.left[m.Conn] && !x.isBlamed(m) {
 			w.Fault(m, "", "no answer came to this request")
 		}
 	}

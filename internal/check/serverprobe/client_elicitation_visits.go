@@ -23,7 +23,7 @@ var visitProbes = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "elicitation/completion-names-visit", Rows: []string{"2511.client.elicitation-027"},
+			ID: namesVisit, Rows: []string{"2511.client.elicitation-027"},
 			Does:    "Compares notifications/elicitation/complete with the pages that the user was sent to.",
 			Accepts: "The elicitationId of one of them.",
 			After:   []string{"elicitation/url-given", "elicitation/id-unique"},

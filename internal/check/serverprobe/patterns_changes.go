@@ -59,6 +59,16 @@ var changeProbes = []Probe{
 	},
 	{
 		Info: probe.Info{
+			ID: "subscriptions/updates-delivered", Rows: []string{"26.server.resources-015"},
+			Does:    "Subscribes to a resource twice, one time after the other, and calls a tool that was seen to update it.",
+			Accepts: "notifications/resources/updated with the uri for the second subscription, if there was one for the first.",
+			After:   []string{acknowledged, "subscriptions/tagged", "subscriptions/tag-is-id"},
+		},
+		Needs: []string{needsStateless, "resources/subscribe"},
+		Run:   runDelivered,
+	},
+	{
+		Info: probe.Info{
 			ID: "subscriptions/updates-untold", Rows: []string{"2511.server.resources-009", "2511.architecture-003"},
 			Does:    "Subscribes to a resource and unsubscribes, and calls a tool that was seen to update it.",
 			Accepts: "Silence.",
@@ -123,16 +133,9 @@ func (x *X) review() {
 // afterUpdate opens a conversation, prepares it, and calls a tool that was seen to
 // update a resource. What it judges is the call, and the update if one came.
 func (x *X) afterUpdate(prepare func(c *Conn, uri string), judge func(*peer.Reply, *peer.Message) probe.Finding) probe.Finding {
-	tools := x.before(func(d *Doing) bool { return slices.Contains(d.Changes, mcp.NoteResourceUpdated) })
-	if len(tools) == 0 {
-		return probe.Unverified("no tool that may be called updates a resource")
-	}
-	uri := ""
-	for _, m := range x.Received(func(m *peer.Message) bool { return m.Method == mcp.NoteResourceUpdated }) {
-		uri = m.Text("params/uri")
-	}
-	if uri == "" || !slices.Contains(x.watchable(), any(uri)) {
-		return probe.Unverified("the update that was seen names no resource of the list")
+	tools, uri, why := x.updating()
+	if tools == nil {
+		return why
 	}
 	if _, seen := x.Main.touch(uri, tools, subscribe); seen == nil {
 		return probe.Unverified("the update that was seen did not come again")
@@ -145,6 +148,21 @@ func (x *X) afterUpdate(prepare func(c *Conn, uri string), judge func(*peer.Repl
 	defer func() { _ = c.Close() }() // what matters has been said
 	c.headOf(c.Stream)               // else the update may come before there is a stream for it
 	return judge(c.touch(uri, tools, prepare))
+}
+
+// updating are tools that were seen to update a resource of the list, with its URI.
+func (x *X) updating() (tools []*Doing, uri string, why probe.Finding) {
+	tools = x.before(func(d *Doing) bool { return slices.Contains(d.Changes, mcp.NoteResourceUpdated) })
+	if len(tools) == 0 {
+		return nil, "", probe.Unverified("no tool that may be called updates a resource")
+	}
+	for _, m := range x.Received(func(m *peer.Message) bool { return m.Method == mcp.NoteResourceUpdated }) {
+		uri = m.Text("params/uri")
+	}
+	if uri == "" || !slices.Contains(x.watchable(), any(uri)) {
+		return nil, "", probe.Unverified("the update that was seen names no resource of the list")
+	}
+	return tools, uri, probe.Finding{}
 }
 
 func subscribe(c *Conn, uri string) { c.Call("resources/subscribe", map[string]any{"uri": uri}) }
@@ -160,4 +178,30 @@ func (c *Conn) touch(uri string, tools []*Doing, prepare func(c *Conn, uri strin
 	return call, c.Await(c.x.Ctx, from, 2*c.x.opts.Patience.QuietOrDefault(), func(m *peer.Message) bool {
 		return m.Method == mcp.NoteResourceUpdated && m.Text("params/uri") == uri
 	})
+}
+
+// runDelivered makes the same update for two subscriptions.
+func runDelivered(x *X) probe.Finding {
+	tools, uri, why := x.updating()
+	if tools == nil {
+		return why
+	}
+	var seen []probe.Blame
+	for n, id := range []string{"parley-watch-first", "parley-watch-again"} {
+		l := x.Main.listen(id, map[string]any{"resourceSubscriptions": []any{uri}})
+		if l.Ack == nil {
+			l.cancel()
+			return probe.Unverified("the subscription was not acknowledged").Explained(acknowledged)
+		}
+		call, updated := x.Main.touch(uri, tools, func(*Conn, string) {})
+		l.cancel()
+		switch {
+		case updated == nil && n == 0:
+			return probe.Unverified("the update that was seen did not come again")
+		case updated == nil:
+			return probe.Fail(append(probe.Of(l.Sent), probe.OfReply(call)...), "the update was not told to who had subscribed")
+		}
+		seen = probe.Of(l.Sent, updated)
+	}
+	return probe.Pass(seen...)
 }

@@ -1,6 +1,8 @@
 package serverprobe
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
@@ -29,6 +31,12 @@ var mrtrProbes = []Probe{
 				}
 			}
 		}, "26.basic.patterns.mrtr-003"),
+	watchInput("mrtr/keys-differ", "Looks at the keys of inputRequests in the text of the message.", "Each key once.",
+		func(w *probe.Watch, m *peer.Message) {
+			if key, twice := repeated(m.Raw, "result", "inputRequests"); twice {
+				w.Fault(m, "/result/inputRequests/"+pointer(key), "inputRequests has the key %q twice", key)
+			}
+		}, "26.basic.patterns.mrtr-009"),
 	watchInput("mrtr/known-requests", "Looks at the methods of inputRequests.", "elicitation/create, sampling/createMessage and roots/list.",
 		func(w *probe.Watch, m *peer.Message) {
 			for _, q := range questionsOf(m) {
@@ -226,6 +234,32 @@ func watchInput(id, does, accepts string, check func(*probe.Watch, *peer.Message
 			}
 		},
 	}
+}
+
+// repeated returns a name that the object at a path has twice. Whoever decodes the
+// text sees only one of the members.
+func repeated(text []byte, path ...string) (name string, twice bool) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return "", false
+	}
+	met := map[string]bool{}
+	for d.More() {
+		token, _ := d.Token() // an error shows in what follows
+		name, _ := token.(string)
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return "", false
+		}
+		switch {
+		case len(path) > 0 && name == path[0]:
+			return repeated(value, path[1:]...)
+		case len(path) == 0 && met[name]:
+			return name, true
+		}
+		met[name] = true
+	}
+	return "", false
 }
 
 // eachAsking calls the tools that were seen to ask, and judges what follows on

@@ -69,7 +69,7 @@ var progressProbes = []Probe{
 			},
 			Does:    "Compares the token of each progress notification with those of the requests before.",
 			Accepts: "The token of a request.",
-			After:   []string{tokenRepeated, hasProgress},
+			After:   []string{tokenRepeated, hasProgress, taskToken},
 		},
 		Watch: watchProgress(func(w *probe.Watch, p reported) {
 			if p.of == nil {

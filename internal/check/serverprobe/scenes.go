@@ -1,7 +1,13 @@
 package serverprobe
 
+import "github.com/parley-mcp/parley/internal/check/peer"
+
 // scenes are what was played once for several probes of patterns.
 type scenes struct {
-	cancelled *cancelled
-	tasks     *taskScene
+	cancelled  *cancelled
+	tasks      *taskScene
+	limits     map[string]*Conn // conversations by what their clients declare
+	rootChange *rootChange
+	company    *company
+	declined   map[string]*peer.Reply // calls of tools whose form was declined, by the tool
 }

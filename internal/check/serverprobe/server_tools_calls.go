@@ -182,9 +182,10 @@ func watchFailures(x *X, w *probe.Watch) {
 	w.Nothing(probe.Unverified("no tool failed"))
 }
 
-// isRightCall reports whether a message is the survey's call of a tool.
+// isRightCall reports whether a message is the survey's call of a tool, by a client
+// that can answer all questions and does.
 func (x *X) isRightCall(m *peer.Message) bool {
-	if _, again := m.Get("params/inputResponses"); again {
+	if _, again := m.Get("params/inputResponses"); again || x.odd[m.Conn] {
 		return false
 	}
 	arguments, _ := m.Get("params/arguments")

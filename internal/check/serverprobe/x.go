@@ -51,6 +51,7 @@ type X struct {
 	old      *peer.Reply
 
 	left  map[int]bool // connections that the checker has ended
+	odd   map[int]bool // those whose client lacks something, or answers in its own way
 	notes []string
 	ids   int
 	lists map[string]*relisted
@@ -75,7 +76,7 @@ func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *ra
 	x := &X{
 		Ctx: ctx, Revision: f.Revision.String(), Facts: f, Stateless: f.Stateless,
 		Log: peer.NewLog(o.Limits), target: t, opts: o, pace: pace, claims: c,
-		blamed: map[*peer.Message]bool{}, left: map[int]bool{}, Offer: &Offer{}, readers: map[string]bool{}, slow: map[string]bool{}, lists: map[string]*relisted{},
+		blamed: map[*peer.Message]bool{}, left: map[int]bool{}, odd: map[int]bool{}, Offer: &Offer{}, readers: map[string]bool{}, slow: map[string]bool{}, lists: map[string]*relisted{},
 	}
 	x.Log.Heard = o.Heard
 	switch {

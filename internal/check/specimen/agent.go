@@ -16,7 +16,10 @@ const mostTurns = 3
 
 // addAgent adds a tool that lets the client's model use tools of its own.
 func addAgent(s *server.Server) {
-	clock := &mcp.Tool{Name: "clock", Description: "Says what time it is.", InputSchema: json.RawMessage(`{"type":"object"}`)}
+	clock := &mcp.Tool{
+		Name: "clock", Description: "Says what time it is.", InputSchema: json.RawMessage(`{"type":"object"}`),
+		OutputSchema: json.RawMessage(`{"type":"object","properties":{"hour":{"type":"integer"}},"required":["hour"]}`),
+	}
 	server.AddTool(s, tool("ask_agent", "Asks the client's model, which may use a clock."), func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
 		p := &mcp.CreateMessageParams{
 			Messages:  []*mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.OneOrMany{mcp.Text("What time is it?")}}},
@@ -35,7 +38,7 @@ func addAgent(s *server.Server) {
 				&mcp.SamplingMessage{Role: mcp.RoleAssistant, Content: r.Content},
 				&mcp.SamplingMessage{Role: mcp.RoleUser, Content: used})
 		}
-		return "the model uses tools for ever", nil
+		return "endless", nil
 	})
 }
 
@@ -45,7 +48,7 @@ func useTools(r *mcp.CreateMessageResult) mcp.OneOrMany {
 	for _, c := range r.Content {
 		if use, ok := c.(*mcp.ToolUseContent); ok {
 			results = append(results, &mcp.ToolResultContent{
-				ToolUseID: use.ID, Content: mcp.Contents{mcp.Text("noon")}, Meta: use.Meta,
+				ToolUseID: use.ID, Content: mcp.Contents{mcp.Text(`{"hour":12}`)}, StructuredContent: json.RawMessage(`{"hour":12}`), Meta: use.Meta,
 			})
 		}
 	}
