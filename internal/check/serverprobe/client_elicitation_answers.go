@@ -2,7 +2,6 @@ package serverprobe
 
 import (
 	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -127,25 +126,24 @@ const (
 	wrongText   = "parley-715517"
 )
 
-// misfit fills in a form with values of other types, only what is required if anything
-// is, and says which texts of the right answer they stand for. It returns nil if the
-// form has no fields.
+// misfit fills in a form with values of other types, where it requires any only there,
+// and says which texts of the right answer they stand for. It returns nil if the form
+// has no fields.
 func misfit(form any) (content map[string]any, instead map[string]string) {
-	right := filled(form)
 	schema, _ := form.(map[string]any)
-	if required, _ := schema["required"].([]any); len(required) > 0 {
-		maps.DeleteFunc(right, func(name string, _ any) bool { return !slices.Contains(required, any(name)) })
-	}
-	content, instead = maps.Clone(right), map[string]string{}
-	for name, v := range right {
-		switch v := v.(type) {
-		case string:
-			content[name] = wrongNumber
-			if len(v) > 2 {
-				instead[v] = wrongNumber.String()
-			}
-		default:
+	required, _ := schema["required"].([]any)
+	content, instead = filled(form), map[string]string{}
+	for name, v := range content {
+		text, isText := v.(string)
+		switch {
+		case len(required) > 0 && !slices.Contains(required, any(name)):
+		case !isText:
 			content[name] = wrongText
+		default:
+			content[name] = wrongNumber
+			if len(text) > 2 {
+				instead[text] = wrongNumber.String()
+			}
 		}
 	}
 	if len(content) == 0 {

@@ -3,6 +3,7 @@ package serverprobe
 import (
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
+	"github.com/parley-mcp/parley/internal/check/verdict"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -17,10 +18,11 @@ var rootsProbes = []Probe{
 			Mend:    "Let the call fail, or do without, if the roots cannot be had.",
 		},
 		Run: func(x *X) probe.Finding {
-			if tools := x.askers(ofMethod(mcp.MethodRoots), mostTried); len(tools) > 0 || x.Stateless {
-				return x.eachManner(tools, noRoots, x.rootless())
+			f := x.eachManner(x.askers(ofMethod(mcp.MethodRoots), mostTried), noRoots, x.rootless())
+			if f.Outcome != verdict.Unverified || x.Stateless {
+				return f
 			}
-			s, why := x.changeRoots()
+			s, why := x.changeRoots() // it may ask of its own accord
 			switch {
 			case s == nil:
 				return why
@@ -107,14 +109,21 @@ type rootChange struct {
 	used    *peer.Reply   // the call that uses the roots, made again; nil if there is none
 	trouble *peer.Message // what the notifications were answered with
 	after   *peer.Reply   // something harmless, at last
-	gone    *peer.Reply   // likewise, after the roots had become unavailable without any call
+	gone    *peer.Reply   // likewise, after the roots had become unavailable
 }
 
 // changeRoots plays the session, once.
 func (x *X) changeRoots() (*rootChange, probe.Finding) {
-	if x.rootChange != nil {
-		return x.rootChange, probe.Finding{}
+	if x.rootChange == nil && x.noChange.Outcome == "" {
+		x.rootChange, x.noChange = x.playRoots()
 	}
+	return x.rootChange, x.noChange
+}
+
+// playRoots lets the roots change in a session in which the server has asked for them.
+// A server may ask of its own accord, at any time, so a question during a call need
+// not belong to it.
+func (x *X) playRoots() (*rootChange, probe.Finding) {
 	if len(x.Received(isRootsList)) == 0 {
 		return nil, probe.Unverified(noRoots)
 	}
@@ -127,7 +136,8 @@ func (x *X) changeRoots() (*rootChange, probe.Finding) {
 		p.finish(d.params(), friendly, mostUrging)
 	}
 	s := &rootChange{}
-	if s.before = p.Await(x.Ctx, 0, x.opts.Patience.QuietOrDefault(), isRootsList); s.before == nil {
+	wait := x.opts.Patience.ReplyOrDefault()
+	if s.before = p.Await(x.Ctx, 0, wait, isRootsList); s.before == nil {
 		return nil, probe.Unverified("the server does not ask for the roots in each session")
 	}
 	p.behave(rooted("file:///tmp/parley-check-other"), mostAnswers, func() {})
@@ -137,10 +147,6 @@ func (x *X) changeRoots() (*rootChange, probe.Finding) {
 	if len(tools) > 0 {
 		s.used, _ = p.finish(tools[0].params(), rooted("file:///tmp/parley-check-other"), mostUrging)
 	}
-	wait := x.opts.Patience.ReplyOrDefault()
-	if s.used != nil {
-		wait = x.opts.Patience.QuietOrDefault()
-	}
 	s.asked = p.Await(x.Ctx, from, wait, isRootsList)
 	s.after = p.Do(x.Ctx, peer.Frame(x.simplest()))
 	for _, m := range x.Log.Since(from) {
@@ -148,7 +154,7 @@ func (x *X) changeRoots() (*rootChange, probe.Finding) {
 			s.trouble = m
 		}
 	}
-	if s.used == nil && s.asked != nil {
+	if s.asked != nil {
 		p.behave(rooted(), mostAnswers, func() {})
 		from = x.Log.Len()
 		p.Notify(mcp.NoteRootsChanged, nil)
@@ -156,7 +162,6 @@ func (x *X) changeRoots() (*rootChange, probe.Finding) {
 		s.gone = p.Do(x.Ctx, peer.Frame(x.simplest()))
 	}
 	p.behave(friendly, mostAnswers, func() {})
-	x.rootChange = s
 	return s, probe.Finding{}
 }
 

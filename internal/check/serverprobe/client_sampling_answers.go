@@ -30,28 +30,32 @@ var samplingAnswers = []Probe{
 			After:   []string{"sampling/results-match"},
 		},
 		Run: func(x *X) probe.Finding {
-			for _, d := range x.askers(question.offersTools, 1) {
-				p, err := x.contrary()
-				if err != nil {
-					return unreachable(err)
-				}
-				r, endless := p.finish(d.params(), chosen(mcp.MethodSample, func(q question) any {
-					if uses := useFirstTool(q.Params); uses != nil {
-						return uses
-					}
-					return friendly(q)
-				}), mostTurns)
-				switch {
-				case endless:
-					return probe.Fail(probe.Of(r.Sent, r.Response), "the server has asked %d times in one call, and goes on", mostTurns)
-				case r.Response == nil:
-					return unanswered(r)
-				}
-				return probe.Pass(probe.Of(r.Sent, r.Response)...)
+			tools := x.askers(question.offersTools, 1)
+			if len(tools) == 0 {
+				return probe.Unverified("no tool that may be called lets the client's model use tools")
 			}
-			return probe.Unverified("no tool that may be called lets the client's model use tools")
+			p, err := x.contrary()
+			if err != nil {
+				return unreachable(err)
+			}
+			r, endless := p.finish(tools[0].params(), chosen(mcp.MethodSample, useForEver), mostTurns)
+			switch {
+			case endless:
+				return probe.Fail(probe.Of(r.Sent, r.Response), "the server has asked %d times in one call, and goes on", mostTurns)
+			case r.Response == nil:
+				return unanswered(r)
+			}
+			return probe.Pass(probe.Of(r.Sent, r.Response)...)
 		},
 	},
+}
+
+// useForEver is the answer of a model that uses a tool as long as it is offered one.
+func useForEver(q question) any {
+	if uses := useFirstTool(q.Params); uses != nil {
+		return uses
+	}
+	return friendly(q)
 }
 
 func runMalformed(x *X) probe.Finding {

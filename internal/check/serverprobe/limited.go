@@ -5,6 +5,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
+	"github.com/parley-mcp/parley/internal/check/verdict"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -62,7 +63,7 @@ func (x *X) eachLimited(capabilities map[string]any, tools []*Doing, judge func(
 				asked = append(asked, questionsOf(m)...)
 			}
 		}
-		if best = judge(r, asked); best.Outcome == "fail" {
+		if best = judge(r, asked); best.Outcome == verdict.Fail {
 			return best
 		}
 	}
@@ -92,10 +93,10 @@ var limitedProbes = []Probe{
 			if !x.Stateless { // so that visits are asked for in a second session, too
 				x.eachLimited(visitsOnly, x.askers(isAskedVisit, 1), func(*peer.Reply, []question) probe.Finding { return probe.Pass() })
 			}
-			if x.Stateless && f.Outcome != "fail" {
+			if x.Stateless && f.Outcome != verdict.Fail {
 				if other := x.eachLimited(formsOnly, x.askers(isAskedVisit, mostTried), func(r *peer.Reply, asked []question) probe.Finding {
 					return notAsked(r, asked, question.isVisit, "a visit was asked for, and the client declares elicitation.form only")
-				}); other.Outcome == "fail" || f.Outcome != "pass" {
+				}); other.Outcome == verdict.Fail || f.Outcome != verdict.Pass {
 					return other
 				}
 			}
@@ -117,13 +118,13 @@ var limitedProbes = []Probe{
 			f := x.eachLimited(emptyModes, x.askers(isAskedVisit, mostTried), func(r *peer.Reply, asked []question) probe.Finding {
 				return notAsked(r, asked, question.isVisit, "a visit was asked for, and the client declares elicitation without modes, which means forms")
 			})
-			if x.Stateless && f.Outcome != "fail" {
+			if x.Stateless && f.Outcome != verdict.Fail {
 				if other := x.eachLimited(emptyModes, x.onlyForms(), func(r *peer.Reply, _ []question) probe.Finding {
 					if codeIn(r) == codeMissingCapability {
 						return probe.Fail(probe.OfReply(r), "a client that declares elicitation without modes is told that it lacks a capability for a form")
 					}
 					return probe.Pass(probe.OfReply(r)...)
-				}); other.Outcome == "fail" || f.Outcome != "pass" {
+				}); other.Outcome == verdict.Fail || f.Outcome != verdict.Pass {
 					return other
 				}
 			}

@@ -71,7 +71,8 @@ function make() {
   );
   if (types.ElicitResultSchema) {
     server.registerTool("order", { description: "Asks the user what to order.", annotations: readOnly, inputSchema: {} }, async (_, extra) => {
-      if (!server.server.getClientCapabilities()?.elicitation) return { ...text("there is nobody to ask"), isError: true };
+      const asks = server.server.getClientCapabilities()?.elicitation;
+      if (!asks || (asks.url && !asks.form)) return { ...text("there is nobody to ask"), isError: true };
       const properties = { name: { type: "string", title: "Name" }, amount: { type: "integer", minimum: 1 } };
       const requestedSchema = { type: "object", properties, required: ["name"] };
       const params = { message: "What do you want?", requestedSchema };
