@@ -20,7 +20,8 @@ const checkExamples = `  parley check -- parley serve --stdio
   parley check client -- my-client {url}
   parley check gateway --around http://127.0.0.1:7001/mcp --through https://gateway.example.com/mcp
   parley check requirements --summary
-  parley check lint -- parley serve --stdio`
+  parley check lint -- parley serve --stdio
+  parley check examples -- my-server >examples.yaml`
 
 func (a *app) check() *cobra.Command {
 	cmd := &cobra.Command{

@@ -17,7 +17,8 @@ const checkLintLong = `Judge definitions: what a server says of its tools, promp
 what the specification forbids, what OpenAI, Anthropic and Gemini refuse or ignore, what
 misleads a model, what nobody sees and a model reads, and what the list costs.
 
-Of a server, the lists and the instructions are read; nothing is called. A FILE is what
+Of a server, the lists and the instructions are read, and of one at a URL its server card,
+if it has one; nothing is called. A FILE is what
 "parley list --output json" prints, a result of tools/list, a list of tools, a
 server.json, a server card, or a configuration such as mcp.json, whose servers are then
 all asked and judged together. FILE may be - for standard input, and there may be several.

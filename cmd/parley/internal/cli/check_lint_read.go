@@ -39,6 +39,9 @@ func (a *app) definitions(ctx context.Context, t target.Target, name string, b b
 			d.Items = append(d.Items, lint.Item{Kind: lintKinds[l.member], Pointer: "/" + l.member + "/" + strconv.Itoa(i), Raw: raw})
 		}
 	}
+	if t.URL != "" {
+		d.Card = a.cardOf(ctx, t)
+	}
 	return d, nil
 }
 
