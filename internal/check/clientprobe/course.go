@@ -140,12 +140,13 @@ func (c *course) play(ctx context.Context, sc *Scenario) (*X, error) {
 		}
 	}
 	defer s.close()
+	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, cmp.Or(c.opts.Timeout, 30*time.Second))
 	defer cancel()
 	err := c.driver(limited, p)
 	if errors.Is(err, ErrStart) {
 		return nil, err
 	}
-	x.Ending = Ending{Late: limited.Err() != nil, Err: err}
+	x.Ending = Ending{Late: limited.Err() != nil, Err: err, After: time.Since(began)}
 	return x, nil
 }

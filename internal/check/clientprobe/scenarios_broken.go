@@ -7,8 +7,10 @@ import (
 	"github.com/parley-mcp/parley/internal/check/peer"
 )
 
-// batchesName is the scenario whose server sends batches.
-const batchesName = "batches"
+const (
+	batchesName     = "batches"
+	foreignEndpoint = "foreign-endpoint"
+)
 
 // brokenScenarios are servers whose connections break.
 var brokenScenarios = []Scenario{
@@ -127,7 +129,7 @@ var sessionScenarios = []Scenario{
 		Do: "Connect, and call a tool.", Needs: []string{needsHTTP, needsSession}, SSE: true, Visit: onlySSE,
 	},
 	{
-		Name: "foreign-endpoint", Does: "Names an endpoint at another origin.",
+		Name: foreignEndpoint, Does: "Names an endpoint at another origin.",
 		Do: "Connect.", Needs: []string{needsSSE},
 		Visit: func(s *Stage, v *peer.Visit) bool {
 			if v.Path() != pathEvents {

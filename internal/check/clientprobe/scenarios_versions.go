@@ -92,7 +92,7 @@ var legacyScenarios = func() []Scenario {
 		})
 	}
 	return append(all, Scenario{
-		Name: "legacy-silent", As: inSessions, Does: "Knows no revision without sessions, and does not answer a request without one.",
+		Name: legacySilent, As: inSessions, Does: "Knows no revision without sessions, and does not answer a request without one.",
 		Do: "Connect, and call a tool.", Needs: []string{needsStateless, needsStdio},
 		On: map[string]func(*Turn) bool{"*": func(t *Turn) bool {
 			if !t.foreign(t.Request) {

@@ -293,7 +293,7 @@ var transportsHTTP = []Probe{
 		},
 		Needs: []string{needsWeb},
 		Watch: func(x *X, w *probe.Watch) {
-			if x.Transport != needsSSE && !x.Scenario.SSE {
+			if x.Transport != needsSSE && !x.Scenario.SSE || x.Scenario.Name == foreignEndpoint {
 				return
 			}
 			opened := false
@@ -314,7 +314,7 @@ var transportsHTTP = []Probe{
 			ID: "sse/foreign-endpoint", Rows: []string{"2411.basic.transports-005"},
 			Does: "Names an endpoint at another origin.", Accepts: "That nothing is sent there.",
 		},
-		Needs: []string{needsSSE}, In: []string{"foreign-endpoint"},
+		Needs: []string{needsSSE}, In: []string{foreignEndpoint},
 		Watch: func(x *X, w *probe.Watch) {
 			for _, e := range x.Log.Exchanges() {
 				w.Saw(e.Message)

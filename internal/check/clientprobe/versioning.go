@@ -3,6 +3,7 @@ package clientprobe
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
@@ -11,7 +12,14 @@ import (
 )
 
 // legacyNames are the scenarios of servers that know only sessions.
-var legacyNames = []string{"legacy-32601", "legacy-32000", "legacy-32602", "legacy-silent", "legacy-empty"}
+var legacyNames = []string{"legacy-32601", "legacy-32000", "legacy-32602", legacySilent, "legacy-empty"}
+
+const (
+	legacySilent = "legacy-silent"
+	// longest is how long a client has to wait before it is taken for one whose
+	// timeout is longer than the scenario, whoever ended it.
+	longest = 10 * time.Second
+)
 
 const noFallback = "versioning/no-fallback-after-modern-error"
 
@@ -67,7 +75,7 @@ var versioning = []Probe{
 		Info: probe.Info{
 			ID: "versioning/falls-back", Rows: []string{"26.basic.versioning-015", "26.basic.transports.stdio-024", "26.basic.transports.http-093", "26.basic.transports.stdio-025"},
 			Does:    "Answers the first request as servers that know only sessions do: with errors of several codes, with nothing, and not at all.",
-			Accepts: "initialize, each time.",
+			Accepts: "initialize, each time; or that the client still waits, as the page does not say how long is reasonable.",
 			Mend:    "Take every answer but those that this revision defines for a sign of an older server.",
 		},
 		In: legacyNames,
@@ -79,6 +87,10 @@ var versioning = []Probe{
 			}
 			if x.fellBack() {
 				w.Saw(probed)
+				return
+			}
+			if x.Scenario.Name == legacySilent && x.Ending.After > longest {
+				w.Nothing(probe.Unverified("the client waited for an answer until its time or its patience was over"))
 				return
 			}
 			for _, other := range x.All {

@@ -3,6 +3,7 @@ package clientprobe
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
@@ -32,6 +33,8 @@ type Ending struct {
 	Late bool
 	// Err is why it ended, as far as that is known.
 	Err error
+	// After is how long it took.
+	After time.Duration
 }
 
 // Received returns the messages of the client for which want reports true, but
