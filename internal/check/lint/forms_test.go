@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/parley-mcp/parley/internal/check/sarif"
 )
 
 // Names and descriptions that would be more than text in a report.
@@ -38,7 +40,7 @@ func TestSARIF(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log sarifLog
+	var log sarif.Log
 	if err := json.Unmarshal(raw, &log); err != nil {
 		t.Fatal(err)
 	}

@@ -5,80 +5,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/check/sarif"
 	"github.com/parley-mcp/parley/internal/check/verdict"
-)
-
-// The members of SARIF 2.1.0 that are used:
-// https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
-type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
-		Automation  sarifID           `json:"automationDetails"`
-		Invocations []sarifInvocation `json:"invocations"`
-		Results     []sarifResult     `json:"results"`
-		Properties  map[string]any    `json:"properties"`
-	}
-	sarifID struct {
-		ID string `json:"id"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name     string      `json:"name"`
-		FullName string      `json:"fullName"`
-		Rules    []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID      string         `json:"id"`
-		Short   sarifText      `json:"shortDescription"`
-		Help    sarifText      `json:"help"`
-		HelpURI string         `json:"helpUri,omitzero"`
-		Config  map[string]any `json:"defaultConfiguration"`
-	}
-	sarifText struct {
-		Text string `json:"text"`
-	}
-	sarifInvocation struct {
-		Successful    bool                `json:"executionSuccessful"`
-		Start         string              `json:"startTimeUtc"`
-		Notifications []sarifNotification `json:"toolExecutionNotifications,omitzero"`
-	}
-	sarifNotification struct {
-		Level   string    `json:"level"`
-		Message sarifText `json:"message"`
-	}
-	sarifResult struct {
-		RuleID       string             `json:"ruleId"`
-		RuleIndex    int                `json:"ruleIndex"`
-		Level        string             `json:"level"`
-		Message      sarifText          `json:"message"`
-		Locations    []sarifLocation    `json:"locations"`
-		Fingerprints map[string]string  `json:"partialFingerprints"`
-		Suppressions []sarifSuppression `json:"suppressions,omitzero"`
-		Properties   map[string]any     `json:"properties"`
-	}
-	sarifSuppression struct {
-		Kind          string `json:"kind"`
-		Justification string `json:"justification"`
-	}
-	sarifLocation struct {
-		Physical struct {
-			Artifact struct {
-				URI string `json:"uri"`
-			} `json:"artifactLocation"`
-		} `json:"physicalLocation"`
-		Logical []sarifLogical `json:"logicalLocations"`
-	}
-	sarifLogical struct {
-		Name string `json:"fullyQualifiedName"`
-		Kind string `json:"kind"`
-	}
 )
 
 // writeSARIF writes failures and warnings as results, and their rows as rules. A
@@ -86,17 +14,17 @@ type (
 func writeSARIF(w io.Writer, r *verdict.Report, _ Options) error {
 	r = shown(r)
 	n, of := r.Score.Verified()
-	run := sarifRun{
-		Tool:       sarifTool{sarifDriver{Name: "parley check", FullName: r.Tool, Rules: []sarifRule{}}},
-		Automation: sarifID{"parley-check/" + strings.ReplaceAll(roleName(r.Role), " ", "-") + "/"},
-		Results:    []sarifResult{},
+	run := sarif.Run{
+		Tool:       sarif.Tool{Driver: sarif.Driver{Name: "parley check", FullName: r.Tool, Rules: []sarif.Rule{}}},
+		Automation: &sarif.Automation{ID: "parley-check/" + strings.ReplaceAll(roleName(r.Role), " ", "-") + "/"},
+		Results:    []sarif.Result{},
 		Properties: map[string]any{"score": r.Score.Points, "rowsVerified": n, "rows": of, "profile": r.Profile, "partial": r.Partial},
-		Invocations: []sarifInvocation{{
+		Invocations: []sarif.Invocation{{
 			Successful: r.Partial == "", Start: r.Started.UTC().Format("2006-01-02T15:04:05.000Z"),
 		}},
 	}
 	if r.Partial != "" {
-		run.Invocations[0].Notifications = []sarifNotification{{Level: "error", Message: sarifText{partialText(r)}}}
+		run.Invocations[0].Notifications = []sarif.Notification{{Level: "error", Message: sarif.Text{Text: partialText(r)}}}
 	}
 	rules := map[string]int{}
 	for i := range r.Runs {
@@ -112,17 +40,17 @@ func writeSARIF(w io.Writer, r *verdict.Report, _ Options) error {
 			run.Results = append(run.Results, resultOf(r, i, v, rules[v.Row]))
 		}
 	}
-	return writeDocument(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	return writeDocument(w, sarif.New(run))
 }
 
-func ruleOf(v *verdict.Verdict) sarifRule {
+func ruleOf(v *verdict.Verdict) sarif.Rule {
 	help := v.Text
 	if v.Mend != "" {
 		help += " " + v.Mend
 	}
-	return sarifRule{
-		ID: v.Row, Short: sarifText{v.Text}, Help: sarifText{help}, HelpURI: v.URL(),
-		Config: map[string]any{"level": sarifLevel(v)},
+	return sarif.Rule{
+		ID: v.Row, Short: sarif.Text{Text: v.Text}, Help: sarif.Text{Text: help}, HelpURI: v.URL(),
+		Default: sarif.Configuration{Level: sarifLevel(v)},
 	}
 }
 
@@ -133,21 +61,18 @@ func sarifLevel(v *verdict.Verdict) string {
 	return "warning"
 }
 
-func resultOf(r *verdict.Report, run int, v *verdict.Verdict, rule int) sarifResult {
+func resultOf(r *verdict.Report, run int, v *verdict.Verdict, rule int) sarif.Result {
 	where := place(r, run)
-	res := sarifResult{
-		RuleID: v.Row, RuleIndex: rule, Level: sarifLevel(v), Message: sarifText{failureText(v)},
+	return sarif.Result{
+		RuleID: v.Row, RuleIndex: rule, Level: sarifLevel(v), Message: sarif.Text{Text: failureText(v)},
+		Locations: []sarif.Location{{
+			Physical: sarif.Physical{Artifact: sarif.Artifact{URI: targetURI(r.Target)}},
+			Logical:  []sarif.Logical{{Full: r.Target, Kind: "resource"}},
+		}},
 		Fingerprints: map[string]string{"parleyRow/v1": v.Row + " in " + where},
+		Suppressions: sarif.Accepted(v.Known),
 		Properties:   map[string]any{"revision": r.Runs[run].Revision, "transport": r.Runs[run].Transport},
 	}
-	var at sarifLocation
-	at.Physical.Artifact.URI = targetURI(r.Target)
-	at.Logical = []sarifLogical{{Name: r.Target, Kind: "resource"}}
-	res.Locations = []sarifLocation{at}
-	if v.Known != "" {
-		res.Suppressions = []sarifSuppression{{Kind: "external", Justification: v.Known}}
-	}
-	return res
 }
 
 // targetURI makes a URI of a target, which may be a command.
