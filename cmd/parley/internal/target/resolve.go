@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/joho/godotenv"
@@ -187,7 +188,7 @@ func (r *resolver) path(t text) string {
 // first, so that those of the entry replace them.
 func (r *resolver) readEnv(t *Target, e *Entry) {
 	if e.envFile.s != "" {
-		values, err := readEnvFile(r.path(e.envFile))
+		values, err := ReadEnvFile(r.path(e.envFile))
 		if err != nil {
 			r.fail(e.envFile.errorf("%w", err))
 		}
@@ -198,7 +199,21 @@ func (r *resolver) readEnv(t *Target, e *Entry) {
 	}
 }
 
-func readEnvFile(path string) ([]string, error) {
+// Files returns the files, besides its own, that an entry takes values from.
+func (e *Entry) Files(env Environment) []string {
+	if e.envFile.s == "" {
+		return nil
+	}
+	r := resolver{Environment: env, file: e.File}
+	path := r.path(e.envFile)
+	if r.err != nil {
+		return nil
+	}
+	return []string{path}
+}
+
+// ReadEnvFile reads a file with variables, and returns them as NAME=value, sorted.
+func ReadEnvFile(path string) ([]string, error) {
 	file, err := os.Open(path) //nolint:gosec // the user's configuration names it
 	if err != nil {
 		return nil, err
@@ -212,6 +227,7 @@ func readEnvFile(path string) ([]string, error) {
 	for name, value := range values {
 		list = append(list, name+"="+value)
 	}
+	slices.Sort(list)
 	return list, nil
 }
 

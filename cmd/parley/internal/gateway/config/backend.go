@@ -3,6 +3,7 @@ package config
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
@@ -36,7 +37,9 @@ type Backend struct {
 	overrides                  []override
 
 	command  []Text
-	url, dir Text
+	url      Text
+	dir      Text
+	envFile  Text
 	env      []setting
 	inherit  []string
 	headers  []setting
@@ -79,7 +82,7 @@ func (b *Backend) reach() []key {
 			doc: "Where the server is, if it is not a program that the gateway starts.",
 		},
 		{
-			name: "env", with: "command", value: table[setting]{&b.env, variable, "VARIABLE", isVariable}, example: `{TOKEN: "${env:FILES_TOKEN}", KEY: "${file:/run/secrets/key}"}`,
+			name: "env", with: "command", value: table[setting]{&b.env, settingOf(oneText), "VARIABLE", isVariable}, example: `{TOKEN: "${env:FILES_TOKEN}", KEY: "${file:/run/secrets/key}"}`,
 			doc: "Variables for the command. It gets none of the gateway's but those that programs need to find themselves, their user and their temporary files, such as PATH and HOME.",
 		},
 		{
@@ -87,11 +90,15 @@ func (b *Backend) reach() []key {
 			doc: "More of the gateway's own variables for the command.",
 		},
 		{
+			name: "env_file", with: "command", value: secret{&b.envFile, notEmpty}, example: "/run/secrets/files.env",
+			doc: "A file with more variables for the command, as NAME=value on each line. Those of env win.",
+		},
+		{
 			name: "cwd", with: "command", value: secret{&b.dir, notEmpty}, example: "/data",
 			doc: "The working folder of the command; the default is that of the gateway. A relative one starts at the folder of this file.",
 		},
 		{
-			name: "headers", with: "url", value: table[setting]{&b.headers, variable, "HEADER", isHeader}, example: `{Authorization: "Bearer ${env:SHOP_TOKEN}"}`,
+			name: "headers", with: "url", value: table[setting]{&b.headers, settingOf(oneLine), "HEADER", isHeader}, example: `{Authorization: "Bearer ${env:SHOP_TOKEN}"}`,
 			doc: "Headers for every request to the URL.",
 		},
 		{
@@ -165,6 +172,8 @@ func revisions() []option[mcp.Revision] {
 
 var (
 	anything   = rule{is: "a text", check: func(string) bool { return true }}
+	oneText    = rule{is: "a text", check: func(s string) bool { return !strings.ContainsRune(s, 0) }}
+	oneLine    = rule{is: "a text on one line", check: func(s string) bool { return !strings.ContainsAny(s, "\r\n\x00") }}
 	notEmpty   = rule{is: "a text that is not empty", pattern: ".", check: func(s string) bool { return s != "" }}
 	isURL      = rule{is: "a URL that begins with http:// or https://", check: target.IsURL}
 	isVariable = matching("the name of a variable", variableName.String())
@@ -178,11 +187,14 @@ func matching(is, pattern string) rule {
 	return rule{is, pattern, regexp.MustCompile(pattern).MatchString}
 }
 
-func anyText(into *Text) value { return secret{into, anything} }
+func anyText(into *Text) value { return secret{into, oneText} }
 
-func variable(name string, into *setting) value {
-	into.name = name
-	return secret{&into.value, anything}
+// settingOf returns what makes a variable or a header, whose value has a rule.
+func settingOf(r rule) func(name string, into *setting) value {
+	return func(name string, into *setting) value {
+		into.name = name
+		return secret{&into.value, r}
+	}
 }
 
 // Rules returns how the features of the server are named, and which of them there are.

@@ -146,8 +146,24 @@ func (c *Config) checkNames(r *reader) {
 	}
 }
 
-// probe looks how the servers are reached now.
+// Files returns the files that the configuration is made of: its own, and those that it
+// takes secrets from.
+func (c *Config) Files() []string {
+	paths := append([]string{c.Path}, c.Auth.Bearer.files()...)
+	for _, b := range c.Backends {
+		paths = append(paths, b.files()...)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// probe looks how the servers are reached now, and what clients need.
 func (c *Config) probe() {
+	token, err := c.Auth.Bearer.Reveal()
+	if err != nil {
+		c.warn(err)
+	}
+	c.Auth.same = digest(token)
 	for _, b := range c.Backends {
 		if err := b.probe(); err != nil {
 			c.warn(err)

@@ -103,8 +103,8 @@ backends:
 	want := []string{
 		`3:30: backends.a.env.A: the variable MISSING is not set; set it, or write a default, as in ${env:MISSING:-…}`,
 		`3:51: backends.a.env.B: the file of ${file:missing} cannot be read: no such file or directory`,
-		`4:12: backends.b.url: what it stands for is not a URL that begins with http:// or https://`,
-		`4:39: backends.b.headers.X: what it stands for has more than one line, and cannot be a header`,
+		`4:12: backends.b.url: what it stands for does not fit; it must be a URL that begins with http:// or https://`,
+		`4:39: backends.b.headers.X: what it stands for does not fit; it must be a text on one line`,
 	}
 	got := strings.Split(strings.ReplaceAll(c.Warnings.Error(), path+":", ""), "\n")
 	slices.Sort(got)
@@ -173,7 +173,7 @@ func TestReferences(t *testing.T) {
 		"${file:~/key}":                   "of a file",
 		"${file:" + dir + "/key}, really": "of a file, really",
 	} {
-		text := newText(written{raw, &target.Error{File: filepath.Join(dir, "g.yaml")}, &env})
+		text := newText(written{raw, anything, &target.Error{File: filepath.Join(dir, "g.yaml")}, &env})
 		if got, err := text.Reveal(); got != want || err != nil {
 			t.Errorf("%s: %q, %v; want %q", raw, got, err, want)
 		}

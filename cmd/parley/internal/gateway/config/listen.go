@@ -99,6 +99,8 @@ type Auth struct {
 	Bearer Text
 	// Issuer is the authorization server that their tokens must come from; nil for none.
 	Issuer *Issuer
+
+	same string // identifies the token
 }
 
 func (a *Auth) isEmpty() bool { return !a.None && a.Bearer.IsZero() && a.Issuer == nil }

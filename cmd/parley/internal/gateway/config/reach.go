@@ -1,13 +1,15 @@
 package config
 
 import (
+	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 )
@@ -29,6 +31,7 @@ func (b *Backend) Target() (target.Target, error) {
 			t.Env = append(t.Env, name+"="+text)
 		}
 	}
+	t.Env = append(t.Env, e.variables(b.envFile)...)
 	for _, s := range b.env {
 		t.Env = append(t.Env, s.name+"="+e.text(s.value))
 	}
@@ -36,10 +39,7 @@ func (b *Backend) Target() (target.Target, error) {
 		t.Header = http.Header{}
 	}
 	for _, s := range b.headers {
-		t.Header.Set(s.name, e.header(s.value))
-	}
-	if t.URL != "" && !isURL.check(t.URL) {
-		e.fail(b.url, "what it stands for is not %s", isURL.is)
+		t.Header.Set(s.name, e.text(s.value))
 	}
 	if len(e.mistakes) > 0 {
 		return target.Target{}, e.mistakes
@@ -69,26 +69,10 @@ func (b *Backend) String() string {
 // revealer reveals texts, and collects what is wrong with them.
 type revealer struct{ mistakes Mistakes }
 
-func (e *revealer) fail(t Text, format string, args ...any) {
-	e.mistakes = append(e.mistakes, t.fault(fmt.Errorf(format, args...)))
-}
-
 func (e *revealer) text(t Text) string {
 	s, err := t.reveal()
-	switch {
-	case err != nil:
+	if err != nil {
 		e.mistakes = append(e.mistakes, err)
-	case strings.ContainsRune(s, 0):
-		e.fail(t, "what it stands for has a character that is zero")
-	}
-	return s
-}
-
-// header reveals the value of a header.
-func (e *revealer) header(t Text) string {
-	s := e.text(t)
-	if strings.ContainsAny(s, "\r\n") {
-		e.fail(t, "what it stands for has more than one line, and cannot be a header")
 	}
 	return s
 }
@@ -102,29 +86,62 @@ func (e *revealer) path(t Text) string {
 	return t.path(s)
 }
 
+// variables reads those of a file.
+func (e *revealer) variables(t Text) []string {
+	path := e.path(t)
+	if path == "" {
+		return nil
+	}
+	list, err := target.ReadEnvFile(path)
+	if err != nil {
+		e.mistakes = append(e.mistakes, t.fault(err))
+	}
+	return list
+}
+
+// files returns the files that a server's secrets are in.
+func (b *Backend) files() (paths []string) {
+	if b.entry != nil {
+		return b.entry.Files(*b.outside)
+	}
+	texts := append([]Text{b.url, b.dir, b.envFile}, b.command...)
+	for _, s := range slices.Concat(b.env, b.headers) {
+		texts = append(texts, s.value)
+	}
+	for _, t := range texts {
+		paths = append(paths, t.files()...)
+	}
+	if path, err := b.envFile.reveal(); err == nil && path != "" {
+		paths = append(paths, b.envFile.path(path))
+	}
+	return paths
+}
+
 // Same identifies how the server is reached and how it lives: if it is the same in
 // another configuration, nothing has to be restarted. What references stood for when the
-// file was read counts. It tells nothing about secrets that are hard to guess.
+// file was read counts. It means something in this process only, and tells no secrets.
 func (b *Backend) Same() string { return b.same }
 
 // probe looks how the server is reached now.
 func (b *Backend) probe() error {
 	t, err := b.Target()
-	hash := sha256.New()
-	part := func(name string, values ...string) { fmt.Fprintf(hash, "%s %q\n", name, values) }
-	part("url", t.URL)
-	part("command", t.Command...)
 	slices.Sort(t.Env)
-	part("env", t.Env...)
-	part("cwd", t.Dir)
-	part("revision", t.Revision.String())
-	for _, name := range slices.Sorted(maps.Keys(t.Header)) {
-		part(name, t.Header[name]...)
-	}
+	parts := []any{t.URL, t.Command, t.Env, t.Dir, t.Header, t.Revision.String(), b.Share, b.MaxConnections, b.Idle, b.AtOnce, b.Timeout, b.Login}
 	if err != nil {
-		part("error", err.Error())
+		parts = append(parts, err.Error())
 	}
-	fmt.Fprintln(hash, b.Share, b.MaxConnections, b.Idle, b.AtOnce, b.Timeout, b.Login)
-	b.same = hex.EncodeToString(hash.Sum(nil))
+	b.same = digest(parts...)
 	return err
 }
+
+// digest identifies values, of which nothing can be told from it: it is keyed for this
+// process.
+func digest(values ...any) string {
+	hash := hmac.New(sha256.New, digestKey())
+	for _, v := range values {
+		fmt.Fprintf(hash, "%#v\n", v)
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+var digestKey = sync.OnceValue(func() []byte { return []byte(rand.Text()) })

@@ -24,9 +24,10 @@ type Text struct {
 
 // written is what the file has.
 type written struct {
-	raw string
-	at  *target.Error // where it stands, without an error
-	env *target.Environment
+	raw  string
+	rule rule          // of what it stands for
+	at   *target.Error // where it stands, without an error
+	env  *target.Environment
 }
 
 func newText(w written) Text { return Text{func() *written { return &w }} }
@@ -81,7 +82,11 @@ func (t Text) reveal() (string, *target.Error) {
 	if err != nil {
 		return "", t.fault(err)
 	}
-	return out.String(), nil
+	s := out.String()
+	if rule := t.in().rule; !rule.check(s) {
+		return "", t.fault(fmt.Errorf("what it stands for does not fit; it must be %s", rule.is))
+	}
+	return s, nil
 }
 
 // fault returns an error at the place of the text.
@@ -185,6 +190,17 @@ func (t Text) path(name string) string {
 	return filepath.Join(filepath.Dir(t.in().at.File), name)
 }
 
+// files returns the files that references name.
+func (t Text) files() (paths []string) {
+	_ = t.parts(func(string) {}, func(ref string) error { // its form was checked
+		if kind, name, _, _, err := split(ref); err == nil && kind == "file" {
+			paths = append(paths, t.path(name))
+		}
+		return nil
+	})
+	return paths
+}
+
 // bare removes the path from an error, where it stands already.
 func bare(err error) error {
 	var p *os.PathError
@@ -197,7 +213,7 @@ func bare(err error) error {
 // secret is a text with references.
 type secret struct {
 	into *Text
-	rule rule // of what has no references
+	rule rule
 }
 
 func (v secret) preset()          { *v.into = Text{} }
@@ -214,7 +230,7 @@ func (v secret) read(r *reader, n *yaml.Node, at where) {
 		r.wrong(v, n, at)
 		return
 	}
-	t := newText(written{n.Value, r.mistake(n.Line, n.Column, at, nil), &r.env})
+	t := newText(written{n.Value, v.rule, r.mistake(n.Line, n.Column, at, nil), &r.env})
 	references := false
 	err := t.parts(func(string) {}, func(ref string) error {
 		references = true

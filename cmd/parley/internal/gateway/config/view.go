@@ -74,3 +74,13 @@ func (v known) read(r *reader, n *yaml.Node, at where) {
 		}
 	})
 }
+
+// View returns the view of this name, or nil.
+func (c *Config) View(name string) *View {
+	for _, v := range c.Views {
+		if v.Name == name {
+			return v
+		}
+	}
+	return nil
+}
