@@ -10,17 +10,17 @@ of all servers behind it.
 What stands behind it is said in a FILE: YAML in the gateway's own format, or as it is
 an mcp.json, a claude_desktop_config.json, or the file of VS Code.`
 
-const gatewayExamples = `  parley gateway validate mcp.json
+const gatewayExamples = `  parley gateway init --from mcp.json
   parley gateway validate gateway.yaml
   parley gateway schema > gateway.schema.json`
 
 func (a *app) gateway() *cobra.Command {
 	return family(&cobra.Command{
-		Use:     "gateway schema|validate",
+		Use:     "gateway init|schema|validate",
 		Short:   "Put many servers behind one endpoint",
 		Long:    gatewayLong,
 		Example: gatewayExamples,
-	}, a.gatewaySchema(), a.gatewayValidate())
+	}, a.gatewayInit(), a.gatewaySchema(), a.gatewayValidate())
 }
 
 // completesFile has a shell complete the one argument of a command: a configuration.

@@ -82,7 +82,10 @@ func (r *resolver) fail(err error) {
 }
 
 // text replaces the references in a text.
-func (r *resolver) text(t text) string {
+func (r *resolver) text(t text) string { return r.replace(t, r.reference) }
+
+// replace replaces the references in a text by what one returns.
+func (r *resolver) replace(t text, one func(ref string) (string, error)) string {
 	var b strings.Builder
 	rest := t.s
 	for {
@@ -96,7 +99,7 @@ func (r *resolver) text(t text) string {
 			r.fail(t.errorf("the reference ${%s has no end", after))
 			return b.String()
 		}
-		value, err := r.reference(name)
+		value, err := one(name)
 		if err != nil {
 			r.fail(t.errorf("%w", err))
 		}
@@ -107,22 +110,15 @@ func (r *resolver) text(t text) string {
 
 // reference returns the value of a reference, without its braces.
 func (r *resolver) reference(ref string) (string, error) {
-	switch ref {
-	case "userHome":
-		return r.Home, nil
-	case "workspaceFolder":
-		return r.workspace(), nil
-	case "workspaceFolderBasename":
-		return filepath.Base(r.workspace()), nil
-	case "pathSeparator", "/":
-		return string(filepath.Separator), nil
+	if value, ok := r.place(ref); ok {
+		return value, nil
 	}
 	if id, ok := strings.CutPrefix(ref, "input:"); ok {
 		return r.input(id)
 	}
-	name, preset, hasPreset := strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
-	if name == "" || strings.ContainsAny(name, ": =") {
-		return "", fmt.Errorf("${%s} is no reference that parley knows", ref)
+	name, preset, hasPreset, err := variableOf(ref)
+	if err != nil {
+		return "", err
 	}
 	if value, ok := r.Lookup(name); ok && (value != "" || !hasPreset) {
 		return value, nil
@@ -131,6 +127,21 @@ func (r *resolver) reference(ref string) (string, error) {
 		return "", fmt.Errorf("the variable %s is not set; set it, or give a default in the file, as ${%s:-…}", name, name)
 	}
 	return preset, nil
+}
+
+// place returns the value of a reference to a place.
+func (r *resolver) place(ref string) (value string, ok bool) {
+	switch ref {
+	case "userHome":
+		return r.Home, true
+	case "workspaceFolder":
+		return r.workspace(), true
+	case "workspaceFolderBasename":
+		return filepath.Base(r.workspace()), true
+	case "pathSeparator", "/":
+		return string(filepath.Separator), true
+	}
+	return "", false
 }
 
 // input returns a value that the file leaves to the user.

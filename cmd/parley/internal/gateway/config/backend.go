@@ -102,7 +102,7 @@ func (b *Backend) reach() []key {
 			doc: "Headers for every request to the URL.",
 		},
 		{
-			name: "login", with: "url", value: boolean{&b.Login},
+			name: "login", with: "url", value: boolean{&b.Login}, example: "true",
 			doc: `Use the login that "parley login" has stored for the URL. All clients of the gateway then act as this user.`,
 		},
 		{

@@ -32,6 +32,8 @@ func (v object) expects() string {
 
 func (v object) fallback() string { return "" }
 
+func (v object) inner() (keys []key, stands string) { return v.into.keys(), "" }
+
 func (v object) preset() {
 	for _, k := range v.into.keys() {
 		k.value.preset()
@@ -184,6 +186,11 @@ func (v table[T]) expects() string  { return "a mapping from " + v.rule.is + " t
 
 // one returns what a member can be.
 func (v table[T]) one() value { return v.member("", new(T)) }
+
+func (v table[T]) inner() (keys []key, stands string) {
+	keys, _ = innerOf(v.one())
+	return keys, v.stands
+}
 
 func (v table[T]) schema() schema {
 	s := schema{"type": "object", "additionalProperties": v.one().schema()}

@@ -118,7 +118,7 @@ func parse(path string, source []byte, env target.Environment) (*Config, error) 
 		c.checkNames(r)
 	}
 	if len(r.mistakes) > 0 {
-		return nil, r.sorted()
+		return nil, sorted(r.mistakes)
 	}
 	c.probe()
 	return c, nil
@@ -169,6 +169,7 @@ func (c *Config) probe() {
 			c.warn(err)
 		}
 	}
+	c.Warnings = sorted(c.Warnings)
 }
 
 // warn adds what is wrong, but stops nothing.
@@ -216,13 +217,13 @@ func (m Mistakes) Unwrap() []error {
 	return all
 }
 
-// sorted returns the mistakes that a reader has found, each once: what an alias stands
-// for is read more than once.
-func (r *reader) sorted() Mistakes {
-	slices.SortStableFunc(r.mistakes, func(a, b *target.Error) int {
+// sorted returns mistakes in the order of the file, each once: what an alias stands for
+// is read more than once.
+func sorted(m Mistakes) Mistakes {
+	slices.SortStableFunc(m, func(a, b *target.Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return slices.CompactFunc(r.mistakes, func(a, b *target.Error) bool {
+	return slices.CompactFunc(m, func(a, b *target.Error) bool {
 		return a.Line == b.Line && a.Column == b.Column && a.Err.Error() == b.Err.Error()
 	})
 }

@@ -31,7 +31,9 @@ func TestDifference(t *testing.T) {
 	if want := []string{filepath.Join(dir, "g.yaml"), filepath.Join(dir, "key"), filepath.Join(dir, "token")}; !slices.Equal(old.Files(), want) {
 		t.Errorf("files %q, want %q", old.Files(), want)
 	}
-	edit := func(from, to string) func() { return func() { write(t, dir, "g.yaml", strings.Replace(base, from, to, 1)) } }
+	edit := func(from, to string) func() {
+		return func() { write(t, dir, "g.yaml", strings.Replace(base, from, to, 1)) }
+	}
 	for _, test := range []struct {
 		name string
 		edit func()

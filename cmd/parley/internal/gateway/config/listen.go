@@ -112,7 +112,7 @@ func (a *Auth) oneOf() (names []string, must bool) {
 func (a *Auth) keys() []key {
 	return []key{
 		{
-			name: "none", value: boolean{&a.None},
+			name: "none", value: boolean{&a.None}, example: "true",
 			doc: "Let everybody use the gateway who reaches its address. On a loopback address that is so without this key.",
 		},
 		{

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +37,19 @@ type value interface {
 	schema() schema
 }
 
+// bounded is a value of which there is more to say than its default.
+type bounded interface {
+	// bounds is a sentence without its end.
+	bounds() string
+}
+
+// nesting is a value that has keys itself.
+type nesting interface {
+	// inner returns them, and what stands for a name above them that is up to whoever
+	// writes the file.
+	inner() (keys []key, stands string)
+}
+
 // boolean is true or false. Without the key, it is false.
 type boolean struct{ into *bool }
 
@@ -70,6 +82,13 @@ func (v number) expects() string {
 	return fmt.Sprintf("a whole number from %d to %d", v.lowest, v.most)
 }
 
+func (v number) bounds() string {
+	if v.lowest == v.most {
+		return "It is " + strconv.Itoa(v.most)
+	}
+	return fmt.Sprintf("From %d to %d", v.lowest, v.most)
+}
+
 func (v number) schema() schema {
 	return schema{"type": "integer", "minimum": v.lowest, "maximum": v.most}
 }
@@ -98,6 +117,10 @@ func (v period) fallback() string { return shortTime(v.def) }
 
 func (v period) expects() string {
 	return fmt.Sprintf("a time from %s to %s, such as 90s or 1h30m", shortTime(v.lowest), shortTime(v.most))
+}
+
+func (v period) bounds() string {
+	return fmt.Sprintf("From %s to %s", shortTime(v.lowest), shortTime(v.most))
 }
 
 func (v period) schema() schema {
@@ -136,44 +159,6 @@ func shortTime(d time.Duration) string {
 	return s
 }
 
-// option is one of the values that a choice has.
-type option[T comparable] struct {
-	name  string
-	value T
-}
-
-// choice is one of a few words. The first holds without the key.
-type choice[T comparable] struct {
-	into    *T
-	options []option[T]
-}
-
-func (v choice[T]) preset()          { *v.into = v.options[0].value }
-func (v choice[T]) fallback() string { return v.options[0].name }
-func (v choice[T]) expects() string  { return "one of " + strings.Join(v.names(), ", ") }
-func (v choice[T]) schema() schema   { return schema{"enum": v.names()} }
-
-func (v choice[T]) names() []string {
-	names := make([]string, 0, len(v.options))
-	for _, o := range v.options {
-		names = append(names, o.name)
-	}
-	return names
-}
-
-func (v choice[T]) read(r *reader, n *yaml.Node, at where) {
-	if n.Kind != yaml.ScalarNode {
-		r.wrong(v, n, at)
-		return
-	}
-	i := slices.IndexFunc(v.options, func(o option[T]) bool { return o.name == n.Value })
-	if i < 0 {
-		r.fault(n, at, "%.80q is none of the values; %s", n.Value, meant(n.Value, v.names()))
-		return
-	}
-	*v.into = v.options[i].value
-}
-
 // rule is what a text must be.
 type rule struct {
 	// is ends "it must be".
@@ -209,20 +194,4 @@ func (v word) read(r *reader, n *yaml.Node, at where) {
 	default:
 		*v.into = n.Value
 	}
-}
-
-// maybe is a value that can be missing, unlike one that is empty.
-type maybe[T any] struct {
-	into **T
-	of   func(*T) value
-}
-
-func (v maybe[T]) preset()          { *v.into = nil }
-func (v maybe[T]) expects() string  { return v.of(new(T)).expects() }
-func (v maybe[T]) fallback() string { return "" }
-func (v maybe[T]) schema() schema   { return v.of(new(T)).schema() }
-
-func (v maybe[T]) read(r *reader, n *yaml.Node, at where) {
-	*v.into = new(T)
-	v.of(*v.into).read(r, n, at)
 }
