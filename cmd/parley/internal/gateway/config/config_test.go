@@ -98,6 +98,7 @@ backends:
   a: {command: [x], env: {A: "${env:MISSING}", B: "${file:missing}"}}
   b: {url: "${env:URL}", headers: {X: "${file:lines}"}}
   c: {command: [x]}
+views: {v: {principals: [alice]}}
 `)
 	c := read(t, path, map[string]string{"URL": "ftp://secret"})
 	want := []string{
@@ -105,6 +106,7 @@ backends:
 		`3:51: backends.a.env.B: the file of ${file:missing} cannot be read: no such file or directory`,
 		`4:12: backends.b.url: what it stands for does not fit; it must be a URL that begins with http:// or https://`,
 		`4:39: backends.b.headers.X: what it stands for does not fit; it must be a text on one line`,
+		`6:25: views.v.principals: without auth.issuer nobody has a name, so nobody can use the view`,
 	}
 	got := strings.Split(strings.ReplaceAll(c.Warnings.Error(), path+":", ""), "\n")
 	if !slices.Equal(got, want) {

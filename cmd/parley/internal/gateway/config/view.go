@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -44,10 +45,26 @@ func (v *viewed) keys() []key {
 		{name: "prompts", value: object{&selection{&v.Prompts}}, example: `{exclude: ["shop__*"]}`, doc: "Which prompts there are, by the names that clients see."},
 		{name: "resources", value: object{&selection{&v.Resources}}, example: `{include: ["mcp:files:*"]}`, doc: "Which resources and templates there are, by the URIs that clients see."},
 		{
-			name: "principals", value: list[string]{&v.Principals, pattern, 1}, example: "[alice@example.com]",
+			name: "principals", value: principals{list[string]{&v.Principals, pattern, 1}, v.c}, example: "[alice@example.com]",
 			doc: "Who may use it, as the authorization server names them; without the key, everybody.",
 		},
 	}
+}
+
+// principals are those who may use a view.
+type principals struct {
+	list[string]
+
+	c *Config
+}
+
+func (v principals) read(r *reader, n *yaml.Node, at where) {
+	v.list.read(r, n, at)
+	r.later = append(r.later, func() {
+		if v.c.Auth.Issuer == nil {
+			v.c.warn(r.mistake(n.Line, n.Column, at, errors.New("without auth.issuer nobody has a name, so nobody can use the view")))
+		}
+	})
 }
 
 // known is the name of a backend that there is.
