@@ -38,10 +38,10 @@ func (p *Probe) looksAt(sc *Scenario) bool {
 
 // pages are the probes, file by file.
 var pages = [][]Probe{
-	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsProcess, transportsHTTP, transportsHeaders,
+	basicMessages, basicResponses, basicMeta, basicOdd, iconProbes, lifecycle, transportsStdio, transportsProcess, transportsHTTP, transportsSessions, transportsSSE, transportsHeaders, transportsParams,
 	versioning, utilitiesCancellation, utilitiesPing, utilitiesProgress,
 	basicMRTR, basicSubscriptions, clientElicitation, clientElicitationURLs, clientRoots, clientSampling, clientSamplingRefusals,
 	serverCaching, serverPagination, tasksReceiver, tasksRequestor, tasksLife, basicSchemas, basicExtensions, serverCompletion,
-	authDiscovery, authRequests, authAnswers,
+	authDiscovery, authRequests, authResource, authClients, authAnswers, authTokens, authScopes,
 	generalPage,
 }
