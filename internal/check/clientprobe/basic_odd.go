@@ -96,7 +96,7 @@ var basicOdd = []Probe{
 			Accepts: "No request that takes another capability.",
 			Mend:    "Look at the server's capabilities before you use a feature.",
 		},
-		In: []string{"few-capabilities"},
+		In: []string{fewCapabilities},
 		Watch: func(x *X, w *probe.Watch) {
 			for _, m := range x.Requests() {
 				area, _, _ := strings.Cut(m.Method, "/")

@@ -140,10 +140,12 @@ func playReport(t *Turn) {
 }
 
 func playChange(t *Turn) {
-	for _, method := range []string{"notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed"} {
-		t.Publish(method, "")
+	t.Publish("notifications/tools/list_changed", "")
+	if t.Scenario.Name != fewCapabilities {
+		t.Publish("notifications/prompts/list_changed", "")
+		t.Publish("notifications/resources/list_changed", "")
+		t.Publish("notifications/resources/updated", "test://text")
 	}
-	t.Publish("notifications/resources/updated", "test://text")
 	t.Result(textResult("changed"))
 }
 

@@ -10,6 +10,7 @@ import (
 const (
 	batchesName     = "batches"
 	foreignEndpoint = "foreign-endpoint"
+	scenarioPoll    = "poll"
 )
 
 // brokenScenarios are servers whose connections break.
@@ -72,7 +73,7 @@ var brokenScenarios = []Scenario{
 		Visit: resumed,
 	},
 	{
-		Name: "poll", Does: "Ends the stream of a call, and has the rest for who asks for it after the time that it names.",
+		Name: scenarioPoll, Does: "Ends the stream of a call, and has the rest for who asks for it after the time that it names.",
 		Do: "Connect, and call a tool.", Needs: []string{needsHTTP, needsSession, "polling"},
 		Tool: map[string]func(*Turn) bool{"report": func(t *Turn) bool {
 			if t.Count("broken") > 0 {

@@ -7,6 +7,8 @@ import (
 	"github.com/parley-mcp/parley/internal/check/peer"
 )
 
+const fewCapabilities = "few-capabilities"
+
 // oddScenarios are servers that do what is unusual, but right.
 var oddScenarios = []Scenario{
 	{
@@ -52,12 +54,12 @@ var oddScenarios = []Scenario{
 		}},
 	},
 	{
-		Name: "few-capabilities", Does: "Declares tools, and nothing else.",
+		Name: fewCapabilities, Does: "Declares tools, and nothing else.",
 		Do: "Connect, and do what the client can do.",
 		Result: func(t *Turn, result object) object {
 			if _, ok := result["capabilities"]; ok {
 				result = maps.Clone(result)
-				result["capabilities"] = object{"tools": object{}}
+				result["capabilities"] = object{"tools": object{"listChanged": true}}
 			}
 			return result
 		},

@@ -130,7 +130,7 @@ var transportsSessions = []Probe{
 	{
 		Info: probe.Info{
 			ID: "http/resumes", Rows: []string{"2511.basic.transports-056", "2506.basic.transports-002"},
-			Does: "Breaks off a response after an event with an ID.", Accepts: "A GET with that ID as Last-Event-ID.",
+			Does: "Breaks off a response after an event with an ID.", Accepts: "A GET with that ID as Last-Event-ID; or none, of a client that does not wish to resume.",
 		},
 		Needs: []string{needsHTTP, needsSession}, In: []string{"resume"},
 		Watch: func(x *X, w *probe.Watch) { x.watchResumption(w, false) },
@@ -140,7 +140,7 @@ var transportsSessions = []Probe{
 			ID: "http/polls", Rows: []string{"2511.basic.transports-029"},
 			Does: "Ends the stream of a call before its answer.", Accepts: "A GET with the ID of the last event.",
 		},
-		Needs: []string{needsHTTP, needsSession, "polling"}, In: []string{"poll"},
+		Needs: []string{needsHTTP, needsSession, "polling"}, In: []string{scenarioPoll},
 		Watch: func(x *X, w *probe.Watch) { x.watchResumption(w, false) },
 	},
 	{
@@ -148,7 +148,7 @@ var transportsSessions = []Probe{
 			ID: "http/waits-before-polling", Rows: []string{"2511.basic.transports-031"},
 			Does: "Ends a stream that says retry: 700, and looks when the client comes back.", Accepts: "Not before 700 ms.",
 		},
-		Needs: []string{needsHTTP, needsSession, "polling"}, In: []string{"poll", "resume"},
+		Needs: []string{needsHTTP, needsSession, "polling"}, In: []string{scenarioPoll, "resume"},
 		Watch: func(x *X, w *probe.Watch) { x.watchResumption(w, true) },
 	},
 }
@@ -195,7 +195,13 @@ func (x *X) watchResumption(w *probe.Watch, when bool) {
 		}
 		return
 	}
-	if !when && !x.ByHand && len(x.After(broken, nil)) > 0 {
+	if !when && !x.ByHand && len(x.After(broken, nil)) > 0 && x.Scenario.Name == scenarioPoll {
 		w.FaultOf([]probe.Blame{{Message: broken}, {Exchange: broken.Exchange}}, "the client did not ask for the rest of the stream")
+	}
+	for n, e := range x.at(http.MethodGet) {
+		same := e.Header.Get("Mcp-Session-Id") == broken.Exchange.Header.Get("Mcp-Session-Id")
+		if !when && same && n > 0 && e.At >= broken.Exchange.Ended {
+			w.FaultOf([]probe.Blame{{Exchange: e}, {Exchange: broken.Exchange}}, "the client opens another stream, and does not say where the last one broke off")
+		}
 	}
 }

@@ -12,7 +12,7 @@ var transportsSSE = []Probe{
 	{
 		Info: probe.Info{
 			ID: "http/falls-back-to-sse", Rows: []string{"2511.basic.transports-076", "2506.basic.transports-003", "26.basic.transports.http-099"},
-			Does: "Refuses POSTs with 405, and opens the stream of HTTP+SSE on GET.", Accepts: "A GET for that stream after the POST.",
+			Does: "Refuses POSTs with 405, and opens the stream of HTTP+SSE on GET.", Accepts: "A GET for that stream after the POST; or none, of a client that does not want to support older servers.",
 		},
 		In: []string{"only-sse", "legacy-sse"},
 		Watch: func(x *X, w *probe.Watch) {
@@ -20,10 +20,15 @@ var transportsSSE = []Probe{
 			if refused == nil {
 				return
 			}
-			if len(x.at(http.MethodGet)) > 0 {
-				w.Saw(refused)
-			} else if !x.ByHand {
-				w.FaultOf(append(probe.Of(refused), probe.Blame{Exchange: refused.Exchange}), "the client did not try GET after 405")
+			w.Nothing(probe.Unverified("the client does not try GET after 405: it may not want to support older servers"))
+			for _, e := range x.Exchanges() {
+				switch {
+				case e.Method != http.MethodGet || strings.Contains(e.URL, "/.well-known/"):
+				case strings.HasPrefix(e.URL, x.Origin+pathMCP):
+					w.Saw(refused)
+				default:
+					w.FaultOf([]probe.Blame{{Exchange: e}, {Exchange: refused.Exchange}}, "the client looks for the event stream elsewhere")
+				}
 			}
 		},
 	},
