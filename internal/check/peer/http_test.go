@@ -225,7 +225,7 @@ func TestIdleConnectionsAreNotUsedAgain(t *testing.T) {
 		if p.closed != before {
 			t.Error("a connection that was just used is closed")
 		}
-		time.Sleep(idle + time.Second)
+		<-time.NewTimer(idle + time.Second).C
 		c.Do(t.Context(), note)
 		if p.closed != before+1 {
 			t.Error("a connection that was out of use is used again")
