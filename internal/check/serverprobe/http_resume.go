@@ -26,7 +26,7 @@ var httpResume = []Probe{
 				conn int
 				id   string
 			}
-			seen := map[key]bool{}
+			seen := map[key]*peer.Exchange{}
 			x.eachExchange(func(e *peer.Exchange) {
 				if e.Header.Get("Last-Event-ID") != "" {
 					return
@@ -34,10 +34,10 @@ var httpResume = []Probe{
 				for _, event := range e.Events {
 					if k := (key{e.Conn, event.ID}); event.ID != "" {
 						w.Saw(e.Message)
-						if seen[k] {
-							w.FaultOf(ofExchange(e), "two events of the session have the ID %q", event.ID)
+						if first := seen[k]; first != nil {
+							w.FaultOf(append(ofExchange(first), ofExchange(e)...), "two events of the session have the ID %q", event.ID)
 						}
-						seen[k] = true
+						seen[k] = e
 					}
 				}
 			})

@@ -261,7 +261,7 @@ func runLateAnswer(x *X) probe.Finding {
 	c.Do(x.Ctx, peer.Frame(answer))
 	after := c.Call("ping", nil)
 	for _, m := range x.Log.Since(from) {
-		if !m.Sent && m.Conn == c.Number && m.IsError() && m != after.Response && !refusedByHTTP(m) {
+		if !m.Sent && m.Conn == c.Number && m.IsError() && m != after.Response && string(m.ID) != string(call.Sent.ID) && !refusedByHTTP(m) {
 			return probe.Fail(probe.Of(asked, note, m), "the late answer was answered with an error")
 		}
 	}

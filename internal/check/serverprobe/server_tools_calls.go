@@ -169,7 +169,7 @@ func otherCause(code int) bool {
 func watchFailures(x *X, w *probe.Watch) {
 	for _, m := range x.Received((*peer.Message).IsResponse) {
 		asked := x.Log.RequestOf(m)
-		if asked == nil || asked.Method != mcp.MethodCallTool || !x.isRightCall(asked) {
+		if asked == nil || asked.Method != mcp.MethodCallTool || !x.isRightCall(asked) || x.isOddCall(asked, m) {
 			continue
 		}
 		if failed, _ := m.Get("result/isError"); failed == true {
@@ -180,6 +180,15 @@ func watchFailures(x *X, w *probe.Watch) {
 		}
 	}
 	w.Nothing(probe.Unverified("no tool failed"))
+}
+
+// isOddCall reports whether a call may be refused for something else than what
+// the tool made of its arguments: it was cancelled, wanted a task, or came from a
+// client that declared nothing.
+func (x *X) isOddCall(asked, answer *peer.Message) bool {
+	_, task := asked.Get("params/task")
+	bare := x.bareConn != nil && x.bareConn.Number == asked.Conn
+	return task || bare || x.gaveUp(asked, answer.Number)
 }
 
 // isRightCall reports whether a message is the survey's call of a tool, by a client

@@ -69,6 +69,7 @@ final class Server {
         tomcat.setBaseDir(System.getProperty("java.io.tmpdir"));
         tomcat.setHostname("127.0.0.1");
         tomcat.setPort(port == null ? 0 : Integer.parseInt(port));
+        tomcat.getConnector().setProperty("address", "127.0.0.1");
         var context = tomcat.addContext("", System.getProperty("java.io.tmpdir"));
         var servlet = Tomcat.addServlet(context, "mcp", provider);
         servlet.setAsyncSupported(true);
