@@ -183,12 +183,10 @@ func watchFailures(x *X, w *probe.Watch) {
 }
 
 // isOddCall reports whether a call may be refused for something else than what
-// the tool made of its arguments: it was cancelled, wanted a task, or came from a
-// client that declared nothing.
+// the tool made of its arguments: it was cancelled, or wanted a task.
 func (x *X) isOddCall(asked, answer *peer.Message) bool {
 	_, task := asked.Get("params/task")
-	bare := x.bareConn != nil && x.bareConn.Number == asked.Conn
-	return task || bare || x.gaveUp(asked, answer.Number)
+	return task || x.gaveUp(asked, answer.Number)
 }
 
 // isRightCall reports whether a message is the survey's call of a tool, by a client

@@ -106,9 +106,26 @@ func countMark3labs(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTool
 	return mcp.NewToolResultText(fmt.Sprintf("counted to %d", to)), nil
 }
 
-func askMark3labs(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+// declared is what the client says that it can do: with the request, or once.
+func declared(ctx context.Context) mcp.ClientCapabilities {
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
+		if info.ClientCapabilities == nil {
+			return mcp.ClientCapabilities{}
+		}
+		return *info.ClientCapabilities
+	}
+	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		return session.GetClientCapabilities()
+	}
+	return mcp.ClientCapabilities{}
+}
+
+func askMark3labs(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if answer := server.SamplingResponse(req.Params.InputResponses, "model"); answer != nil {
 		return mcp.NewToolResultText(fmt.Sprintf("the model %s said %v", answer.Model, answer.Content)), nil
+	}
+	if declared(ctx).Sampling == nil {
+		return mcp.NewToolResultError("the client has no model to ask"), nil
 	}
 	return server.NewInputRequestBuilder("asked").Sample("model", mcp.CreateMessageParams{
 		Messages:  []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.NewTextContent(req.GetString("question", ""))}},
@@ -116,9 +133,12 @@ func askMark3labs(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResu
 	}).ToolResult(), nil
 }
 
-func orderMark3labs(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func orderMark3labs(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if answer := server.ElicitationResponse(req.Params.InputResponses, "order"); answer != nil {
 		return mcp.NewToolResultText(fmt.Sprintf("%s %v", answer.Action, answer.Content)), nil
+	}
+	if declared(ctx).Elicitation == nil {
+		return mcp.NewToolResultError("the client has nobody to ask"), nil
 	}
 	return server.NewInputRequestBuilder("asked").Elicit("order", mcp.ElicitationParams{
 		Mode:    mcp.ElicitationModeForm,

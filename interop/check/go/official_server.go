@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -134,9 +135,20 @@ func countOfficial(ctx context.Context, req *mcp.CallToolRequest, in steps) (*mc
 	return said("counted to %d", in.Steps), nil, err
 }
 
+// declares is what the client says that it can do.
+func declares(req *mcp.CallToolRequest) *mcp.ClientCapabilities {
+	if p := req.Session.InitializeParams(); p != nil && p.Capabilities != nil {
+		return p.Capabilities
+	}
+	return &mcp.ClientCapabilities{}
+}
+
 func askOfficial(_ context.Context, req *mcp.CallToolRequest, in question) (*mcp.CallToolResult, any, error) {
 	if answer, isAnswer := req.Params.InputResponses["model"].(*mcp.CreateMessageWithToolsResult); isAnswer {
 		return said("the model %s said %d contents", answer.Model, len(answer.Content)), nil, nil
+	}
+	if declares(req).Sampling == nil {
+		return nil, nil, errors.New("the client has no model to ask")
 	}
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"model": &mcp.CreateMessageParams{
 		Messages:  []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: in.Question}}},
@@ -147,6 +159,9 @@ func askOfficial(_ context.Context, req *mcp.CallToolRequest, in question) (*mcp
 func orderOfficial(_ context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 	if answer, isAnswer := req.Params.InputResponses["order"].(*mcp.ElicitResult); isAnswer {
 		return said("%s %v", answer.Action, answer.Content), nil, nil
+	}
+	if declares(req).Elicitation == nil {
+		return nil, nil, errors.New("the client has nobody to ask")
 	}
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"order": &mcp.ElicitParams{
 		Message: "What do you want?",

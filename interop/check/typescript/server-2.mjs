@@ -101,10 +101,15 @@ function make({ era }) {
 }
 
 function registerQuestions(server, era) {
+  // In the new era the SDK looks by itself.
+  const require = (capability) => {
+    if (era === "legacy" && !server.server.getClientCapabilities()?.[capability]) throw new Error(`the client has no ${capability}`);
+  };
   server.registerTool(
     "ask",
     { description: "Asks the client's model.", annotations: readOnly, inputSchema: z.object({ question: z.string() }) },
     async ({ question }, ctx) => {
+      require("sampling");
       const params = { messages: [{ role: "user", content: { type: "text", text: question } }], maxTokens: 50 };
       const said = era === "legacy" ? await ctx.mcpReq.requestSampling(params) : ctx.mcpReq.inputResponses?.model;
       if (!said) return inputRequired({ inputRequests: { model: inputRequired.createMessage(params) } });
@@ -115,6 +120,7 @@ function registerQuestions(server, era) {
     "order",
     { description: "Asks the user what to order.", annotations: readOnly, inputSchema: z.object({}) },
     async (_, ctx) => {
+      require("elicitation");
       const message = "What do you want?";
       if (era === "legacy") {
         const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };

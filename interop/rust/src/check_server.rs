@@ -70,6 +70,15 @@ impl Server {
         context: &Context,
         question: Value,
     ) -> Result<CallToolResponse, ErrorData> {
+        let able = declared(context);
+        let answers = if question["method"] == "elicitation/create" {
+            able.elicitation.is_some()
+        } else {
+            able.sampling.is_some()
+        };
+        if !answers {
+            return Ok(failed("the client has nobody who answers that").into());
+        }
         if stateless(context) {
             if let Some(answer) = request.input_responses.as_ref().and_then(|all| all.get("it")) {
                 return Ok(said(json!(answer).to_string()).into());
@@ -116,6 +125,14 @@ impl Server {
 
 fn stateless(context: &Context) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
+}
+
+/// What the client says that it can do: with the request, or once for its session.
+fn declared(context: &Context) -> ClientCapabilities {
+    if stateless(context) {
+        return context.meta.client_capabilities().unwrap_or_default();
+    }
+    context.peer.peer_info().map(|info| info.capabilities.clone()).unwrap_or_default()
 }
 
 fn number(arguments: &JsonObject, name: &str) -> Option<f64> {
