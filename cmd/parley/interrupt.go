@@ -55,3 +55,24 @@ func (i *interrupts) catch(f func()) (release func()) {
 		i.caught = nil
 	}
 }
+
+// catchHangup has hangups call f until release is called.
+func catchHangup(f func()) (release func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() { // ends with release
+		for {
+			select {
+			case <-signals:
+				f()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
+}

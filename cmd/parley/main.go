@@ -20,6 +20,7 @@ func main() {
 		IsTerminal:     isTerminal,
 		Executable:     os.Executable,
 		CatchInterrupt: i.catch,
+		CatchHangup:    catchHangup,
 	}, os.Args[1:]))
 }
 

@@ -30,7 +30,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "http": serveHTTP, "bridge": bridgeHTTP, "keep": keep, "until": until},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "http": serveHTTP, "bridge": overHTTP("bridge", "BRIDGE"), "gateway": overHTTP("gateway", "GATEWAY"), "keep": keep, "until": until},
 		Setup: func(env *testscript.Env) error {
 			// With the race detector, every process would wait a second before
 			// it exits.
@@ -86,20 +86,27 @@ func keep(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// bridgeHTTP is "bridge ARGS...": it starts parley bridge --http for the rest of a
-// script, and sets BRIDGE to its endpoint.
-func bridgeHTTP(ts *testscript.TestScript, neg bool, args []string) {
-	if neg {
-		ts.Fatalf("usage: bridge ARGS...")
-	}
-	url, stop, err := startServing(append([]string{"bridge", "--http", "127.0.0.1:0"}, args...)...)
-	ts.Check(err)
-	ts.Defer(func() {
-		if code := stop(); code != 0 {
-			ts.Fatalf("the bridge ended with %d", code)
+// overHTTP is "COMMAND ARGS...": it starts a command of parley with --http for the rest
+// of a script, and sets a variable to its endpoint.
+func overHTTP(command, variable string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg {
+			ts.Fatalf("usage: %s ARGS...", command)
 		}
-	})
-	ts.Setenv("BRIDGE", url)
+		for i, arg := range args {
+			if path := ts.MkAbs(arg); strings.HasSuffix(arg, ".json") || strings.HasSuffix(arg, ".yaml") {
+				args[i] = path // it runs in this process, whose folder is another
+			}
+		}
+		url, stop, err := startServing(append([]string{command, "--http", "127.0.0.1:0"}, args...)...)
+		ts.Check(err)
+		ts.Defer(func() {
+			if code := stop(); code != 0 {
+				ts.Fatalf("%s ended with %d", command, code)
+			}
+		})
+		ts.Setenv(variable, url)
+	}
 }
 
 // piped returns the IO of a program that nobody uses from a terminal.

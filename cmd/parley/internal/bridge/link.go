@@ -3,12 +3,14 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -118,8 +120,30 @@ func (l *link) begin(ctx context.Context, x *mcp.Exchange) *passing {
 		}
 		l.follow(run, x.Back)
 		p.result, p.err = l.client.Do(run, x.Method, x.Params, p.options(x)...)
+		l.settle(run, p.err)
 	})
 	return p
+}
+
+// lostSoon is how long it takes until a client knows that its connection is lost, after
+// a call has failed because of that.
+const lostSoon = 100 * time.Millisecond
+
+// settle waits for the end of a connection on which a call has failed without an answer:
+// whoever makes the call again should not get the same connection.
+func (l *link) settle(ctx context.Context, err error) {
+	_, answered := errors.AsType[*jsonrpc.Error](err)
+	_, asks := errors.AsType[*mcp.InputRequired](err)
+	if err == nil || answered || asks || ctx.Err() != nil || errors.Is(err, client.ErrTimeout) {
+		return
+	}
+	timer := time.NewTimer(lostSoon)
+	defer timer.Stop()
+	select {
+	case <-l.client.Done():
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // options say how a request is passed on.

@@ -35,6 +35,15 @@ func (b *Bridge) keyOf(peer *mcp.Peer) (key string, owned bool, err error) {
 	return fmt.Sprintf("principal %q %x", peer.Principal, sha256.Sum256(capabilities)), false, err
 }
 
+// Key identifies the connection that a client uses.
+func (b *Bridge) Key(peer *mcp.Peer) string {
+	key, _, err := b.keyOf(peer)
+	if err != nil { // it has no connection
+		return ""
+	}
+	return key
+}
+
 func canonical(c *mcp.ClientCapabilities) ([]byte, error) {
 	raw, err := wire.Marshal(c)
 	if err != nil {

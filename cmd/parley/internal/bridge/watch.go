@@ -22,6 +22,13 @@ func (b *Bridge) watch(ctx context.Context, x *mcp.Exchange) (any, error) {
 	return &mcp.Watching{Filter: s.Honoured(), Stop: w.keep(l, s)}, nil //nolint:contextcheck // a subscription outlives the request that opens it
 }
 
+// Await returns a subscription that is passed on as soon as that succeeds: the client is
+// then told that anything may have changed. It is for servers that are known to be down.
+func (b *Bridge) Await(x *mcp.Exchange) *mcp.Watching {
+	w := &subscription{b: b, watch: *x.Watch, peer: x.Peer}
+	return &mcp.Watching{Filter: w.watch.Filter, Stop: w.keep(nil, nil)}
+}
+
 // subscription is one that has been passed on. It outlives its connection: a client
 // cannot be told that it has ended, and would wait for changes in vain.
 type subscription struct {
@@ -44,12 +51,16 @@ func (w *subscription) open(ctx context.Context) (*link, *client.Subscription, e
 	return l, s, nil
 }
 
-// keep opens a subscription again when its connection is lost, until it is stopped.
+// keep opens a subscription again when its connection is lost, or at first if there is
+// none, until it is stopped.
 func (w *subscription) keep(l *link, s *client.Subscription) (stop func()) {
 	ctx, cancel := context.WithCancelCause(w.b.ctx)
 	done := make(chan struct{})
 	w.b.work.Go(func() { // ends with the subscription
 		defer close(done)
+		if l == nil {
+			l, s = w.again(ctx)
+		}
 		for l != nil {
 			select {
 			case <-s.Done():

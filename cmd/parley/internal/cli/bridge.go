@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,9 +40,8 @@ const bridgeExamples = `  parley bridge https://mcp.example.com/mcp
 
 // bridgeFlags are the flags of bridge.
 type bridgeFlags struct {
-	http     httpFlags
-	bearer   string
-	noAuth   bool
+	frontFlags
+
 	logLevel string
 }
 
@@ -56,12 +53,9 @@ func (a *app) bridge() *cobra.Command {
 		Long:    bridgeLong,
 		Example: bridgeExamples,
 	}
-	honours(cmd, a.flags.dial, f.http.register)
+	honours(cmd, a.flags.dial, f.register)
 	set := cmd.Flags()
 	set.BoolVar(&a.flags.browse, "login", false, "open a browser when the server at the URL demands a login")
-	set.StringVar(&f.http.auth.mode, "auth", "", "demand a login of clients: `issuer=URL,audience=NAME,scopes=A B`")
-	set.StringVar(&f.bearer, "bearer", "", "demand the token in `@FILE` of clients")
-	set.BoolVar(&f.noAuth, "no-auth", false, "let everybody who reaches the address use the server")
 	set.IntVar(&f.http.sessions, "max-sessions", 100, "how many `N` connections to the server may be open")
 	set.DurationVar(&f.http.idle, "idle", 30*time.Minute, "end sessions and connections that are not used for this `TIME`")
 	set.StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")
@@ -75,41 +69,14 @@ func (a *app) bridge() *cobra.Command {
 }
 
 // check refuses flags that make no sense, before the server is started.
-func (f *bridgeFlags) check() (err error) {
+func (f *bridgeFlags) check() error {
 	switch {
 	case f.http.sessions < 1:
 		return usagef("--max-sessions %d is not positive", f.http.sessions)
 	case f.http.idle < time.Second:
 		return usagef("--idle %s is less than a second", f.http.idle)
-	case f.http.addr == "" && (f.http.auth.mode != "" || f.bearer != "" || f.noAuth):
-		return usagef("--auth, --bearer and --no-auth are for --http; without it, only whoever starts the bridge can use it")
-	case f.http.auth.mode != "" && f.bearer != "":
-		return usagef("--auth and --bearer do not go together")
-	case f.http.auth.mode == "dev":
-		return usagef("--auth dev is for the reference server; use --bearer @FILE, or --auth issuer=URL")
-	case f.http.addr == "":
-		return nil
 	}
-	if f.bearer != "" {
-		if f.http.bearer, err = readBearer(f.bearer); err != nil {
-			return err
-		}
-	}
-	if !f.noAuth && f.http.auth.mode == "" && f.bearer == "" && !isLoopback(listenAddress(f.http.addr)) {
-		return usagef("--http %s can be reached from other machines; say who may use the server with --auth or --bearer, or --no-auth for everybody", f.http.addr)
-	}
-	return f.http.auth.check()
-}
-
-// isLoopback reports whether an address to listen on can be reached only from this
-// machine.
-func isLoopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return true // listening fails
-	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return f.frontFlags.check()
 }
 
 func (a *app) runBridge(ctx context.Context, t target.Target, f *bridgeFlags) error {
@@ -130,7 +97,7 @@ func (a *app) runBridge(ctx context.Context, t target.Target, f *bridgeFlags) er
 	if single {
 		err = a.bridgeStdio(ctx, b, logger)
 	} else {
-		err = a.serveHTTP(ctx, f.http, b, logger)
+		err = a.serveHTTP(ctx, f.http, endpoints(b), logger)
 	}
 	if ctx.Err() != nil {
 		err = nil // being told to stop is not a failure

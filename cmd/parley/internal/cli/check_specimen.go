@@ -43,7 +43,7 @@ func (a *app) runSpecimen(ctx context.Context, f httpFlags) error {
 	if f.addr == "" {
 		err = stdio.ServeOn(ctx, s, a.io.In, a.io.Out, &mcp.ServeOptions{Logger: logger})
 	} else {
-		err = a.serveHTTP(ctx, f, s, logger)
+		err = a.serveHTTP(ctx, f, endpoints(s), logger)
 	}
 	if ctx.Err() != nil {
 		err = nil // being told to stop is not a failure

@@ -28,6 +28,9 @@ type IO struct {
 	// CatchInterrupt has interrupts call f instead of ending the program, until release
 	// is called. nil means that interrupts cannot be caught.
 	CatchInterrupt func(f func()) (release func())
+	// CatchHangup has hangups call f instead of ending the program, until release is
+	// called. nil means that hangups cannot be caught.
+	CatchHangup func(f func()) (release func())
 }
 
 // Run runs the program with its arguments and returns its exit code; exits lists

@@ -129,7 +129,7 @@ func (a *app) serveReference(ctx context.Context, f serveFlags, o reference.Opti
 		err = stdio.ServeOn(ctx, srv, a.io.In, a.io.Out, &mcp.ServeOptions{Logger: o.Logger})
 	} else {
 		f.http.card = reference.CardName
-		err = a.serveHTTP(ctx, f.http, srv, o.Logger)
+		err = a.serveHTTP(ctx, f.http, endpoints(srv), o.Logger)
 	}
 	if ctx.Err() != nil {
 		err = nil // being told to stop is not a failure

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -96,17 +97,18 @@ func parseUsers(flags []string) (map[string]string, error) {
 
 // gates protect the endpoints of the server at an origin.
 type gates struct {
-	streams, old *auth.Guard
-	server       *devauth.Server // nil with a real authorization server
+	guards map[string]*auth.Guard // by the paths of the endpoints
+	first  *auth.Guard
+	server *devauth.Server // nil with a real authorization server
 }
 
 // gates returns what protects the server; nil lets everybody in.
-func (a *app) gates(f *authFlags, origin string, logger *slog.Logger) (*gates, error) {
+func (a *app) gates(f *authFlags, origin string, at []endpoint, logger *slog.Logger) (*gates, error) {
 	switch f.mode {
 	case "":
 		return nil, nil //nolint:nilnil // nothing is protected
 	case "dev":
-		return a.devGates(f, origin, logger)
+		return a.devGates(f, origin, at, logger)
 	}
 	r := f.real
 	tokens, err := auth.NewJWT(&auth.JWTOptions{Issuer: r.issuer, KeysURL: r.keys})
@@ -117,18 +119,22 @@ func (a *app) gates(f *authFlags, origin string, logger *slog.Logger) (*gates, e
 	if r.audience != "" {
 		o.Audiences = []string{r.audience}
 	}
-	return newGates(o, origin)
+	return newGates(o, origin, at)
 }
 
 // devGates embeds an authorization server for development.
-func (a *app) devGates(f *authFlags, origin string, logger *slog.Logger) (*gates, error) {
+func (a *app) devGates(f *authFlags, origin string, at []endpoint, logger *slog.Logger) (*gates, error) {
 	users := maps.Clone(f.passwords)
 	if len(users) == 0 {
 		users["dev"] = rand.Text()
 		a.err.printf("log in as %s with the password %s; --user names others\n", "dev", users["dev"])
 	}
+	resources := make([]string, len(at))
+	for i, e := range at {
+		resources[i] = origin + e.path
+	}
 	s, err := devauth.New(devauth.Options{
-		Issuer: origin, Resources: []string{origin + "/mcp", origin + "/sse"}, Users: users, Scopes: reference.Scopes(), AccessLifetime: f.lifetime, Logger: logger,
+		Issuer: origin, Resources: resources, Users: users, Scopes: reference.Scopes(), AccessLifetime: f.lifetime, Logger: logger,
 	})
 	if err != nil {
 		return nil, usagef("--auth dev: %v", err)
@@ -149,7 +155,7 @@ func (a *app) devGates(f *authFlags, origin string, logger *slog.Logger) (*gates
 		Rules:                auth.Rules{Tools: reference.ToolScopes()},
 		DPoP:                 auth.DPoPAccepted,
 		Logger:               logger,
-	}, origin)
+	}, origin, at)
 	if err == nil {
 		g.server = s
 		logger.Info("authorization server for development", "issuer", origin, "users", slices.Sorted(maps.Keys(users)))
@@ -176,42 +182,51 @@ func unrevoked(tokens *auth.JWT, s *devauth.Server) auth.VerifierFunc {
 }
 
 // newGates makes a guard for each endpoint: each is a resource of its own.
-func newGates(o auth.Options, origin string) (*gates, error) {
-	o.Name = "Parley reference server"
-	o.Resource = origin + "/mcp"
-	streams, err := auth.New(&o)
-	if err != nil {
-		return nil, usagef("--auth: %v", err)
+func newGates(o auth.Options, origin string, at []endpoint) (*gates, error) {
+	g := &gates{guards: make(map[string]*auth.Guard, len(at))}
+	info := at[0].handler.Describe(context.Background(), nil).Info
+	o.Name = cmp.Or(info.Title, info.Name)
+	for _, e := range at {
+		o.Resource = origin + e.path
+		guard, err := auth.New(&o)
+		if err != nil {
+			return nil, usagef("--auth: %v", err)
+		}
+		g.guards[e.path] = guard
 	}
-	o.Resource = origin + "/sse"
-	old, err := auth.New(&o)
-	if err != nil {
-		return nil, usagef("--auth: %v", err)
-	}
-	return &gates{streams: streams, old: old}, nil
+	g.first = g.guards[at[0].path]
+	return g, nil
 }
 
 // enforce makes the tools of the server require their scopes.
 func (g *gates) enforce(s *server.Server) {
 	if g != nil {
-		s.Use(g.streams.Enforce)
+		s.Use(g.first.Enforce)
 	}
 }
 
-// mount protects the endpoints, and adds those that clients need to log in.
-func (g *gates) mount(mux *http.ServeMux, streams, old http.Handler) {
+// protect returns what lets only those through to an endpoint who may use it.
+func (g *gates) protect(path string, h http.Handler) http.Handler {
 	if g == nil {
-		mux.Handle("/mcp", streams)
-		mux.Handle("/sse", old)
+		return h
+	}
+	return g.guards[path].Protect(h)
+}
+
+// mount adds what clients need to log in.
+func (g *gates) mount(mux *http.ServeMux) {
+	if g == nil {
 		return
 	}
-	mux.Handle("/mcp", g.streams.Protect(streams))
-	mux.Handle("/sse", g.old.Protect(old))
 	if g.server != nil { // before the guards, which would speak for it
 		g.server.Mount(mux)
 	}
-	g.streams.Mount(mux)
-	g.old.Mount(mux)
+	g.first.Mount(mux) // what is for the origin as a whole is about this one
+	for _, guard := range g.guards {
+		if guard != g.first {
+			guard.Mount(mux)
+		}
+	}
 }
 
 // origin returns the origin at which clients reach the server.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/parley-mcp/parley/card"
 	"github.com/parley-mcp/parley/mcp"
@@ -35,6 +37,38 @@ type httpFlags struct {
 	// 0 means the defaults.
 	idle     time.Duration
 	sessions int
+	// ready says at /readyz why the server cannot serve yet; nil means that there is no
+	// such page.
+	ready func() error
+}
+
+// endpoint is where a server is reached.
+type endpoint struct {
+	path    string
+	handler mcp.Handler
+	old     bool // it speaks HTTP+SSE of 2024-11-05, and otherwise Streamable HTTP
+}
+
+// endpoints are those of one server.
+func endpoints(srv mcp.Handler) []endpoint {
+	return []endpoint{{path: "/mcp", handler: srv}, {path: "/sse", handler: srv, old: true}}
+}
+
+// opened is what serves an endpoint.
+type opened interface {
+	http.Handler
+	Close(ctx context.Context) error
+}
+
+// open makes what serves an endpoint.
+func (e *endpoint) open(f *httpFlags, logger *slog.Logger) (opened, error) {
+	options := mcp.ServeOptions{Logger: logger}
+	if e.old {
+		return sse.New(e.handler, &sse.Options{ServeOptions: options, Hosts: f.hosts, Origins: f.origins, TrustedProxies: f.proxies})
+	}
+	return streamable.New(e.handler, &streamable.Options{
+		ServeOptions: options, Hosts: f.hosts, Origins: f.origins, TrustedProxies: f.proxies, SessionIdle: f.idle, MaxSessions: f.sessions,
+	})
 }
 
 // register registers the flags that every server over HTTP has.
@@ -52,32 +86,30 @@ func (f *httpFlags) register(set *pflag.FlagSet) {
 // server stops.
 const closeTimeout = 10 * time.Second
 
-// serveHTTP serves Streamable HTTP at /mcp, HTTP+SSE of 2024-11-05 at /sse, and
-// a health check, until ctx ends.
-func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logger *slog.Logger) error {
+// serveHTTP serves endpoints over HTTP, and a health check, until ctx ends. The first one
+// is what a server card is about.
+func (a *app) serveHTTP(ctx context.Context, f httpFlags, at []endpoint, logger *slog.Logger) error {
 	if (f.cert == "") != (f.key == "") {
 		return usagef("--tls-cert and --tls-key go together")
 	}
-	options := mcp.ServeOptions{Logger: logger}
-	streams, err := streamable.New(srv, &streamable.Options{
-		ServeOptions: options, Hosts: f.hosts, Origins: f.origins, TrustedProxies: f.proxies, SessionIdle: f.idle, MaxSessions: f.sessions,
-	})
-	if err != nil {
-		return usagef("%v", err)
+	handlers := make(map[string]opened, len(at))
+	for _, e := range at {
+		h, err := e.open(&f, logger)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		handlers[e.path] = h
 	}
-	old, err := sse.New(srv, &sse.Options{ServeOptions: options, Hosts: f.hosts, Origins: f.origins, TrustedProxies: f.proxies})
-	if err != nil {
-		return usagef("%v", err)
-	}
+	srv := at[0].handler
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listenAddress(f.addr))
 	if err != nil {
 		return usagef("cannot listen on %q: %v", f.addr, err)
 	}
-	gates, err := a.openGates(&f, listener, srv, logger)
+	gates, err := a.openGates(&f, listener, at, logger) //nolint:contextcheck // asking a handler for its name takes no time
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	pages, err := streamable.CORS(f.origins, routes(bearer(f.bearer, streams), bearer(f.bearer, old), gates))
+	pages, err := streamable.CORS(f.origins, f.routes(handlers, gates))
 	if err != nil {
 		return errors.Join(usagef("%v", err), listener.Close())
 	}
@@ -93,7 +125,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logge
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
 	new(newcomers).watch(web)
-	a.announce(logger, listener.Addr(), f)
+	a.announce(logger, listener.Addr(), f, at)
 	ended := make(chan error, 1)
 	go func() { ended <- listen(web, listener, f) }() // ends with Shutdown, below
 	select {
@@ -101,7 +133,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, srv mcp.Handler, logge
 		return err
 	case <-ctx.Done():
 	}
-	return stopHTTP(ctx, web, streams, old)
+	return stopHTTP(ctx, web, handlers)
 }
 
 // listenAddress returns the address to listen on. One without a host is on the
@@ -120,13 +152,13 @@ func listenAddress(addr string) string {
 
 // openGates protects the server as the flags say. It takes the listener because
 // the origin depends on its address.
-func (a *app) openGates(f *httpFlags, l net.Listener, srv mcp.Handler, logger *slog.Logger) (*gates, error) {
+func (a *app) openGates(f *httpFlags, l net.Listener, at []endpoint, logger *slog.Logger) (*gates, error) {
 	origin, err := f.origin(l.Addr().String())
 	if err != nil {
 		return nil, err
 	}
-	g, err := a.gates(&f.auth, origin, logger)
-	if s, ok := srv.(*server.Server); ok && err == nil {
+	g, err := a.gates(&f.auth, origin, at, logger)
+	if s, ok := at[0].handler.(*server.Server); ok && err == nil {
 		g.enforce(s)
 	}
 	return g, err
@@ -163,25 +195,48 @@ func listen(server *http.Server, l net.Listener, f httpFlags) error {
 	return server.Serve(l)
 }
 
-func routes(streams, old http.Handler, g *gates) http.Handler {
+// routes are all pages but those of the card.
+func (f *httpFlags) routes(handlers map[string]opened, g *gates) http.Handler {
 	mux := http.NewServeMux()
-	g.mount(mux, streams, old)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte("ok\n")) // a client that is gone does not matter
-	})
+	for path, h := range handlers {
+		mux.Handle(path, g.protect(path, bearer(f.bearer, h)))
+	}
+	g.mount(mux)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { tell(w, nil) })
+	if f.ready != nil {
+		mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { tell(w, f.ready()) })
+	}
 	return mux
 }
 
-// stopHTTP first closes the streams, cleanly: Shutdown would wait for them.
-func stopHTTP(ctx context.Context, server *http.Server, streams *streamable.Handler, old *sse.Handler) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-	defer cancel()
-	return errors.Join(streams.Close(ctx), old.Close(ctx), server.Shutdown(ctx))
+// tell says that all is well, or what is not.
+func tell(w http.ResponseWriter, err error) {
+	text := "ok"
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if err != nil {
+		text = err.Error()
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_, _ = io.WriteString(w, text+"\n") // a client that is gone does not matter
 }
 
-func (a *app) announce(logger *slog.Logger, addr net.Addr, f httpFlags) {
-	logger.Info("serving", "url", f.scheme()+"://"+addr.String()+"/mcp")
+// stopHTTP first closes the streams, cleanly: Shutdown would wait for them.
+func stopHTTP(ctx context.Context, server *http.Server, handlers map[string]opened) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	var closing errgroup.Group
+	for _, h := range handlers {
+		closing.Go(func() error { return h.Close(ctx) })
+	}
+	return errors.Join(closing.Wait(), server.Shutdown(ctx))
+}
+
+func (a *app) announce(logger *slog.Logger, addr net.Addr, f httpFlags, at []endpoint) {
+	for _, e := range at {
+		if !e.old {
+			logger.Info("serving", "url", f.scheme()+"://"+addr.String()+e.path)
+		}
+	}
 	if tcp, ok := addr.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && f.auth.mode == "" && f.bearer == "" {
 		logger.Warn("this address can be reached from other machines, and clients are not authenticated")
 	}

@@ -75,6 +75,9 @@ func New(o Options) *Backend {
 // Name is what the configuration calls the server.
 func (b *Backend) Name() string { return b.opts.Name }
 
+// Key identifies the clients that share a connection with a peer, and so see the same.
+func (b *Backend) Key(peer *mcp.Peer) string { return b.bridge.Key(peer) }
+
 // Describe returns what the server has last said of itself, or nil if it has not been
 // heard of yet.
 func (b *Backend) Describe() *mcp.Description {

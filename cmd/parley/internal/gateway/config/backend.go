@@ -25,7 +25,8 @@ type Backend struct {
 	MaxConnections int
 	// Idle is how long a connection is kept that nobody uses. 0 means forever.
 	Idle time.Duration
-	// AtOnce says that the server is connected to when the gateway starts.
+	// AtOnce says that the server is connected to when the gateway starts, to learn what
+	// it is.
 	AtOnce bool
 	// Timeout is how long a call may go without an answer or progress. 0 means forever.
 	Timeout time.Duration
@@ -121,8 +122,8 @@ func (b *Backend) life() []key {
 			doc: "Who uses a connection, and so a process of a command, together: the clients of one principal, those of one session, or all. With all, a server that remembers something of its clients mixes them up.",
 		},
 		{
-			name: "start", value: choice[bool]{&b.AtOnce, []option[bool]{{"demand", false}, {"once", true}}},
-			doc: "When the server is first connected to: when somebody needs it, or at once, when the gateway starts.",
+			name: "start", value: choice[bool]{&b.AtOnce, []option[bool]{{"once", true}, {"demand", false}}},
+			doc: "When the server is first connected to: at once, when the gateway starts, so that the first client learns what it offers besides its lists, such as instructions and tasks; or on demand, when somebody needs it.",
 		},
 		{
 			name: "idle", value: period{&b.Idle, 10 * time.Minute, 0, 7 * day},

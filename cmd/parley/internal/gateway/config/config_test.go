@@ -57,7 +57,7 @@ func TestRead(t *testing.T) {
 	if files.Share != bridge.ShareAll || files.Idle != 0 || files.Timeout != 90*time.Minute || !files.AtOnce || files.MaxConnections != 3 {
 		t.Errorf("%+v", files)
 	}
-	if shop.Share != bridge.SharePrincipal || shop.Idle != 10*time.Minute || shop.Timeout != 2*time.Minute || shop.AtOnce || !shop.Login {
+	if shop.Share != bridge.SharePrincipal || shop.Idle != 10*time.Minute || shop.Timeout != 2*time.Minute || !shop.AtOnce || !shop.Login {
 		t.Errorf("%+v", shop)
 	}
 	to, err := files.Target()

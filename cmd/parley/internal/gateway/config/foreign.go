@@ -53,6 +53,7 @@ func readForeign(path string, env target.Environment) (*Config, error) {
 func (c *Config) newForeign(name string, e *target.Entry) *Backend {
 	b := &Backend{Name: name, entry: e, outside: c.env}
 	object{b}.preset()
+	b.Login = true // the other program logs in by itself, too
 	if name != e.Name {
 		b.Original = e.Name
 	}

@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/stdio"
+)
+
+// gatewayFlags are the flags of gateway itself.
+type gatewayFlags struct {
+	frontFlags
+
+	stdio    bool
+	view     string
+	logLevel string
+}
+
+// check refuses flags that make no sense, and takes what they do not say from the
+// configuration.
+func (f *gatewayFlags) check(c *config.Config) error {
+	if f.http.addr != "" && f.stdio {
+		return usagef("say how to serve: --stdio or --http, not both")
+	}
+	if f.view != "" && !f.stdio {
+		return usagef("--view is for --stdio; over HTTP, each view has a path of its own")
+	}
+	if f.stdio {
+		return f.frontFlags.check()
+	}
+	if err := f.fromFile(c); err != nil {
+		return err
+	}
+	if f.http.addr == "" {
+		return usagef("say how to serve: --stdio, or --http ADDR, or listen: {http: ADDR} in the file")
+	}
+	return f.frontFlags.check()
+}
+
+// fromFile takes what the flags do not say from the configuration.
+func (f *gatewayFlags) fromFile(c *config.Config) (err error) {
+	l := &c.Listen
+	for flag, text := range map[*string]string{&f.http.addr: l.HTTP, &f.http.auth.public: l.PublicURL} {
+		if *flag == "" {
+			*flag = text
+		}
+	}
+	if f.http.cert == "" && f.http.key == "" {
+		f.http.cert, f.http.key = l.Cert, l.Key
+	}
+	for flag, list := range map[*[]string][]string{&f.http.hosts: l.Hosts, &f.http.origins: l.Origins, &f.http.proxies: l.Proxies} {
+		if *flag == nil {
+			*flag = list
+		}
+	}
+	switch {
+	case f.noAuth || f.bearer != "" || f.http.auth.mode != "":
+	case c.Auth.Issuer != nil:
+		i := c.Auth.Issuer
+		f.http.auth.mode = "issuer"
+		f.http.auth.real = &realServer{issuer: i.URL, audience: i.Audience, keys: i.KeysURL, scopes: i.Scopes}
+	case !c.Auth.Bearer.IsZero():
+		f.http.bearer, err = c.Auth.Bearer.Reveal()
+	default:
+		f.noAuth = c.Auth.None
+	}
+	return err
+}
+
+// looking is how long the gateway waits for its servers before it serves.
+const looking = 3 * time.Second
+
+// runGateway serves what a file says.
+func (a *app) runGateway(ctx context.Context, file string, f *gatewayFlags) error {
+	c, err := config.Read(file, a.environment(ctx))
+	if err != nil {
+		return a.misconfigured(file, err)
+	}
+	if err := f.check(c); err != nil {
+		return err
+	}
+	if f.view != "" && c.View(f.view) == nil {
+		return usagef("--view %s: the file has no such view", f.view)
+	}
+	logger, err := a.serverLogger(f.logLevel)
+	if err != nil {
+		return err
+	}
+	r := &runningGateway{a: a, file: file, logger: logger, single: f.stdio, config: c}
+	r.gateway = gateway.New(gateway.Options{
+		Info:   mcp.Implementation{Name: "parley-gateway", Title: "Parley gateway", Version: buildVersion()},
+		Logger: logger,
+	})
+	if err := r.load(ctx, c); err != nil {
+		return errors.Join(err, r.gateway.Close())
+	}
+	r.look(ctx, looking)
+	stop, err := r.watch(ctx)
+	if err != nil {
+		return errors.Join(err, r.gateway.Close())
+	}
+	err = r.serve(ctx, f)
+	if ctx.Err() != nil {
+		err = nil // being told to stop is not a failure
+	}
+	stop()
+	return errors.Join(err, r.gateway.Close())
+}
+
+// misconfigured says what is wrong with a file on standard error: standard output may be
+// the channel of the protocol.
+func (a *app) misconfigured(file string, err error) error {
+	mistakes, ok := errors.AsType[config.Mistakes](err)
+	if !ok {
+		return a.invalid(file, err)
+	}
+	for _, m := range mistakes {
+		a.err.printf("%s\n", m)
+	}
+	return &failure{code: codeConfig}
+}
+
+// runningGateway is a gateway that serves what a file says, also when that changes.
+type runningGateway struct {
+	a       *app
+	file    string
+	logger  *slog.Logger
+	single  bool // there is only one client
+	gateway *gateway.Gateway
+	config  *config.Config
+}
+
+// serve serves clients until ctx ends.
+func (r *runningGateway) serve(ctx context.Context, f *gatewayFlags) error {
+	if f.stdio {
+		return stdio.ServeOn(ctx, r.gateway.View(f.view), r.a.io.In, r.a.io.Out, &mcp.ServeOptions{Logger: r.logger})
+	}
+	at := endpoints(r.gateway.View(""))
+	for _, v := range r.config.Views {
+		at = append(at, endpoint{path: viewPath(v.Name), handler: r.gateway.View(v.Name)})
+	}
+	f.http.ready = r.ready
+	return r.a.serveHTTP(ctx, f.http, at, r.logger)
+}
+
+// viewPath is where a view is served.
+func viewPath(name string) string { return "/mcp/" + name }
+
+// errNoneReached says that the gateway has nothing to show.
+var errNoneReached = errors.New("none of the servers behind the gateway can be reached")
+
+// ready says why the gateway is of no use now, or returns nil.
+func (r *runningGateway) ready() error {
+	states := r.gateway.State()
+	for _, s := range states {
+		if s.Status != backend.Broken {
+			return nil
+		}
+	}
+	if len(states) == 0 {
+		return nil
+	}
+	return errNoneReached
+}
+
+// look learns what the servers are, and reports how they are after a while. What takes
+// longer goes on.
+func (r *runningGateway) look(ctx context.Context, wait time.Duration) {
+	done := make(chan struct{})
+	go func() { // ends with ctx at the latest
+		defer close(done)
+		r.gateway.Look(ctx)
+	}()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	for _, s := range r.gateway.State() {
+		r.report(&s)
+	}
+}
+
+// report says how a server is.
+func (r *runningGateway) report(s *backend.State) {
+	how := ""
+	if b := r.config.Backend(s.Name); b != nil {
+		how = b.String()
+	}
+	log := r.logger.With("backend", s.Name, "reached", how)
+	switch s.Status {
+	case backend.Up:
+		log.Info("backend is up", "server", fmt.Sprintf("%s %s", s.Info.Name, s.Info.Version), "revision", s.Revision.String())
+	case backend.Connecting:
+		log.Warn("backend is slow to start; clients will be told when it is there")
+	case backend.Broken:
+		log.Warn("backend is not available", "error", s.Err, "retry", s.Retry.Format(time.TimeOnly))
+	case backend.Idle:
+		log.Info("backend is started on demand")
+	}
+}
+
+// hangups calls f when the terminal is gone, which tells services to read their files
+// again.
+func (a *app) hangups(f func()) (release func()) {
+	if a.io.CatchHangup == nil {
+		return func() {}
+	}
+	return a.io.CatchHangup(f)
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// load makes the gateway serve what a configuration says, and says what was left out.
+func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
+	var s gateway.Setup
+	for _, b := range c.Backends {
+		s.Servers = append(s.Servers, r.server(ctx, b))
+	}
+	s.Views = make(map[string]gateway.Part, len(c.Views))
+	for _, v := range c.Views {
+		s.Views[v.Name] = gateway.Part{
+			Backends: v.Backends, Tools: v.Tools, Prompts: v.Prompts, Resources: v.Resources, Principals: v.Principals,
+		}
+	}
+	if err := r.gateway.Load(s); err != nil { //nolint:contextcheck // backends live until the gateway ends
+		return err
+	}
+	r.config = c
+	for _, w := range c.Warnings {
+		r.logger.Warn("left out, or does not work yet", "error", w)
+	}
+	return nil
+}
+
+// server is a backend of the configuration.
+func (r *runningGateway) server(ctx context.Context, b *config.Backend) gateway.Server {
+	return gateway.Server{
+		Rules: b.Rules(), Same: b.Same(), OnDemand: !b.AtOnce,
+		Backend: backend.Options{
+			Connect: r.connector(ctx, b), Share: b.Share, Single: r.single,
+			MaxConnections: b.MaxConnections, Idle: b.Idle, Timeout: b.Timeout,
+		},
+	}
+}
+
+// connector returns what connects to a server. Secrets are looked up each time.
+func (r *runningGateway) connector(ctx context.Context, b *config.Backend) func(context.Context, *mcp.Peer, *client.Options) (*client.Client, error) {
+	base := ctx
+	return func(ctx context.Context, _ *mcp.Peer, o *client.Options) (*client.Client, error) {
+		t, err := b.Target()
+		if err != nil {
+			return nil, err
+		}
+		c := target.Connection{CleanEnv: true, Logger: r.logger}
+		if b.Login {
+			c.Login = func(url string) (*http.Client, error) { return r.a.authorized(base, url) }
+		}
+		transport, err := t.Transport(c)
+		if err != nil {
+			return nil, err
+		}
+		o.Info = mcp.Implementation{Name: "parley", Title: "Parley gateway", Version: buildVersion()}
+		if t.Revision != (mcp.Revision{}) {
+			o.Revisions = []mcp.Revision{t.Revision}
+		}
+		return client.Connect(ctx, transport, o)
+	}
+}

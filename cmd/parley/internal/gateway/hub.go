@@ -1,0 +1,58 @@
+package gateway
+
+import (
+	"sync"
+
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// everyList are the kinds of changes that are about a list.
+var everyList = []mcp.ChangeKind{mcp.ToolsChanged, mcp.PromptsChanged, mcp.ResourcesChanged}
+
+// hub has the clients that want to know when lists change. They do not subscribe at the
+// backends, which would have to run for that: a list changes while somebody uses the
+// backend, or when it is there again.
+type hub struct {
+	mu       sync.Mutex
+	watchers map[*watcher]bool
+}
+
+// watcher is a client that wants to know.
+type watcher struct {
+	view    string
+	peer    mcp.Peer
+	filter  mcp.SubscriptionFilter
+	deliver func(mcp.Change)
+}
+
+// add adds a watcher, and returns what removes it. Once that has returned, the watcher is
+// told nothing more.
+func (h *hub) add(w *watcher) (remove func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.watchers == nil {
+		h.watchers = map[*watcher]bool{}
+	}
+	h.watchers[w] = true
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.watchers, w)
+	}
+}
+
+// changed tells the watchers that fit. Telling one does not block.
+func (h *hub) changed(fits func(*watcher) bool, kinds ...mcp.ChangeKind) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for w := range h.watchers {
+		if !fits(w) {
+			continue
+		}
+		for _, kind := range kinds {
+			if c := (mcp.Change{Kind: kind}); w.filter.Matches(c) {
+				w.deliver(c)
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package gateway
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Part is what a view shows of the whole.
+type Part struct {
+	// Backends are the names of those it shows; nil is all.
+	Backends []string
+	// Tools, Prompts and Resources select, by the names and URIs that clients see.
+	Tools, Prompts, Resources naming.Selection
+	// Principals are those who may use it; nil is everybody.
+	Principals []string
+}
+
+// part is a view of a setup.
+type part struct {
+	Part
+
+	members []*member
+	byName  map[string]*member
+}
+
+// newPart returns what a view shows of a setup.
+func newPart(s *setup, p Part) (*part, error) {
+	made := &part{Part: p, byName: map[string]*member{}}
+	for _, name := range p.Backends {
+		if s.names.Backend(name) == nil {
+			return nil, fmt.Errorf("there is no backend %q", name)
+		}
+	}
+	for _, m := range s.members {
+		if p.Backends == nil || slices.Contains(p.Backends, m.backend.Name()) {
+			made.members = append(made.members, m)
+			made.byName[m.backend.Name()] = m
+		}
+	}
+	return made, nil
+}
+
+// member returns the backend of this name, or nil if the view does not show it.
+func (p *part) member(name string) *member { return p.byName[name] }
+
+// has reports whether the view shows what clients see under this name.
+func (p *part) has(kind mcp.FeatureKind, shown string) bool {
+	switch kind {
+	case mcp.ToolFeature:
+		return p.Tools.Has(shown)
+	case mcp.PromptFeature:
+		return p.Prompts.Has(shown)
+	case mcp.ResourceFeature, mcp.TemplateFeature:
+		return p.Resources.Has(shown)
+	case mcp.TaskFeature:
+	}
+	return true
+}
+
+// selects reports whether the view leaves anything out of the backends that it shows.
+func (p *part) selects() bool {
+	for _, s := range []naming.Selection{p.Tools, p.Prompts, p.Resources} {
+		if s.Include != nil || s.Exclude != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// admits reports whether somebody may use the view.
+func (p *part) admits(principal string) bool {
+	return p.Principals == nil || slices.Contains(p.Principals, principal)
+}

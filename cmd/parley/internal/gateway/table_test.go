@@ -1,0 +1,307 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
+)
+
+// feature is a row of the table.
+type feature struct {
+	name string
+	test func(t *testing.T, w *world)
+	// not says why there is nothing to test with these two; "" if there is.
+	not func(front, back mcptest.Mode) string
+}
+
+// features are the rows: everything that passes through a gateway.
+var features = []feature{
+	{name: "instructions", test: func(t *testing.T, w *world) {
+		has(t, w.c.Instructions(), "# one\n\nUse one.", "# two\n\nUse two.")
+	}},
+	{name: "tools/list", test: func(t *testing.T, w *world) {
+		tools, err := client.Collect(w.c.Tools(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range tools {
+			names = append(names, tool.Name)
+			if strings.HasSuffix(tool.Name, "__work") && string(tool.Meta["com.example/n"]) != "1.0" {
+				t.Errorf("%+v", tool)
+			}
+		}
+		slices.Sort(names)
+		if want := []string{"one__task", "one__work", "two__task", "two__work"}; !slices.Equal(names, want) {
+			t.Errorf("the tools are %q", names)
+		}
+	}},
+	{name: "tools/call", test: func(t *testing.T, w *world) {
+		got := w.call(t, `{"name":"two__work","arguments":{"z":1.0,"a":1e400,"big":12345678901234567890,"s":"\u00e9\/é"},"com.example/more":[1],"_meta":{"com.example/t":1.0,"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}`)
+		want := strings.Replace(strings.Replace(worked, `"uri":"test://static","name"`, `"uri":"mcp:two:test://static","name"`, 1), "ui://app", "ui://two/app", 1)
+		if want = strings.TrimSuffix(want, `}}`); !strings.HasPrefix(got, want) && !strings.Contains(got, strings.Split(want, `,"_meta"`)[0]) {
+			t.Errorf("the result is %s", got)
+		}
+		has(t, got, `"com.example/m":1.0`)
+		w.heard(t, &w.got, `"com.example/t":1.0`, `"name":"work","arguments":{"z":1.0,"a":1e400,"big":12345678901234567890,"s":"\u00e9\/é"},"com.example/more":[1]`, "b7ad6b7169203331")
+	}},
+	{name: "unknown tool", test: func(t *testing.T, w *world) {
+		for _, name := range []string{"none", "one__none", "none__work"} {
+			if _, err := w.c.CallTool(t.Context(), name, nil); err == nil || !strings.Contains(err.Error(), "unknown tool") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}},
+	{name: "resources/list", test: func(t *testing.T, w *world) {
+		list, err := client.Collect(w.c.Resources(t.Context()))
+		if err != nil || len(list) != 2 || list[0].URI == list[1].URI || !strings.HasSuffix(list[0].URI, ":test://static") {
+			t.Errorf("the resources are %+v, error %v", list, err)
+		}
+	}},
+	{name: "resources/templates/list", test: func(t *testing.T, w *world) {
+		list, err := client.Collect(w.c.ResourceTemplates(t.Context()))
+		if err != nil || len(list) != 2 || !strings.HasSuffix(list[0].URITemplate, ":note://{id}") {
+			t.Errorf("the templates are %+v, error %v", list, err)
+		}
+	}},
+	{name: "resources/read", test: func(t *testing.T, w *world) {
+		for uri, text := range map[string]string{"mcp:one:note://7": "note 7 of one", "mcp:two:test://static": "static of two"} {
+			r, err := w.c.ReadResource(t.Context(), uri)
+			if err != nil || *r.Contents[0].Text != text || r.Contents[0].URI != uri {
+				t.Errorf("%s is %+v, error %v", uri, r, err)
+			}
+		}
+		for _, uri := range []string{"mcp:one:none://1", "test://static", "mcp:three:test://static"} {
+			if _, err := w.c.ReadResource(t.Context(), uri); !errors.Is(err, client.ErrNotFound) {
+				t.Errorf("%s: %v", uri, err)
+			}
+		}
+	}},
+	{name: "prompts/list", test: func(t *testing.T, w *world) {
+		list, err := client.Collect(w.c.Prompts(t.Context()))
+		if err != nil || len(list) != 2 || !strings.HasSuffix(list[0].Name, "__greet") {
+			t.Errorf("the prompts are %+v, error %v", list, err)
+		}
+	}},
+	{name: "prompts/get", test: func(t *testing.T, w *world) {
+		raw, err := w.c.Do(t.Context(), mcp.MethodGetPrompt, json.RawMessage(`{"name":"two__greet","arguments":{"name":"Ann"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		has(t, string(raw), "Hello, Ann, from two")
+		if w.back.Revision != mcp.Revision20251125 || !stateless(w.front) {
+			has(t, string(raw), "mcp:two:test://static")
+		}
+	}},
+	{name: "completion/complete", test: func(t *testing.T, w *world) {
+		got, err := w.c.CompletePrompt(t.Context(), "one__greet", "name", "A", nil)
+		if err != nil || !slices.Equal(got.Values, []string{"Ann", "Ada"}) {
+			t.Errorf("%+v, error %v", got, err)
+		}
+		got, err = w.c.CompleteTemplate(t.Context(), "mcp:two:note://{id}", "id", "1", nil)
+		if err != nil || !slices.Equal(got.Values, []string{"17", "18"}) {
+			t.Errorf("%+v, error %v", got, err)
+		}
+	}},
+	{name: "progress, logs, news", test: func(t *testing.T, w *world) {
+		w.call(t, `{"name":"one__work","arguments":{"do":"tell"}}`)
+		w.heard(t, &w.noted, "notifications/progress {"+progress, "notifications/message "+logged, `notifications/com.example/news {"n":1.0}`)
+	}},
+	asks("elicitation, a form", "form", "elicitation/create "+strings.TrimSuffix(form, "}"), answers["form"]),
+	asks("elicitation, a visit", "url", `"url":"https://pay.example/1"`, answers["url"]),
+	asks("sampling/createMessage", "sample", "sampling/createMessage "+strings.TrimSuffix(sample, "}"), answers[mcp.MethodSample]),
+	asks("roots/list", "roots", "roots/list", answers[mcp.MethodRoots]),
+	{name: "several questions at once", test: func(t *testing.T, w *world) {
+		w.call(t, `{"name":"one__work","arguments":{"do":"several"}}`)
+		w.heard(t, &w.got, answers["form"], `"com.example/sure":2.0`, `"com.example/cost":1.50`)
+	}},
+	{name: "notifications/cancelled", test: func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		ended := make(chan error, 1)
+		go func() { // ends with the call
+			_, err := w.c.Do(ctx, mcp.MethodCallTool, json.RawMessage(`{"name":"one__work","arguments":{"do":"wait"}}`))
+			ended <- err
+		}()
+		w.await(t, &w.got, "started")
+		why := errors.New("Ann has changed her mind")
+		cancel(why)
+		if err := within(t, "the end of the call", ended); !errors.Is(err, why) {
+			t.Errorf("the call failed with %v", err)
+		}
+		reason := "ended: " + why.Error()
+		if w.front.IsHTTP() && stateless(w.front) || w.back.IsHTTP() && stateless(w.back) {
+			reason = "ended: " // it is told by closing the stream
+		}
+		w.await(t, &w.got, reason)
+	}},
+	{name: "notifications/roots/list_changed", test: func(t *testing.T, w *world) {
+		w.call(t, `{"name":"one__work"}`)
+		if err := w.c.Notify(t.Context(), mcp.NoteRootsChanged, nil); err != nil {
+			t.Fatal(err)
+		}
+		w.await(t, &w.got, mcp.NoteRootsChanged)
+	}, not: func(front, back mcptest.Mode) string {
+		if stateless(front) || stateless(back) {
+			return "only sessions have it"
+		}
+		return ""
+	}},
+	{name: "resources/subscribe", test: func(t *testing.T, w *world) {
+		events := make(chan client.Event, 100)
+		sub, err := w.c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"mcp:two:test://static", "mcp:one:note://1", "mcp:down:x://y"}},
+			func(_ context.Context, e client.Event) { events <- e })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sub.Honoured(); len(got.ResourceSubscriptions) != 3 {
+			t.Errorf("honoured is %+v", got)
+		}
+		w.one.ResourceUpdated("test://static")
+		w.two.ResourceUpdated("test://static")
+		if e := within(t, "the changed resource", events); e.Change.URI != "mcp:two:test://static" {
+			t.Errorf("the event is %+v", e)
+		}
+		w.one.ResourceUpdated("note://1")
+		if e := within(t, "the changed resource", events); e.Change.URI != "mcp:one:note://1" {
+			t.Errorf("the event is %+v", e)
+		}
+		if err := sub.Close(); err != nil {
+			t.Error(err)
+		}
+	}},
+	{name: "list changes", test: func(t *testing.T, w *world) {
+		events := make(chan client.Event, 100)
+		sub, err := w.c.Listen(t.Context(), mcp.SubscriptionFilter{ToolsListChanged: true}, func(_ context.Context, e client.Event) { events <- e })
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.AddTool(w.two, mcp.Tool{Name: "new"}, func(context.Context, *server.Call, struct{}) (string, error) { return "", nil })
+		if e := within(t, "the changed list", events); e.Change.Kind != mcp.ToolsChanged {
+			t.Errorf("the event is %+v", e)
+		}
+		tools, err := client.Collect(w.c.Tools(t.Context()))
+		if err != nil || !slices.ContainsFunc(tools, func(tool *mcp.Tool) bool { return tool.Name == "two__new" }) {
+			t.Errorf("the tools are %+v, error %v", tools, err)
+		}
+		if err := sub.Close(); err != nil {
+			t.Error(err)
+		}
+	}},
+	{name: "tasks", test: func(t *testing.T, w *world) {
+		task, err := w.c.StartTask(t.Context(), "two__task", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id := task.ID(); !strings.HasPrefix(id, "two:") {
+			t.Errorf("the ID of the task is %q", id)
+		}
+		r, err := task.Wait(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := r.Content[0].(*mcp.TextContent)
+		has(t, text.Text, "Hello Ann, from two")
+		if _, err := w.c.Task("two:none", "").Status(t.Context()); !errors.Is(err, client.ErrNotFound) {
+			t.Errorf("an unknown task: %v", err)
+		}
+	}, not: func(front, back mcptest.Mode) string {
+		if stateless(front) != stateless(back) {
+			return "tasks do not pass between eras"
+		}
+		return ""
+	}},
+	{name: "ping", test: func(t *testing.T, w *world) {
+		if err := w.c.Ping(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}},
+	{name: "a server that is down", test: func(t *testing.T, w *world) {
+		_, err := w.c.CallTool(t.Context(), "down__work", nil)
+		if err == nil || !strings.Contains(err.Error(), `the server "down" is not available: `) || !strings.Contains(err.Error(), "no such program") {
+			t.Errorf("the error is %v", err)
+		}
+	}},
+}
+
+// asks is a row for a question.
+func asks(name, do, question, answer string) feature {
+	return feature{name: name, test: func(t *testing.T, w *world) {
+		w.call(t, `{"name":"two__work","arguments":{"do":"`+do+`"}}`)
+		w.heard(t, &w.asked, question)
+		for member := range strings.SplitSeq(strings.Trim(answer, "{}"), `,"com.example`) {
+			w.heardOne(t, member)
+		}
+	}}
+}
+
+// TestTable tests each feature between all eras and transports. With -v it prints the
+// table.
+func TestTable(t *testing.T) {
+	for name, share := range map[string]bridge.Share{"principal": bridge.SharePrincipal, "session": bridge.ShareSession} {
+		t.Run(name, func(t *testing.T) {
+			cells := map[string]string{}
+			for _, front := range modes {
+				for _, back := range modes {
+					t.Run(front.String()+" to "+back.String(), func(t *testing.T) {
+						w := newWorld(t, front, back, share)
+						for _, f := range features {
+							cell := f.name + "|" + front.String() + "|" + back.String()
+							if f.not != nil && f.not(front, back) != "" {
+								cells[cell] = "–"
+								continue
+							}
+							cells[cell] = "no"
+							if t.Run(f.name, func(t *testing.T) { f.test(t, w) }) {
+								cells[cell] = "yes"
+							}
+						}
+					})
+				}
+			}
+			if testing.Verbose() {
+				t.Log(table(cells))
+			}
+		})
+	}
+}
+
+// table is the table: a row for each feature, and a column for each pair of a client
+// and a server.
+func table(cells map[string]string) string {
+	var text strings.Builder
+	out := tabwriter.NewWriter(&text, 0, 0, 1, ' ', 0)
+	abbreviation := func(m mcptest.Mode) string {
+		era := "session"
+		if stateless(m) {
+			era = "stateless"
+		}
+		return era + "/" + m.Transport
+	}
+	for _, front := range modes {
+		fmt.Fprintf(out, "\nclient: %s\tserver:", abbreviation(front))
+		for _, back := range modes {
+			fmt.Fprintf(out, "\t%s", abbreviation(back))
+		}
+		fmt.Fprintln(out)
+		for _, f := range features {
+			fmt.Fprintf(out, "%s\t", f.name)
+			for _, back := range modes {
+				fmt.Fprintf(out, "\t%s", cells[f.name+"|"+front.String()+"|"+back.String()])
+			}
+			fmt.Fprintln(out)
+		}
+	}
+	_ = out.Flush() // to memory
+	return text.String()
+}
