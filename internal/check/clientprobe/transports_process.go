@@ -1,6 +1,7 @@
 package clientprobe
 
 import (
+	"slices"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
@@ -103,8 +104,9 @@ type ending struct {
 	inputEnded, terminated, killed time.Duration
 }
 
-// eachEnding looks at the end of each process that the client has spoken to. It sees
-// nothing of a client that had to be ended itself, because its servers end with it.
+// eachEnding looks at the end of each process that the client has used; one that it
+// only asked for its revisions may be of no more use to it. It sees nothing of a client
+// that had to be ended itself, because its servers end with it.
 func eachEnding(look func(*X, *probe.Watch, ending)) func(*X, *probe.Watch) {
 	return func(x *X, w *probe.Watch) {
 		if x.Ending.Late {
@@ -114,7 +116,8 @@ func eachEnding(look func(*X, *probe.Watch, ending)) func(*X, *probe.Watch) {
 		w.Nothing(probe.Unverified("the client did not come as far as to end the server in this way"))
 		for _, l := range x.Lines() {
 			said := x.Received(func(m *peer.Message) bool { return m.Conn == l.Number })
-			if l.process == nil || len(said) == 0 {
+			used := func(m *peer.Message) bool { return m.Method != "server/discover" }
+			if l.process == nil || !slices.ContainsFunc(said, used) {
 				continue
 			}
 			e := ending{last: said[len(said)-1], signals: l.process.signals}
