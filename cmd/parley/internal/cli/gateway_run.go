@@ -197,6 +197,9 @@ func (r *runningGateway) report(s *backend.State) {
 		how = b.String()
 	}
 	log := r.logger.With("backend", s.Name, "reached", how)
+	for _, line := range s.Words {
+		log.Debug("it has written", "line", line)
+	}
 	switch s.Status {
 	case backend.Up:
 		log.Info("backend is up", "server", fmt.Sprintf("%s %s", s.Info.Name, s.Info.Version), "revision", s.Revision.String())

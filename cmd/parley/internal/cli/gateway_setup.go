@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"net/http"
 
 	"github.com/parley-mcp/parley/client"
@@ -36,24 +37,25 @@ func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
 
 // server is a backend of the configuration.
 func (r *runningGateway) server(ctx context.Context, b *config.Backend) gateway.Server {
+	stderr := new(backend.Stderr)
 	return gateway.Server{
 		Rules: b.Rules(), Same: b.Same(), OnDemand: !b.AtOnce,
 		Backend: backend.Options{
-			Connect: r.connector(ctx, b), Share: b.Share, Single: r.single,
+			Connect: r.connector(ctx, b, stderr), Stderr: stderr, Share: b.Share, Single: r.single,
 			MaxConnections: b.MaxConnections, Idle: b.Idle, Timeout: b.Timeout,
 		},
 	}
 }
 
 // connector returns what connects to a server. Secrets are looked up each time.
-func (r *runningGateway) connector(ctx context.Context, b *config.Backend) func(context.Context, *mcp.Peer, *client.Options) (*client.Client, error) {
+func (r *runningGateway) connector(ctx context.Context, b *config.Backend, stderr io.Writer) func(context.Context, *mcp.Peer, *client.Options) (*client.Client, error) {
 	base := ctx
 	return func(ctx context.Context, _ *mcp.Peer, o *client.Options) (*client.Client, error) {
 		t, err := b.Target()
 		if err != nil {
 			return nil, err
 		}
-		c := target.Connection{CleanEnv: true, Logger: r.logger}
+		c := target.Connection{CleanEnv: true, Stderr: stderr, Logger: r.logger}
 		if b.Login {
 			c.Login = func(url string) (*http.Client, error) { return r.a.authorized(base, url) }
 		}

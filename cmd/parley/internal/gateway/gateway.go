@@ -66,6 +66,7 @@ type Gateway struct {
 
 	loading sync.Mutex
 	closed  bool
+	leaving sync.Mutex
 	work    sync.WaitGroup
 }
 
@@ -116,18 +117,32 @@ func (g *Gateway) Load(next Setup) error {
 		return err
 	}
 	g.current.Store(s)
-	g.work.Go(old.catalogue.Close) // ends when what waits for it has got what there is
-	kept := map[*backend.Backend]bool{}
-	for _, m := range s.members {
-		kept[m.backend] = true
-	}
-	for _, m := range old.members {
-		if !kept[m.backend] {
-			_ = m.backend.Close() // it has nothing to say
-		}
-	}
+	g.work.Go(old.catalogue.Close)     // ends when what waits for it has got what there is
+	g.work.Go(func() { g.leave(old) }) // ends when the backends have ended
 	g.hub.changed(func(*watcher) bool { return true }, everyList...)
 	return nil
+}
+
+// leave ends what a setup had that the next one has not, once subscriptions have followed
+// to the next.
+func (g *Gateway) leave(old *setup) {
+	g.leaving.Lock()
+	defer g.leaving.Unlock()
+	next := g.current.Load()
+	for _, w := range g.hub.all() {
+		w.moved(next)
+	}
+	kept := map[*backend.Backend]bool{}
+	for _, m := range next.members {
+		kept[m.backend] = true
+	}
+	var group sync.WaitGroup
+	for _, m := range old.members {
+		if !kept[m.backend] {
+			group.Go(func() { _ = m.backend.Close() }) // it has nothing to say
+		}
+	}
+	group.Wait()
 }
 
 // prepare makes a setup, with the backends of the old one that stay.
@@ -140,20 +155,21 @@ func (g *Gateway) prepare(old *setup, next *Setup) (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
+	for name, p := range next.Views {
+		if err := p.check(names); err != nil {
+			return nil, fmt.Errorf("view %q: %w", name, err)
+		}
+	}
 	s := &setup{names: names, guards: next.Guards, views: map[string]*part{}}
-	for i := range next.Servers {
+	for i := range next.Servers { // nothing can fail any more
 		s.members = append(s.members, g.join(old, names, &next.Servers[i]))
 	}
 	s.catalogue = catalogue.New(catalogue.Options{
 		Sources: s.sources(), Guards: s.guards, Timeout: next.ListTimeout, Late: g.tell, Logger: g.opts.Logger,
 	}, old.catalogue)
-	if s.views[""], err = newPart(s, Part{}); err != nil {
-		return nil, err
-	}
+	s.views[""] = newPart(s, Part{})
 	for name, p := range next.Views {
-		if s.views[name], err = newPart(s, p); err != nil {
-			return nil, fmt.Errorf("view %q: %w", name, err)
-		}
+		s.views[name] = newPart(s, p)
 	}
 	return s, nil
 }

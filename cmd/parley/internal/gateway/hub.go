@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/parley-mcp/parley/mcp"
@@ -23,6 +25,8 @@ type watcher struct {
 	peer    mcp.Peer
 	filter  mcp.SubscriptionFilter
 	deliver func(mcp.Change)
+	// moved has what the client subscribes to at backends follow to another setup.
+	moved func(*setup)
 }
 
 // add adds a watcher, and returns what removes it. Once that has returned, the watcher is
@@ -39,6 +43,13 @@ func (h *hub) add(w *watcher) (remove func()) {
 		defer h.mu.Unlock()
 		delete(h.watchers, w)
 	}
+}
+
+// all returns the watchers there are now.
+func (h *hub) all() []*watcher {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Keys(h.watchers))
 }
 
 // changed tells the watchers that fit. Telling one does not block.

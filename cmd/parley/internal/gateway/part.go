@@ -26,21 +26,26 @@ type part struct {
 	byName  map[string]*member
 }
 
-// newPart returns what a view shows of a setup.
-func newPart(s *setup, p Part) (*part, error) {
-	made := &part{Part: p, byName: map[string]*member{}}
+// check refuses views of backends that there are not.
+func (p *Part) check(names *naming.Names) error {
 	for _, name := range p.Backends {
-		if s.names.Backend(name) == nil {
-			return nil, fmt.Errorf("there is no backend %q", name)
+		if names.Backend(name) == nil {
+			return fmt.Errorf("there is no backend %q", name)
 		}
 	}
+	return nil
+}
+
+// newPart returns what a view shows of a setup.
+func newPart(s *setup, p Part) *part {
+	made := &part{Part: p, byName: map[string]*member{}}
 	for _, m := range s.members {
 		if p.Backends == nil || slices.Contains(p.Backends, m.backend.Name()) {
 			made.members = append(made.members, m)
 			made.byName[m.backend.Name()] = m
 		}
 	}
-	return made, nil
+	return made
 }
 
 // member returns the backend of this name, or nil if the view does not show it.

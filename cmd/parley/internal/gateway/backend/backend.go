@@ -38,6 +38,8 @@ type Options struct {
 	// Changed is called when lists may have changed, for the clients that share a
 	// connection with peer; nil means for all. It must not block.
 	Changed func(peer *mcp.Peer, kind mcp.ChangeKind)
+	// Stderr has what the server's processes write to their standard error; nil for none.
+	Stderr *Stderr
 	// Logger logs what goes wrong. nil means slog.Default().
 	Logger *slog.Logger
 }

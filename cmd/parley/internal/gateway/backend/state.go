@@ -39,13 +39,22 @@ type State struct {
 	// Since when that was; nil if there was nothing.
 	Err   error
 	Since time.Time
+	// Words are the last lines that the server's processes have written to their standard
+	// error.
+	Words []string
 }
+
+// words is how many lines of the standard error a state has.
+const words = 20
 
 // State returns how the backend is.
 func (b *Backend) State() State {
 	s := b.life.state()
 	s.Name = b.opts.Name
 	s.Parked = b.bridge.Parked()
+	if b.opts.Stderr != nil {
+		s.Words = b.opts.Stderr.Lines(words)
+	}
 	b.breaker.mu.Lock()
 	s.Failures = b.breaker.failures
 	if b.breaker.why != nil {
