@@ -87,6 +87,9 @@ func Check(ctx context.Context, t Target, o *Options) (*verdict.Report, error) {
 		case ctx.Err() != nil:
 		case err != nil:
 			refusals = append(refusals, fmt.Sprintf("%s: %v", x.Revision, err))
+			if errors.Is(err, errSilent) { // which may be for want of time, and not of the revision
+				report.Notes = append(report.Notes, fmt.Sprintf("%s was not judged: %v", x.Revision, err))
+			}
 		default:
 			report.Runs = append(report.Runs, x.run())
 			report.Name, report.Version = cmp.Or(report.Name, x.Offer.Name), cmp.Or(report.Version, x.Offer.Version)

@@ -9,7 +9,10 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-var errNotClaimed = errors.New("the server does not speak it")
+var (
+	errNotClaimed = errors.New("the server does not speak it")
+	errSilent     = errors.New("the server says nothing in time")
+)
 
 // otherVersion is the answer of a server that offers another version.
 type otherVersion struct{ version string }
@@ -57,9 +60,17 @@ func (x *X) discover() error {
 		}
 	}
 	if !x.tryLists() {
-		return fmt.Errorf("it answers server/discover with %s", outline(r))
+		return refusalOf(mcp.MethodDiscover, r)
 	}
 	return nil
+}
+
+// refusalOf is the error for a revision that could not be begun with.
+func refusalOf(method string, r *peer.Reply) error {
+	if r.Silent {
+		return fmt.Errorf("%w to %s", errSilent, method)
+	}
+	return fmt.Errorf("it answers %s with %s", method, outline(r))
 }
 
 // tryLists finds out what a server offers that does not tell: by asking for the

@@ -88,7 +88,7 @@ func (x *X) dial(c *Conn) error {
 func (c *Conn) greet(how *Opening) error {
 	c.Hello = c.Call("initialize", c.Introduction())
 	if c.Hello.Response == nil || !c.Hello.Response.IsResult() {
-		return fmt.Errorf("it answers initialize with %s", outline(c.Hello))
+		return refusalOf(mcp.MethodInitialize, c.Hello)
 	}
 	if v := c.Hello.Response.Text("result/protocolVersion"); v != "" && v != c.x.Revision {
 		return &otherVersion{v}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/parley-mcp/parley/internal/check/inprocess"
 	"github.com/parley-mcp/parley/internal/check/mutant"
@@ -123,4 +126,29 @@ func overLines(s mcp.Handler, faulty *mutant.Faulty) io.ReadWriteCloser {
 		return faulty.Lines(p)
 	}
 	return p
+}
+
+// A server that was too slow for a revision may speak it all the same.
+func TestSilenceIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target, stop := serve(t, "stdio", "", nil)
+		defer stop()
+		lines, started := target.Lines, 0
+		target.Lines = func(ctx context.Context) (io.ReadWriteCloser, error) {
+			if started++; started == 1 {
+				ours, theirs := net.Pipe()
+				go func() { _, _ = io.Copy(io.Discard, theirs) }()
+				return ours, nil
+			}
+			return lines(ctx)
+		}
+		o := serverprobe.Options{Revisions: []string{"2025-11-25", "2025-06-18"}, Rate: 1e9}
+		report, err := serverprobe.Check(t.Context(), target, &o)
+		if err != nil || len(report.Runs) != 1 {
+			t.Fatalf("%d runs: %v", len(report.Runs), err)
+		}
+		if notes := strings.Join(report.Notes, "\n"); !strings.Contains(notes, "2025-11-25 was not judged: the server says nothing in time to initialize") {
+			t.Errorf("the notes are %q", notes)
+		}
+	})
 }
