@@ -137,7 +137,7 @@ func orderMark3labs(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTool
 	if answer := server.ElicitationResponse(req.Params.InputResponses, "order"); answer != nil {
 		return mcp.NewToolResultText(fmt.Sprintf("%s %v", answer.Action, answer.Content)), nil
 	}
-	if declared(ctx).Elicitation == nil {
+	if can := declared(ctx).Elicitation; can == nil || can.Form == nil && can.URL != nil {
 		return mcp.NewToolResultError("the client has nobody to ask"), nil
 	}
 	return server.NewInputRequestBuilder("asked").Elicit("order", mcp.ElicitationParams{

@@ -160,7 +160,7 @@ func orderOfficial(_ context.Context, req *mcp.CallToolRequest, _ struct{}) (*mc
 	if answer, isAnswer := req.Params.InputResponses["order"].(*mcp.ElicitResult); isAnswer {
 		return said("%s %v", answer.Action, answer.Content), nil, nil
 	}
-	if declares(req).Elicitation == nil {
+	if can := declares(req).Elicitation; can == nil || can.Form == nil && can.URL != nil {
 		return nil, nil, errors.New("the client has nobody to ask")
 	}
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"order": &mcp.ElicitParams{

@@ -67,14 +67,13 @@ def asked(question):
     return [types.SamplingMessage(role="user", content=types.TextContent(type="text", text=question))]
 
 
-def require(ctx, **capability):
-    """Refuses to ask a client that did not say that it can answer."""
-    if not ctx.session.check_client_capability(types.ClientCapabilities(**capability)):
+def require(ctx, kind):
+    """Refuses to ask a client that did not say that it can answer; the form of a question counts as well."""
+    declared = ctx.session.client_params.capabilities if first else ctx.session.client_capabilities
+    can = getattr(declared, kind, None)
+    if can is None or kind == "elicitation" and can.form is None and can.url is not None:
         raise ValueError("the client has nobody who answers that")
 
-
-CAN_SAMPLE = {"sampling": types.SamplingCapability()}
-CAN_ELICIT = {"elicitation": types.ElicitationCapability()}
 
 # How a tool asks is what the packages differ in most.
 if package == "mcp" and first:
@@ -82,14 +81,14 @@ if package == "mcp" and first:
     @app.tool(annotations=READ_ONLY)
     async def ask(question: str, ctx: Context) -> str:
         """Asks the client's model."""
-        require(ctx, **CAN_SAMPLE)
+        require(ctx, "sampling")
         said = await ctx.session.create_message(asked(question), max_tokens=50, related_request_id=ctx.request_id)
         return f"the model said: {said.content.text}"
 
     @app.tool(annotations=READ_ONLY)
     async def order(ctx: Context) -> str:
         """Asks the user what to order."""
-        require(ctx, **CAN_ELICIT)
+        require(ctx, "elicitation")
         answer = await ctx.elicit("What do you want?", Order)
         return f"{answer.action} {answer.data.model_dump_json() if answer.action == 'accept' else ''}"
 
@@ -121,7 +120,7 @@ else:
     @app.tool(annotations=READ_ONLY)
     async def ask(question: str, ctx: Context) -> str | types.InputRequiredResult:
         """Asks the client's model."""
-        require(ctx, **CAN_SAMPLE)
+        require(ctx, "sampling")
         if not stateless(ctx):
             said = await ctx.session.create_message(asked(question), max_tokens=50, related_request_id=ctx.request_id)
         elif ctx.input_responses is None:
@@ -134,7 +133,7 @@ else:
     @app.tool(annotations=READ_ONLY)
     async def order(ctx: Context) -> str | types.InputRequiredResult:
         """Asks the user what to order."""
-        require(ctx, **CAN_ELICIT)
+        require(ctx, "elicitation")
         if not stateless(ctx):
             answer = await ctx.elicit("What do you want?", Order)
             return f"{answer.action} {answer.data.model_dump_json() if answer.action == 'accept' else ''}"

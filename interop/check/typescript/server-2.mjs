@@ -103,7 +103,9 @@ function make({ era }) {
 function registerQuestions(server, era) {
   // In the new era the SDK looks by itself.
   const require = (capability) => {
-    if (era === "legacy" && !server.server.getClientCapabilities()?.[capability]) throw new Error(`the client has no ${capability}`);
+    const can = server.server.getClientCapabilities()?.[capability];
+    const able = can && (capability !== "elicitation" || can.form || !can.url);
+    if (era === "legacy" && !able) throw new Error(`the client has no ${capability}`);
   };
   server.registerTool(
     "ask",

@@ -72,7 +72,7 @@ impl Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let able = declared(context);
         let answers = if question["method"] == "elicitation/create" {
-            able.elicitation.is_some()
+            able.elicitation.is_some_and(|can| can.form.is_some() || can.url.is_none())
         } else {
             able.sampling.is_some()
         };
