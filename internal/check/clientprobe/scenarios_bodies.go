@@ -124,6 +124,8 @@ var slowScenarios = []Scenario{
 			t.Pause(20 * time.Millisecond)
 			t.Notify("notifications/cancelled", object{"requestId": "withdrawn", "reason": "no longer needed"})
 			t.Mark("withdrawn", t.last("notifications/cancelled"))
+			t.askWith("after-withdrawal", "ping", nil) // who answers it has read what came before
+			t.Mark("read", t.last("ping"))
 			t.Pause(500 * time.Millisecond)
 			return false
 		}},

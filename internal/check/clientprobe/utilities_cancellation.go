@@ -174,18 +174,19 @@ var utilitiesCancellation = []Probe{
 	{
 		Info: probe.Info{
 			ID: "cancellation/stops", Rows: []string{"2511.basic.utilities.cancellation-007", "2511.basic.utilities.cancellation-005"},
-			Does: "Withdraws a question while the client works on the answer.", Accepts: "No answer.",
+			Does: "Withdraws a question while the client works on the answer.", Accepts: "No answer, but for one that crosses the withdrawal: it comes before the client answers a later ping.",
 		},
 		Needs: []string{needsSession}, In: []string{"withdrawn"},
 		Watch: func(x *X, w *probe.Watch) {
-			cancelled := x.Marked("withdrawn")
-			if cancelled == nil {
-				w.Nothing(probe.Unverified("the client does not declare sampling, so it was asked nothing"))
+			cancelled, ping := x.Marked("withdrawn"), x.Marked("read")
+			if cancelled == nil || ping == nil {
+				w.Nothing(probe.Unverified("the client was asked nothing, as one that does not declare sampling"))
 				return
 			}
 			for _, a := range x.Answers("sampling/createMessage") {
-				if a.Response.Number < cancelled.Number {
-					w.Nothing(probe.Unverified("the client answered before the question was withdrawn"))
+				read := x.Log.ResponseTo(ping)
+				if read == nil || a.Response.Number < read.Number {
+					w.Nothing(probe.Unverified("the client answered before it can be known to have read that the question was withdrawn"))
 					return
 				}
 				w.FaultOf(probe.Of(a.Response, cancelled), "the client answers a question that was withdrawn")
