@@ -1,6 +1,8 @@
 package clientprobe
 
 import (
+	"bytes"
+	"slices"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
@@ -33,7 +35,7 @@ var utilitiesCancellation = []Probe{
 	{
 		Info: probe.Info{
 			ID: "cancellation/own-requests", Rows: []string{"26.basic.patterns.cancellation-013", "2511.basic.utilities.cancellation-002", "26.schema-004"},
-			Does: "Compares notifications/cancelled with the client's requests.", Accepts: "A request of the client that may still be in progress.",
+			Does: "Compares notifications/cancelled with the client's requests.", Accepts: "A request of the client that may still be in progress; over HTTP also one that did not arrive, as far as its ID is of the kind that the client has.",
 			After: []string{cancelForm, idNotNull, idType, idUnique, utf8Messages, oneLine, onlyMessages, noBatches},
 		},
 		Watch: func(x *X, w *probe.Watch) {
@@ -41,7 +43,9 @@ var utilitiesCancellation = []Probe{
 				w.Saw(m)
 				asked := x.cancelled(m)
 				if asked == nil {
-					w.Fault(m, "/params/requestId", "the client has made no such request")
+					if !x.mayBeLost(m) {
+						w.Fault(m, "/params/requestId", "the client has made no such request")
+					}
 				} else if answer := x.Log.ResponseTo(asked); answer != nil && x.taskOf(asked) == nil && answer.Number < m.Number && m.At-answer.At > time.Second {
 					w.FaultOf(probe.Of(m, answer), "the request was answered more than a second before")
 				}
@@ -194,6 +198,16 @@ var utilitiesCancellation = []Probe{
 			w.Saw(cancelled)
 		},
 	},
+}
+
+// mayBeLost reports whether what a notification cancels can be a request that was
+// given up before it had arrived: over HTTP each message goes its own way.
+func (x *X) mayBeLost(m *peer.Message) bool {
+	isText := func(id []byte) bool { return bytes.HasPrefix(id, []byte(`"`)) }
+	id, _ := m.Get("params/requestId")
+	return x.Transport != needsStdio && slices.ContainsFunc(x.Requests(), func(asked *peer.Message) bool {
+		return isText(asked.ID) == isText(peer.Encode(id))
+	})
 }
 
 // cancelled is the request that a notification cancels, or nil.
