@@ -117,6 +117,10 @@ install() {
     mkdir -p ../.tmp && (cd .. && go build -o .tmp/interop-tasks ./interop/tasks/ours)
     ;;
   bridge) install_npm typescript ;;
+  gateway)
+    install_npm typescript
+    install_npm servers
+    ;;
   python | skills) install_python ;;
   go) mkdir -p ../.tmp && (cd go && GOWORK=off go build -o ../../.tmp/interop-go .) ;;
   java) install_java ;;
@@ -137,7 +141,7 @@ install() {
 passed=0
 failed=0
 not_run=""
-for suite in typescript bridge servers python go java rust tasks nginx auth apps skills check; do
+for suite in typescript bridge gateway servers python go java rust tasks nginx auth apps skills check; do
   program=$(missing "$suite")
   if [ -n "$program" ]; then
     not_run+="not run: $suite, because there is no $program"$'\n'

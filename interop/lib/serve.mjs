@@ -13,6 +13,11 @@ export function bridgeHTTP(parley, revision) {
   return serving(parley, command, "parley bridge --http");
 }
 
+/** gatewayHTTP is serveHTTP for `parley gateway --http` with a configuration. */
+export function gatewayHTTP(parley, file) {
+  return serving(parley, ["gateway", file, "--http", "127.0.0.1:0"], "parley gateway --http");
+}
+
 /**
  * serveHTTP starts one server on a port of its own choice. `origin` is its origin;
  * `end` tells it to stop and returns how it ended.

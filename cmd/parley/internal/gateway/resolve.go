@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -81,6 +82,22 @@ func (s *setup) serve(ctx context.Context, op *operation) (any, error) {
 		return own.pass(ctx)
 	}
 	return guard.Chain(s.guards, last)(ctx, &op.Operation)
+}
+
+// narrow makes a result that anybody could keep one for its client alone, where not
+// everybody may have it.
+//
+// Spec: 2026-07-28 server/utilities/caching#choosing-a-cache-scope.
+func (s *setup) narrow(p *part, m *mcp.Method, result any) any {
+	raw, ok := result.(json.RawMessage)
+	if !ok || !m.Cacheable || len(s.guards) == 0 && p.Principals == nil || !wire.Is(wire.Find(raw, "cacheScope"), string(mcp.CachePublic)) {
+		return result
+	}
+	narrowed, err := wire.Set(raw, "cacheScope", wire.AppendText(nil, string(mcp.CachePrivate)))
+	if err != nil { // a member stands twice
+		return result
+	}
+	return json.RawMessage(narrowed)
 }
 
 // pass passes an operation on to its backend.

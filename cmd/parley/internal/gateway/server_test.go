@@ -15,6 +15,7 @@ func (w *world) server(name string) *server.Server {
 	s := server.New(mcp.Implementation{Name: name, Version: "1"}, &server.Options{
 		Logger: mcptest.Quiet(), Logging: true, Subscriptions: true, PageSize: 1, Instructions: "Use " + name + ".",
 		Announce: server.Features{Tools: true, Prompts: true, Resources: true},
+		Cache:    map[string]server.CacheHint{mcp.MethodReadResource: {TTL: 7 * time.Second, Scope: mcp.CachePublic}},
 		Tasks:    server.TaskOptions{PollInterval: 20 * time.Millisecond},
 	})
 	tool := mcp.Tool{Name: "work", Description: "Works.", InputSchema: json.RawMessage(`{"type":"object"}`), Meta: mcp.Meta{"com.example/n": json.RawMessage(`1.0`)}}

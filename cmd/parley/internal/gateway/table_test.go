@@ -126,6 +126,40 @@ var features = []feature{
 		w.call(t, `{"name":"one__work","arguments":{"do":"several"}}`)
 		w.heard(t, &w.got, answers["form"], `"com.example/sure":2.0`, `"com.example/cost":1.50`)
 	}},
+	{name: "logging/setLevel", test: func(t *testing.T, w *world) {
+		var told []string
+		opts := []client.CallOption{client.WithNotifications(func(_ context.Context, method string, _ json.RawMessage) { told = append(told, method) })}
+		level := func(l mcp.LoggingLevel) []client.CallOption {
+			if stateless(w.front) {
+				return append(opts, client.WithLogLevel(l))
+			}
+			if err := w.c.SetLogLevel(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+			return opts
+		}
+		for l, want := range map[mcp.LoggingLevel]bool{mcp.LevelError: false, mcp.LevelDebug: true} {
+			told = nil
+			if _, err := w.c.Do(t.Context(), mcp.MethodCallTool, json.RawMessage(`{"name":"two__work","arguments":{"do":"tell"}}`), level(l)...); err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(told, mcp.NoteMessage) != want {
+				t.Errorf("at level %s, the client was told %q", l, told)
+			}
+		}
+	}},
+	{name: "cache hints", test: func(t *testing.T, w *world) {
+		raw, err := w.c.Do(t.Context(), mcp.MethodReadResource, json.RawMessage(`{"uri":"mcp:one:test://static"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		has(t, string(raw), `"ttlMs":7000`, `"cacheScope":"public"`)
+	}, not: func(front, back mcptest.Mode) string {
+		if !stateless(front) || !stateless(back) {
+			return "only 2026-07-28 has them"
+		}
+		return ""
+	}},
 	{name: "notifications/cancelled", test: func(t *testing.T, w *world) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		ended := make(chan error, 1)

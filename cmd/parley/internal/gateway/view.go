@@ -79,7 +79,7 @@ func (v *View) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 		// The gateway has declared it for those backends that have it.
 		return &mcp.CompleteResult{Completion: mcp.Completion{Values: []string{}}}, nil
 	}
-	return result, err
+	return s.narrow(p, m, result), err
 }
 
 // notify passes a notification on to all backends that the client has a connection to. One

@@ -1,0 +1,165 @@
+// Runs the official TypeScript clients of five revisions against one `parley gateway`, on
+// standard input and output and over HTTP. Behind it are at once the official servers
+// everything, filesystem and memory, the reference server over HTTP, and one that does
+// not start. See ../README.md.
+
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+import { Report, assert, brief, equal, skip, within } from "../lib/report.mjs";
+import { gatewayHTTP, serveHTTP } from "../lib/serve.mjs";
+import { clients, packageOf } from "../typescript/clients.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const parley = process.env.PARLEY ? resolve(process.env.PARLEY) : resolve(here, "../../.tmp/parley");
+const limit = 30_000;
+
+const { values: flags } = parseArgs({
+  options: { only: { type: "string" } }, // a part of a row's name: a revision, a transport, a label
+});
+
+if (!existsSync(parley)) {
+  console.error(`${parley} does not exist: go build -o .tmp/parley ./cmd/parley, or set PARLEY`);
+  process.exit(2);
+}
+
+const scratch = mkdtempSync(join(tmpdir(), "parley-interop-"));
+const script = (name) => join(here, `../servers/node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
+const reference = await serveHTTP(parley);
+const file = join(scratch, "mcp.json");
+const node = process.execPath;
+writeFileSync(
+  file,
+  JSON.stringify({
+    mcpServers: {
+      everything: { command: node, args: [script("everything"), "stdio"] },
+      filesystem: { command: node, args: [script("filesystem"), scratch] },
+      memory: { command: node, args: [script("memory")], env: { MEMORY_FILE_PATH: join(scratch, "memory.jsonl") } },
+      ref: { type: "http", url: `${reference.origin}/mcp` },
+      down: { command: "no-such-program" },
+    },
+  }),
+);
+
+const columns = ["version", "tools", "call", "files", "memory", "reference", "read", "prompt", "complete", "progress", "elicit", "sample", "down", "close"];
+const report = new Report("TypeScript client", columns);
+const gateway = await gatewayHTTP(parley, file);
+
+for (const client of clients) {
+  const { name, version } = packageOf(client);
+  for (const transport of ["stdio", client.remote ?? "http"]) {
+    const label = [client.revision, transport.padEnd(5), name.replace("@modelcontextprotocol/", ""), version, client.label].filter(Boolean).join(" ");
+    if (flags.only && !label.includes(flags.only)) continue;
+    // One after the other: over HTTP, all of them are one user of the same processes.
+    await run(client, transport, report.row(label));
+  }
+}
+const { code } = await gateway.end();
+await report.check(report.row("the gateway over http and sse"), "close", limit, () => equal(code, 0, `exit code, after ${brief(gateway.log(), 2000)}`));
+await reference.end();
+rmSync(scratch, { recursive: true, force: true });
+report.print();
+process.exit(report.failed > 0 || report.passed === 0 ? 1 : 0);
+
+async function run(client, way, row) {
+  const asked = [];
+  const place = way === "stdio" ? { command: parley, args: ["gateway", file, "--stdio"] } : { origin: gateway.origin };
+  const session = await client.open(client, place, {
+    elicitation: async (request) => {
+      asked.push(request.params);
+      return { action: "accept", content: { name: "Ada", email: "ada@example.com", check: true, integer: 7, confirm: "yes" } };
+    },
+    sampling: async (request) => {
+      asked.push(request.params);
+      return { role: "assistant", model: "interop", stopReason: "endTurn", content: { type: "text", text: "because of Rayleigh" } };
+    },
+  });
+  const { sdk } = session;
+  const check = (column, body) => report.check(row, column, limit, body);
+  const call = async (name, args = {}, options) => {
+    const result = await session.callTool({ name, arguments: args }, options);
+    return { ...result, text: (result.content ?? []).map((block) => block.text ?? "").join("\n") };
+  };
+
+  const connected = await check("version", async () => {
+    await session.connect();
+    equal(session.revision(), client.revision, "negotiated revision");
+    equal(sdk.getServerVersion().name, "parley-gateway", "name of the server");
+  });
+  if (!connected) return;
+  await check("tools", async () => {
+    const names = (await session.list.tools()).tools.map((tool) => tool.name);
+    for (const name of ["everything__echo", "filesystem__write_file", "memory__create_entities", "ref__calculate"]) {
+      assert(names.includes(name), `no ${name} among ${names.join(", ")}`);
+    }
+    assert(names.every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name)), `a name that some models do not take: ${names.join(", ")}`);
+  });
+  await check("call", async () => {
+    const { text } = await call("everything__echo", { message: "2 + 2" });
+    equal(text, "Echo: 2 + 2", "the echo");
+    const { content } = await call("everything__get-tiny-image");
+    assert(content.some((block) => block.type === "image"), `no image in ${brief(content)}`);
+  });
+  await check("files", async () => {
+    const path = join(scratch, "note.txt");
+    await call("filesystem__write_file", { path, content: client.revision });
+    const { text } = await call("filesystem__read_text_file", { path });
+    assert(text.includes(client.revision), `the file has ${text}`);
+    const { isError } = await call("filesystem__read_text_file", { path: "/etc/passwd" });
+    equal(isError, true, "reading outside of the folder fails");
+  });
+  await check("memory", async () => {
+    const name = `${client.revision} ${way} ${client.label ?? ""}`;
+    await call("memory__create_entities", { entities: [{ name, entityType: "client", observations: ["was here"] }] });
+    const { text } = await call("memory__read_graph");
+    assert(text.includes(name), `the graph has ${brief(text)}`);
+  });
+  await check("reference", async () => {
+    const { text } = await call("ref__calculate", { expression: "6 * 7" });
+    equal(text, "42", "the answer");
+  });
+  await check("read", async () => {
+    const { resources } = await session.list.resources();
+    const uri = "mcp:everything:demo://resource/static/document/features.md";
+    assert(resources.some((resource) => resource.uri === uri), `no ${uri} among ${brief(resources.map((r) => r.uri))}`);
+    const { contents } = await sdk.readResource({ uri });
+    equal(contents[0].uri, uri, "URI of the contents");
+    const other = await sdk.readResource({ uri: "mcp:ref:server://info" });
+    assert(JSON.parse(other.contents[0].text), "no JSON");
+  });
+  await check("prompt", async () => {
+    const { prompts } = await session.list.prompts();
+    const names = prompts.map((prompt) => prompt.name);
+    assert(names.includes("everything__simple-prompt") && names.includes("ref__code_review"), `the prompts are ${names.join(", ")}`);
+    const { messages } = await sdk.getPrompt({ name: "everything__args-prompt", arguments: { city: "Chicago", state: "Illinois" } });
+    assert(JSON.stringify(messages).includes("Chicago"), brief(messages));
+  });
+  await check("complete", async () => {
+    const { completion } = await sdk.complete({ ref: { type: "ref/prompt", name: "ref__code_review" }, argument: { name: "language", value: "py" } });
+    assert(completion.values.includes("python"), brief(completion));
+  });
+  await check("progress", async () => {
+    const seen = [];
+    const { text } = await call("everything__trigger-long-running-operation", { duration: 1, steps: 4 }, { onprogress: (p) => seen.push(p.progress) });
+    assert(text.includes("completed") && seen.length >= 2, `${brief(text)}, progress ${seen}`);
+  });
+  await check("elicit", async () => {
+    if (!client.elicitation) skip("the client has no elicitation");
+    asked.length = 0;
+    const { text } = await call("everything__trigger-elicitation-request");
+    assert(text.includes("User provided the requested information") && asked.length === 1, `${brief(text)}, asked ${asked.length} times`);
+  });
+  await check("sample", async () => {
+    asked.length = 0;
+    const { text } = await call("everything__trigger-sampling-request", { prompt: "Why is the sky blue?", maxTokens: 50 });
+    assert(text.includes("because of Rayleigh") && asked.length === 1, `${brief(text)}, asked ${asked.length} times`);
+  });
+  await check("down", async () => {
+    const error = await session.callTool({ name: "down__anything", arguments: {} }).then(() => undefined, (e) => e);
+    assert(error?.message.includes('the server "down" is not available'), `the error is ${error?.message}`);
+  });
+  await check("close", () => within(limit, sdk.close(), "the end of the client"));
+}
