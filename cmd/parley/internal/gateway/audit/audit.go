@@ -1,0 +1,166 @@
+// Package audit keeps a log of what passes through a gateway: a line of JSON for each
+// exchange with a backend, also for those that a guard refuses.
+package audit
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/DeRuina/timberjack"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
+	"github.com/parley-mcp/parley/internal/redact"
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Level is how much of an exchange is kept.
+type Level string
+
+// The levels, each of which has what the one before it has.
+const (
+	None     Level = "none"
+	Metadata Level = "metadata" // who, what, when, how long, and how it ended
+	Redacted Level = "redacted" // also params and result, without secrets
+	Full     Level = "full"     // params and result as they were
+)
+
+// Levels are all levels, the one that keeps least first.
+func Levels() []Level { return []Level{None, Metadata, Redacted, Full} }
+
+// Options configure a Log.
+type Options struct {
+	// Path is the file. Earlier ones stand beside it, with the time in their names.
+	Path string
+	// Level is how much is kept. "" means Metadata.
+	Level Level
+	// Backends are levels of single backends, by name, in place of Level.
+	Backends map[string]Level
+	// MaxMiB is how large the file grows before another is begun. 0 means 100.
+	MaxMiB int
+	// KeepFiles and KeepDays bound how many earlier files are kept, and for how long;
+	// 0 means no bound.
+	KeepFiles, KeepDays int
+	// Required makes the gateway refuse all operations while their lines cannot be
+	// written, because the disk is full, for example. Otherwise it goes on without them.
+	Required bool
+	// Secrets are taken out of what is kept at the level Redacted, besides what looks
+	// like one. nil knows none.
+	Secrets *redact.Redactor
+	// Logger is told when the log fails, and when it works again. nil means
+	// slog.Default().
+	Logger *slog.Logger
+}
+
+// Log is a guard that keeps a log. It belongs in front of all others, so that it sees
+// what they refuse. Close ends it.
+type Log struct {
+	opts Options
+
+	mu      sync.Mutex
+	out     io.WriteCloser
+	failing error // since the last line that could not be written
+	missing int   // lines that could not be written
+}
+
+var _ guard.Guard = (*Log)(nil)
+
+// ErrRequired is what operations fail with that cannot be logged; see Options.Required.
+var ErrRequired = errors.New("the audit log cannot be written, and nothing is done without it")
+
+// New opens a log, and creates its file if there is none.
+func New(o Options) (*Log, error) {
+	out := &timberjack.Logger{
+		Filename: o.Path, MaxSize: o.MaxMiB, MaxBackups: o.KeepFiles, MaxAge: o.KeepDays, FileMode: 0o600,
+	}
+	if _, err := out.Write(nil); err != nil {
+		return nil, err
+	}
+	return newLog(out, o), nil
+}
+
+func newLog(out io.WriteCloser, o Options) *Log {
+	if o.Level == "" {
+		o.Level = Metadata
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return &Log{opts: o, out: out}
+}
+
+// Close closes the file.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.Close()
+}
+
+// Sees implements guard.Guard: a log hides nothing.
+func (l *Log) Sees(context.Context, *mcp.Peer, *guard.Definition) bool { return true }
+
+// Serve implements guard.Guard.
+func (l *Log) Serve(ctx context.Context, op *guard.Operation, next guard.Next) (any, error) {
+	level, ok := l.opts.Backends[op.Backend]
+	if !ok {
+		level = l.opts.Level
+	}
+	if level == None {
+		return next(ctx, op)
+	}
+	if err := l.admit(); err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	result, err := next(ctx, op)
+	written := l.write(l.line(level, op, begun, result, err))
+	if written != nil && l.opts.Required {
+		return nil, refusal()
+	}
+	return result, err
+}
+
+// admit refuses operations while a log that is required does not work. The first line
+// that can be written again says how many are missing.
+func (l *Log) admit() error {
+	l.mu.Lock()
+	broken := l.opts.Required && l.failing != nil
+	l.mu.Unlock()
+	if broken && l.write(&line{Time: time.Now(), Outcome: "resumed"}) != nil {
+		return refusal()
+	}
+	return nil
+}
+
+func refusal() error {
+	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v; try again later", ErrRequired)
+}
+
+// write writes a line. That it fails is told once, and so is that it works again.
+func (l *Log) write(entry *line) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	entry.Missing = l.missing
+	text, err := wire.Marshal(entry)
+	if err == nil {
+		_, err = l.out.Write(append(text, '\n'))
+	}
+	switch {
+	case err != nil && l.failing == nil:
+		l.opts.Logger.Error("the audit log cannot be written", "file", l.opts.Path, "error", err, "refusing", l.opts.Required)
+	case err == nil && l.failing != nil:
+		l.opts.Logger.Warn("the audit log is written again", "file", l.opts.Path, "missing", l.missing)
+	}
+	l.failing = err
+	if err != nil {
+		l.missing++
+		return err
+	}
+	l.missing = 0
+	return nil
+}

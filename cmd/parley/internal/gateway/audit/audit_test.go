@@ -1,0 +1,182 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
+	"github.com/parley-mcp/parley/internal/redact"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// disk is a file on a disk that may be full.
+type disk struct {
+	bytes.Buffer
+	full bool
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	if d.full {
+		return 0, syscall.ENOSPC
+	}
+	return d.Buffer.Write(p)
+}
+
+func (*disk) Close() error { return nil }
+
+func (d *disk) lines(t *testing.T) []map[string]any {
+	t.Helper()
+	var list []map[string]any
+	for text := range strings.Lines(d.String()) {
+		var one map[string]any
+		if err := json.Unmarshal([]byte(text), &one); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+func operation() *guard.Operation {
+	return &guard.Operation{
+		Exchange: &mcp.Exchange{Peer: mcp.Peer{Principal: "alice", SessionID: "s3cr3t-session", Info: mcp.Implementation{Name: "host", Version: "2"}}},
+		Method:   mcp.MethodNamed(mcp.MethodCallTool), Backend: "files", Subject: "read", Shown: "files__read",
+		Params: json.RawMessage(`{"name":"read","arguments":{"password":"hunter2-hunter2","n":12345678901234567890}}`),
+	}
+}
+
+func quiet(o Options) Options {
+	o.Logger = slog.New(slog.DiscardHandler)
+	return o
+}
+
+func answering(result any, err error) guard.Next {
+	return func(context.Context, *guard.Operation) (any, error) { return result, err }
+}
+
+// TestOutcomes sees how each end of an exchange is told.
+func TestOutcomes(t *testing.T) {
+	for want, next := range map[string]guard.Next{
+		"ok":        answering(json.RawMessage(`{"content":[]}`), nil),
+		"failed":    answering(json.RawMessage(`{"content":[],"isError":true}`), nil),
+		"asked":     answering(nil, &mcp.InputRequired{}),
+		"denied":    answering(nil, &mcp.ForbiddenError{Reason: "no"}),
+		"cancelled": answering(nil, context.Canceled),
+		"error":     answering(nil, jsonrpc.Errorf(-32602, "wrong")),
+	} {
+		d := new(disk)
+		result, err := newLog(d, quiet(Options{})).Serve(t.Context(), operation(), next)
+		wantResult, wantErr := next(t.Context(), nil)
+		if !errors.Is(err, wantErr) || string(encoded(result)) != string(encoded(wantResult)) {
+			t.Errorf("%s: it changes what is answered: %v, %v", want, result, err)
+		}
+		got := d.lines(t)
+		if len(got) != 1 || got[0]["outcome"] != want {
+			t.Errorf("%s is told as %v", want, got)
+		}
+	}
+}
+
+// TestLevels sees what each level keeps.
+func TestLevels(t *testing.T) {
+	for _, test := range []struct {
+		level      Level
+		has, hasNo []string
+	}{
+		{Metadata, []string{`"principal":"alice"`, `"method":"tools/call"`, `"subject":"read"`, `"shown":"files__read"`, `"client":"host/2"`}, []string{"hunter2", "params\"", "s3cr3t"}},
+		{Redacted, []string{`12345678901234567890`, `"result":{"content":[]}`}, []string{"hunter2", "s3cr3t"}},
+		{Full, []string{`{"password":"hunter2-hunter2","n":12345678901234567890}`}, []string{"s3cr3t"}},
+	} {
+		t.Run(string(test.level), func(t *testing.T) {
+			d := new(disk)
+			l := newLog(d, quiet(Options{Level: None, Backends: map[string]Level{"files": test.level}, Secrets: redact.New(nil, "hunter2-hunter2")}))
+			if _, err := l.Serve(t.Context(), operation(), answering(json.RawMessage(`{"content":[]}`), nil)); err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range test.has {
+				if !strings.Contains(d.String(), text) {
+					t.Errorf("%s is not in\n%s", text, d)
+				}
+			}
+			for _, text := range test.hasNo {
+				if strings.Contains(d.String(), text) {
+					t.Errorf("%s is in\n%s", text, d)
+				}
+			}
+		})
+	}
+}
+
+// TestFullDisk sees what becomes of operations that cannot be logged.
+func TestFullDisk(t *testing.T) {
+	for name, required := range map[string]bool{"goes on": false, "refuses": true} {
+		t.Run(name, func(t *testing.T) {
+			d := &disk{full: true}
+			l := newLog(d, quiet(Options{Required: required}))
+			reached := 0
+			serve := func() error {
+				_, err := l.Serve(t.Context(), operation(), func(context.Context, *guard.Operation) (any, error) {
+					reached++
+					return nil, nil
+				})
+				return err
+			}
+			for range 3 {
+				if err := serve(); (err != nil) != required {
+					t.Fatalf("error %v", err)
+				}
+			}
+			if want := map[bool]int{false: 3, true: 1}[required]; reached != want {
+				t.Errorf("%d operations reached the backend, want %d", reached, want)
+			}
+			d.full = false
+			if err := serve(); err != nil {
+				t.Fatalf("with room again: %v", err)
+			}
+			got := d.lines(t)
+			if want := 3.0; got[0]["missing"] != want {
+				t.Errorf("the first line is %v, want one that says that %v are missing", got[0], want)
+			}
+			if last := got[len(got)-1]; last["outcome"] != "ok" {
+				t.Errorf("the last line is %v", last)
+			}
+		})
+	}
+}
+
+// TestFile sees that the file can be read by its owner only, and that a second log
+// goes on where the first has ended.
+func TestFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	for range 2 {
+		l, err := New(quiet(Options{Path: path}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Serve(t.Context(), operation(), answering(nil, nil)); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || bytes.Count(text, []byte("\n")) != 2 {
+		t.Errorf("%v; the file is\n%s", err, text)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v; its mode is %v", err, info.Mode())
+	}
+	if _, err := New(quiet(Options{Path: filepath.Join(path, "below-a-file")})); err == nil {
+		t.Error("a log where there can be none is opened")
+	}
+}
