@@ -1,0 +1,174 @@
+package pins
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/parley-mcp/parley/internal/wire"
+)
+
+// Key names a definition.
+type Key struct {
+	Backend string `json:"backend"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+}
+
+// String is BACKEND/KIND/NAME.
+func (k Key) String() string { return k.Backend + "/" + k.Kind + "/" + k.Name }
+
+func (k Key) compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.Backend, other.Backend), cmp.Compare(k.Kind, other.Kind), cmp.Compare(k.Name, other.Name))
+}
+
+// Version is a definition as it was at a time.
+type Version struct {
+	// Digest identifies it: the SHA-256 of its canonical form.
+	Digest     string          `json:"digest"`
+	Since      time.Time       `json:"since"`
+	Definition json.RawMessage `json:"definition"`
+}
+
+// Pin is what is known of a definition.
+type Pin struct {
+	Key
+	// Approved is the version that may be used; nil if none was approved yet.
+	Approved *Version `json:"approved,omitzero"`
+	// Pending is another version, which the backend has now; nil if there is none.
+	Pending *Version `json:"pending,omitzero"`
+}
+
+// document is the form of the file.
+type document struct {
+	Version int   `json:"version"`
+	Pins    []Pin `json:"pins"`
+}
+
+const fileVersion = 1
+
+// File is a file of pins. Several processes may use it: each change takes the newest
+// state of it.
+type File struct{ path string }
+
+// Open returns a file of pins, which is created with the first of them.
+func Open(path string) *File { return &File{path} }
+
+// Read returns all pins, in order.
+func (f *File) Read() ([]Pin, error) {
+	text, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var doc document
+	if err := wire.Unmarshal(text, &doc); err != nil {
+		return nil, fmt.Errorf("%s is no file of pins: %w", f.path, err)
+	}
+	if doc.Version != fileVersion {
+		return nil, fmt.Errorf("%s has version %d of the format; this program knows version %d", f.path, doc.Version, fileVersion)
+	}
+	for i := range doc.Pins {
+		if err := doc.Pins[i].check(); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", f.path, doc.Pins[i].Key, err)
+		}
+	}
+	return doc.Pins, nil
+}
+
+// check refuses a pin that somebody has edited: what is shown must be what is approved.
+func (p *Pin) check() error {
+	for _, v := range []*Version{p.Approved, p.Pending} {
+		if v == nil {
+			continue
+		}
+		if digest, err := Digest(v.Definition); err != nil || digest != v.Digest {
+			return errors.New("the digest is not that of the definition beside it")
+		}
+	}
+	return nil
+}
+
+// change changes the pins in the file, and returns what is there then. Another process
+// waits meanwhile.
+func (f *File) change(how func(map[Key]*Pin)) ([]Pin, error) {
+	lock := flock.New(f.path+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return nil, err
+	}
+	defer lock.Unlock() //nolint:errcheck // it is closed in any case
+	list, err := f.Read()
+	if err != nil {
+		return nil, err
+	}
+	pins := make(map[Key]*Pin, len(list))
+	for i := range list {
+		pins[list[i].Key] = &list[i]
+	}
+	how(pins)
+	list = make([]Pin, 0, len(pins))
+	for _, p := range pins {
+		list = append(list, *p)
+	}
+	slices.SortFunc(list, func(a, b Pin) int { return a.compare(b.Key) })
+	return list, f.write(list)
+}
+
+// write replaces the file as a whole.
+func (f *File) write(list []Pin) error {
+	text, err := json.MarshalIndent(document{fileVersion, list}, "", "  ")
+	if err != nil {
+		return err
+	}
+	out, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(text, '\n'))
+	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
+		err = os.Rename(out.Name(), f.path)
+	}
+	if err != nil {
+		_ = os.Remove(out.Name()) // it is of no use
+	}
+	return err
+}
+
+// Approve approves the pending versions of the pins that wanted says yes to, and returns
+// the pins that were changed.
+func (f *File) Approve(wanted func(Key) bool) ([]Pin, error) {
+	var approved []Pin
+	_, err := f.change(func(pins map[Key]*Pin) {
+		for key, p := range pins {
+			if p.Pending != nil && wanted(key) {
+				p.Approved, p.Pending = p.Pending, nil
+				approved = append(approved, *p)
+			}
+		}
+	})
+	slices.SortFunc(approved, func(a, b Pin) int { return a.compare(b.Key) })
+	return approved, err
+}
+
+// Forget removes the pins that wanted says yes to: the next sight of them is the first.
+func (f *File) Forget(wanted func(Key) bool) (forgotten int, err error) {
+	_, err = f.change(func(pins map[Key]*Pin) {
+		for key := range pins {
+			if wanted(key) {
+				delete(pins, key)
+				forgotten++
+			}
+		}
+	})
+	return forgotten, err
+}

@@ -1,0 +1,246 @@
+// Package pins keeps definitions from changing unseen. The first sight of a tool, a
+// prompt or anything else that a server lists is locked in a file; what changes later is
+// not shown and not called until somebody has looked at the difference and approved it.
+package pins
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// Options configure Pins.
+type Options struct {
+	// File is where they are kept.
+	File *File
+	// Known demands approval of what is seen for the first time, too. Otherwise the first
+	// sight is trusted.
+	Known bool
+	// WarnOnly only logs what would be withheld.
+	WarnOnly bool
+	// Changed is called when something was approved elsewhere, so that lists differ from
+	// what they were. It must not block. nil is nobody.
+	Changed func()
+	// Logger is told of what changed. nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// Pins is a guard that withholds what has changed. Close ends it.
+type Pins struct {
+	opts Options
+
+	mu      sync.Mutex
+	known   map[Key]*Pin
+	judged  map[Key]judged
+	news    map[Key]bool // what the file does not say yet
+	flush   *time.Timer
+	stamp   time.Time // of the file, when it was read
+	looked  time.Time
+	closed  bool
+	flushes sync.WaitGroup
+}
+
+// judged is what was found of a definition, which is not looked at again while it is the
+// same bytes.
+type judged struct {
+	raw     *byte
+	trusted bool
+}
+
+const (
+	// gather is how long new definitions are gathered before they are written.
+	gather = 200 * time.Millisecond
+	// lookEvery is how often the file is looked at, for what was approved meanwhile.
+	lookEvery = time.Second
+)
+
+var _ guard.Guard = (*Pins)(nil)
+
+// New reads the file of pins.
+func New(o Options) (*Pins, error) {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	p := &Pins{opts: o, news: map[Key]bool{}}
+	if err := p.read(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// read takes the pins of the file. The caller holds p.mu, or is New.
+func (p *Pins) read() error {
+	p.looked = time.Now()
+	p.stamp = p.opts.File.modified()
+	list, err := p.opts.File.Read()
+	if err != nil {
+		return err
+	}
+	p.take(list)
+	return nil
+}
+
+func (p *Pins) take(list []Pin) {
+	p.known, p.judged = make(map[Key]*Pin, len(list)), make(map[Key]judged)
+	for i := range list {
+		p.known[list[i].Key] = &list[i]
+	}
+}
+
+func (f *File) modified() time.Time {
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// Close writes what is not in the file yet.
+func (p *Pins) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	if p.flush != nil && p.flush.Stop() {
+		p.flushes.Done()
+	}
+	p.mu.Unlock()
+	p.flushes.Wait()
+	return p.save()
+}
+
+// Sees implements guard.Guard: what has changed is not shown.
+func (p *Pins) Sees(_ context.Context, _ *mcp.Peer, d *guard.Definition) bool {
+	return p.trusts(d) || p.opts.WarnOnly
+}
+
+// Serve implements guard.Guard: what has changed is not called.
+func (p *Pins) Serve(ctx context.Context, op *guard.Operation, next guard.Next) (any, error) {
+	if d := op.Definition; d != nil && !p.trusts(d) && !p.opts.WarnOnly {
+		return nil, &mcp.ForbiddenError{Reason: op.Shown + " is withheld: its definition is not the one that was approved; \"parley gateway pins diff\" shows the difference, and \"parley gateway pins approve\" accepts it"}
+	}
+	return next(ctx, op)
+}
+
+// trusts reports whether a definition is the one that was approved.
+func (p *Pins) trusts(d *guard.Definition) bool {
+	key := Key{d.Backend, kindName(d.Kind), d.Name}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.look()
+	raw := unsafe.SliceData(d.Raw)
+	if j, ok := p.judged[key]; ok && j.raw == raw {
+		return j.trusted
+	}
+	digest, err := Digest(d.Raw)
+	trusted := err == nil && p.compare(key, Version{Digest: digest, Since: time.Now().UTC().Truncate(time.Second), Definition: d.Raw})
+	p.judged[key] = judged{raw, trusted}
+	return trusted
+}
+
+// look reads the file again if another process has changed it.
+func (p *Pins) look() {
+	if time.Since(p.looked) < lookEvery {
+		return
+	}
+	p.looked = time.Now()
+	if p.opts.File.modified().Equal(p.stamp) {
+		return
+	}
+	if err := p.read(); err != nil {
+		p.opts.Logger.Error("the file of pins cannot be read; what it said before holds", "error", err)
+		return
+	}
+	p.opts.Changed()
+}
+
+// compare compares a version of a definition with the one that was approved, and
+// remembers it if it is another. The caller holds p.mu.
+func (p *Pins) compare(key Key, v Version) bool {
+	pin := p.known[key]
+	switch {
+	case pin == nil && p.opts.Known:
+		p.known[key] = &Pin{Key: key, Pending: &v}
+		p.opts.Logger.Warn("a definition is seen for the first time, and waits for approval", "pin", key)
+	case pin == nil:
+		p.known[key] = &Pin{Key: key, Approved: &v}
+		p.learn(key)
+		return true
+	case pin.Approved != nil && pin.Approved.Digest == v.Digest:
+		return true
+	case pin.Pending != nil && pin.Pending.Digest == v.Digest:
+		return false
+	default:
+		pin.Pending = &v
+		p.opts.Logger.Warn("a definition has changed, and waits for approval", "pin", key, "warn_only", p.opts.WarnOnly)
+	}
+	p.learn(key)
+	return false
+}
+
+// learn has a pin written soon. The caller holds p.mu.
+func (p *Pins) learn(key Key) {
+	p.news[key] = true
+	if p.flush != nil || p.closed {
+		return
+	}
+	p.flushes.Add(1)
+	p.flush = time.AfterFunc(gather, func() { // Close waits for it
+		defer p.flushes.Done()
+		if err := p.save(); err != nil {
+			p.opts.Logger.Error("the pins cannot be written", "error", err)
+		}
+	})
+}
+
+// save writes the news into the file. They are kept for the next time if that fails.
+func (p *Pins) save() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flush = nil
+	if len(p.news) == 0 {
+		return nil
+	}
+	list, err := p.opts.File.change(p.merge)
+	if err != nil {
+		return err
+	}
+	clear(p.news)
+	p.stamp = p.opts.File.modified()
+	p.take(list)
+	return nil
+}
+
+// merge puts the news among the pins of the file, which another process may have
+// written meanwhile.
+func (p *Pins) merge(pins map[Key]*Pin) {
+	for key := range p.news {
+		ours, pin := p.known[key], pins[key]
+		switch {
+		case pin == nil:
+			pins[key] = ours
+		case ours.Pending != nil && (pin.Approved == nil || pin.Approved.Digest != ours.Pending.Digest):
+			pin.Pending = ours.Pending
+		case ours.Pending == nil && (pin.Approved == nil || pin.Approved.Digest != ours.Approved.Digest):
+			pin.Pending = ours.Approved
+		}
+	}
+}
+
+var kindNames = map[mcp.FeatureKind]string{
+	mcp.ToolFeature: "tool", mcp.PromptFeature: "prompt", mcp.ResourceFeature: "resource", mcp.TemplateFeature: "template",
+}
+
+func kindName(kind mcp.FeatureKind) string {
+	if name, ok := kindNames[kind]; ok {
+		return name
+	}
+	return "other"
+}
