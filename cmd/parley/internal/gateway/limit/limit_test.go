@@ -1,0 +1,140 @@
+package limit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+func call(principal, backend, tool string) *guard.Operation {
+	return &guard.Operation{
+		Exchange: &mcp.Exchange{Peer: mcp.Peer{Principal: principal, Source: "127.0.0.1"}},
+		Method:   mcp.MethodNamed(mcp.MethodCallTool), Backend: backend, Subject: tool, Shown: backend + "__" + tool,
+	}
+}
+
+func at(ctx context.Context, l *Limits, op *guard.Operation) error {
+	_, err := l.Serve(ctx, op, func(context.Context, *guard.Operation) (any, error) { return nil, nil })
+	return err
+}
+
+// TestRate sees that a rate is held for each value of the dimensions, and that there is
+// room again later.
+func TestRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New([]Rule{{By: []Dimension{ByPrincipal}, Backend: "shop", Subject: "pay*", Rate: 1, Burst: 2}})
+		for i := range 2 {
+			if err := at(t.Context(), l, call("alice", "shop", "pay")); err != nil {
+				t.Fatalf("call %d: %v", i, err)
+			}
+		}
+		err := at(t.Context(), l, call("alice", "shop", "pay-later"))
+		if err == nil || !strings.Contains(err.Error(), "operations of this principal: there are too many; try again in 1s") {
+			t.Errorf("the third: %v", err)
+		}
+		for _, other := range []*guard.Operation{call("bob", "shop", "pay"), call("alice", "shop", "list"), call("alice", "files", "pay")} {
+			if err := at(t.Context(), l, other); err != nil {
+				t.Errorf("%+v is none of it: %v", other, err)
+			}
+		}
+		time.Sleep(time.Second)
+		if err := at(t.Context(), l, call("alice", "shop", "pay")); err != nil {
+			t.Errorf("a second later: %v", err)
+		}
+	})
+}
+
+// TestConcurrent sees that what has ended makes room, also when it has failed.
+func TestConcurrent(t *testing.T) {
+	l := New([]Rule{{Concurrent: 1}})
+	failed := errors.New("failed")
+	for range 2 {
+		_, err := l.Serve(t.Context(), call("alice", "shop", "pay"), func(context.Context, *guard.Operation) (any, error) {
+			if err := at(t.Context(), l, call("bob", "shop", "pay")); err == nil || !strings.Contains(err.Error(), "1 are served already") {
+				t.Errorf("a second one at the same time: %v", err)
+			}
+			return nil, failed
+		})
+		if !errors.Is(err, failed) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// TestTime sees that the strictest rule bounds the time, and what is said then.
+func TestTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New([]Rule{{Time: time.Hour}, {Time: time.Minute}})
+		_, err := l.Serve(t.Context(), call("alice", "shop", "pay"), func(ctx context.Context, _ *guard.Operation) (any, error) {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		})
+		if err == nil || !strings.Contains(err.Error(), "longer than 1m0s") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestResult sees what becomes of results that are too large.
+func TestResult(t *testing.T) {
+	long := strings.Repeat("ä\n", 500)
+	text := func(s string) string {
+		raw, err := json.Marshal(map[string]any{"content": []any{map[string]any{"type": "text", "text": s}}, "isError": false})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	for _, test := range []struct {
+		name, result string
+		cut          bool
+		want         string // begins with; "" is an error
+	}{
+		{"small", text("a"), false, text("a")},
+		{"refused", text(long), false, ""},
+		{"cut", text(long), true, `{"content":[{"text":"ä\nä\n`},
+		{"an image cannot be cut", `{"content":[{"type":"image","data":"` + long + `"}]}`, true, `{"content":[{"type":"text","text":"The gateway has cut`},
+		{"nor can structured content", `{"structuredContent":{},"content":[{"type":"text","text":"` + strings.Repeat("a", 1000) + `"}]}`, true, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l := New([]Rule{{ResultBytes: 600, Cut: test.cut}})
+			got, err := l.Serve(t.Context(), call("alice", "shop", "list"), func(context.Context, *guard.Operation) (any, error) {
+				return json.RawMessage(strings.ReplaceAll(test.result, "\n", "")), nil
+			})
+			if test.want == "" {
+				if err == nil || !strings.Contains(err.Error(), "600 at most") {
+					t.Errorf("%v, error %v", got, err)
+				}
+				return
+			}
+			raw, _ := got.(json.RawMessage)
+			if err != nil || !json.Valid(raw) || len(raw) > 600 {
+				t.Fatalf("%d bytes, error %v: %s", len(raw), err, raw)
+			}
+			if want := strings.ReplaceAll(test.want, "\n", ""); !strings.HasPrefix(string(raw), want) {
+				t.Errorf("%s, want %s…", raw, want)
+			}
+		})
+	}
+}
+
+// TestAccounts sees that strangers do not fill the memory.
+func TestAccounts(t *testing.T) {
+	l := New([]Rule{{By: []Dimension{ByPrincipal}, Rate: 0.001, Burst: 2, Concurrent: 2}})
+	for i := range maxAccounts + 100 {
+		if err := at(t.Context(), l, call(fmt.Sprint(i), "shop", "pay")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(l.rules[0].accounts); n > maxAccounts {
+		t.Errorf("there are %d accounts, and may be %d", n, maxAccounts)
+	}
+}
