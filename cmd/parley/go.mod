@@ -6,6 +6,8 @@ go 1.26.0
 replace github.com/parley-mcp/parley => ../..
 
 require (
+	github.com/DeRuina/timberjack v1.4.9
+	github.com/cedar-policy/cedar-go v1.9.0
 	github.com/expr-lang/expr v1.17.8
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/go-jose/go-jose/v4 v4.1.8
@@ -30,8 +32,6 @@ require (
 )
 
 require (
-	github.com/DeRuina/timberjack v1.4.9 // indirect
-	github.com/cedar-policy/cedar-go v1.9.0 // indirect
 	github.com/danieljoos/wincred v1.2.3 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // indirect

@@ -37,6 +37,8 @@ type Config struct {
 	Backends []*Backend
 	// Views are parts of the whole, for some clients.
 	Views []*View
+	// Guards stand between clients and backends.
+	Guards
 	// Warnings are about what is left out or will not work, such as a server of another
 	// program's file that nobody could start. The rest works.
 	Warnings Mistakes
@@ -46,7 +48,7 @@ type Config struct {
 }
 
 func (c *Config) keys() []key {
-	return []key{
+	return slices.Concat([]key{
 		{
 			name: "version", required: true, value: number{&c.version, 1, 1, 1},
 			doc: "The version of this format.",
@@ -67,7 +69,7 @@ func (c *Config) keys() []key {
 			name: "views", value: table[*View]{&c.Views, c.newView, "NAME", viewName},
 			doc: "Parts of the whole, each at a path of its own.",
 		},
-	}
+	}, c.Guards.keys())
 }
 
 // Read reads a file. One whose name ends in .json or .jsonc is another program's: an
@@ -116,6 +118,7 @@ func parse(path string, source []byte, env target.Environment) (*Config, error) 
 		r.value(object{c}, top, "")
 		r.finish()
 		c.checkNames(r)
+		c.checkGuards(r)
 	}
 	if len(r.mistakes) > 0 {
 		return nil, sorted(r.mistakes)
@@ -146,13 +149,32 @@ func (c *Config) checkNames(r *reader) {
 	}
 }
 
-// Files returns the files that the configuration is made of: its own, and those that it
-// takes secrets from.
+// checkGuards reports what is wrong with what guards are made of.
+func (c *Config) checkGuards(r *reader) {
+	if len(r.mistakes) > 0 {
+		return
+	}
+	for i := range c.Limits {
+		if err := c.Limits[i].Check(); err != nil {
+			r.mistakes = append(r.mistakes, &target.Error{File: c.Path, Err: fmt.Errorf("limits[%d]: %w", i, err)})
+		}
+	}
+	if c.Policy == nil {
+		return
+	}
+	if e, ok := errors.AsType[*target.Error](c.Policy.check()); ok {
+		r.mistakes = append(r.mistakes, e)
+	}
+}
+
+// Files returns the files that the configuration is made of: its own, those of policies,
+// and those that it takes secrets from.
 func (c *Config) Files() []string {
 	paths := append([]string{c.Path}, c.Auth.Bearer.files()...)
 	for _, b := range c.Backends {
 		paths = append(paths, b.files()...)
 	}
+	paths = append(paths, c.Policy.paths()...)
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }

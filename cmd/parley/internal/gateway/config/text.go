@@ -199,6 +199,15 @@ func (t Text) files() (paths []string) {
 	return paths
 }
 
+// Path returns the path that the text names, with what its references stand for.
+func (t Text) Path() (string, error) {
+	s, err := t.reveal()
+	if err != nil {
+		return "", err
+	}
+	return t.path(s), nil
+}
+
 // bare removes the path from an error, where it stands already.
 func bare(err error) error {
 	var p *os.PathError

@@ -70,7 +70,7 @@ func New(sources []Source, o Options) (*Policy, error) {
 func add(set *cedar.PolicySet, s Source) error {
 	list, err := cedar.NewPolicyListFromBytes(s.Name, []byte(s.Text))
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.Name, err)
+		return fmt.Errorf("%s is no list of Cedar policies: %w", s.Name, err)
 	}
 	for _, policy := range list {
 		at := policy.Position()

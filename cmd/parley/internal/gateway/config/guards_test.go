@@ -1,0 +1,39 @@
+package config
+
+import (
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/audit"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/limit"
+)
+
+// TestGuards reads all that can be said of guards.
+func TestGuards(t *testing.T) {
+	c := read(t, "testdata/valid/all.yaml", map[string]string{"TOKEN": "s3cret"})
+	if p := c.Policy; !p.AllowByDefault || !p.DryRun {
+		t.Errorf("%+v", p)
+	}
+	if sources, err := c.Policy.Sources(); err != nil || len(sources) != 1 || sources[0].Text != "forbid(principal, action, resource) when { resource.destructive };\n" {
+		t.Errorf("%+v, %v", sources, err)
+	}
+	if path, err := c.Pins.Path(); err != nil || path != filepath.Join("testdata", "valid", "pins.json") || !c.Pins.ApproveAll || c.Pins.WarnOnly {
+		t.Errorf("%s, %v, %+v", path, err, c.Pins)
+	}
+	want := []limit.Rule{{
+		By: []limit.Dimension{limit.ByPrincipal, limit.BySubject}, Backend: "s*", Subject: "pay", Method: "tools/call",
+		Rate: 1.5, Burst: 3, Concurrent: 2, Time: 5 * time.Minute, ResultBytes: 4 << 20, Cut: true,
+	}}
+	if !reflect.DeepEqual(c.Limits, want) {
+		t.Errorf("%+v\nwant %+v", c.Limits, want)
+	}
+	a := c.Audit
+	if path, err := a.Path(); err != nil || path != filepath.Join("testdata", "valid", "s3cret.jsonl") {
+		t.Errorf("%s, %v", path, err)
+	}
+	if a.Level != audit.Redacted || !a.Required || a.MaxMiB != 100 || a.KeepDays != 30 || !reflect.DeepEqual(a.Levels(), map[string]audit.Level{"shop": audit.None}) {
+		t.Errorf("%+v", a)
+	}
+}
