@@ -35,15 +35,15 @@ type Options struct {
 type Pins struct {
 	opts Options
 
-	mu      sync.Mutex
-	known   map[Key]*Pin
-	judged  map[Key]judged
-	news    map[Key]bool // what the file does not say yet
-	flush   *time.Timer
-	stamp   time.Time // of the file, when it was read
-	looked  time.Time
-	closed  bool
-	flushes sync.WaitGroup
+	mu     sync.Mutex
+	known  map[Key]*Pin
+	judged map[Key]judged
+	news   map[Key]bool // what the file does not say yet
+	flush  *time.Timer
+	stamp  time.Time // of the file, when it was read
+	closed bool
+	ended  chan struct{}
+	work   sync.WaitGroup
 }
 
 // judged is what was found of a definition, which is not looked at again while it is the
@@ -70,16 +70,16 @@ func New(o Options) (*Pins, error) {
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
-	p := &Pins{opts: o, news: map[Key]bool{}}
+	p := &Pins{opts: o, news: map[Key]bool{}, ended: make(chan struct{})}
 	if err := p.read(); err != nil {
 		return nil, err
 	}
+	p.work.Go(p.watch) // ends with Close
 	return p, nil
 }
 
 // read takes the pins of the file. The caller holds p.mu, or is New.
 func (p *Pins) read() error {
-	p.looked = time.Now()
 	p.stamp = p.opts.File.modified()
 	list, err := p.opts.File.Read()
 	if err != nil {
@@ -89,11 +89,15 @@ func (p *Pins) read() error {
 	return nil
 }
 
+// take takes the place of what is known with a list, to which what is not in the file yet
+// is added. The caller holds p.mu, or is New.
 func (p *Pins) take(list []Pin) {
-	p.known, p.judged = make(map[Key]*Pin, len(list)), make(map[Key]judged)
+	known := make(map[Key]*Pin, len(list))
 	for i := range list {
-		p.known[list[i].Key] = &list[i]
+		known[list[i].Key] = &list[i]
 	}
+	p.merge(known)
+	p.known, p.judged = known, map[Key]judged{}
 }
 
 func (f *File) modified() time.Time {
@@ -107,12 +111,16 @@ func (f *File) modified() time.Time {
 // Close writes what is not in the file yet.
 func (p *Pins) Close() error {
 	p.mu.Lock()
+	first := !p.closed
 	p.closed = true
 	if p.flush != nil && p.flush.Stop() {
-		p.flushes.Done()
+		p.work.Done()
 	}
 	p.mu.Unlock()
-	p.flushes.Wait()
+	if first {
+		close(p.ended)
+	}
+	p.work.Wait()
 	return p.save()
 }
 
@@ -134,7 +142,6 @@ func (p *Pins) trusts(d *guard.Definition) bool {
 	key := Key{d.Backend, kindName(d.Kind), d.Name}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.look()
 	raw := unsafe.SliceData(d.Raw)
 	if j, ok := p.judged[key]; ok && j.raw == raw {
 		return j.trusted
@@ -145,20 +152,34 @@ func (p *Pins) trusts(d *guard.Definition) bool {
 	return trusted
 }
 
-// look reads the file again if another process has changed it.
-func (p *Pins) look() {
-	if time.Since(p.looked) < lookEvery {
-		return
+// watch reads the file again whenever another process has changed it, until Close.
+func (p *Pins) watch() {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.ended:
+			return
+		case <-ticker.C:
+		}
+		if p.look() {
+			p.opts.Changed()
+		}
 	}
-	p.looked = time.Now()
+}
+
+// look reports whether another process has changed the file, and reads it then.
+func (p *Pins) look() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.opts.File.modified().Equal(p.stamp) {
-		return
+		return false
 	}
 	if err := p.read(); err != nil {
 		p.opts.Logger.Error("the file of pins cannot be read; what it said before holds", "error", err)
-		return
+		return false
 	}
-	p.opts.Changed()
+	return true
 }
 
 // compare compares a version of a definition with the one that was approved, and
@@ -191,9 +212,9 @@ func (p *Pins) learn(key Key) {
 	if p.flush != nil || p.closed {
 		return
 	}
-	p.flushes.Add(1)
+	p.work.Add(1)
 	p.flush = time.AfterFunc(gather, func() { // Close waits for it
-		defer p.flushes.Done()
+		defer p.work.Done()
 		if err := p.save(); err != nil {
 			p.opts.Logger.Error("the pins cannot be written", "error", err)
 		}

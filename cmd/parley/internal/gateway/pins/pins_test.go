@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,8 +135,9 @@ func TestKnown(t *testing.T) {
 func TestElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "pins.json")
-		file, changed := pins.Open(path), 0
-		p := open(t, pins.Options{File: file, Changed: func() { changed++ }})
+		file := pins.Open(path)
+		var changed atomic.Int32
+		p := open(t, pins.Options{File: file, Changed: func() { changed.Add(1) }})
 		defer shut(t, p)
 		sees(p, first)
 		sees(p, second)
@@ -148,8 +150,29 @@ func TestElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)
-		if !sees(p, second) || changed != 1 {
-			t.Errorf("the approval of another process is not seen, or told %d times", changed)
+		if n := changed.Load(); !sees(p, second) || n != 1 {
+			t.Errorf("the approval of another process is not seen, or told %d times", n)
+		}
+	})
+}
+
+// TestNewsAreKept approves elsewhere while there is something that is not written yet.
+func TestNewsAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "pins.json")
+		file := pins.Open(path)
+		p := open(t, pins.Options{File: file})
+		defer shut(t, p)
+		sees(p, first)
+		time.Sleep(950 * time.Millisecond)
+		if err := os.WriteFile(path, []byte(`{"version":1,"pins":[]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sees(p, second)
+		time.Sleep(2 * time.Second)
+		list, err := file.Read()
+		if err != nil || len(list) != 1 || list[0].Approved == nil || list[0].Pending == nil {
+			t.Errorf("the file has %+v: %v", list, err)
 		}
 	})
 }
