@@ -30,6 +30,8 @@ const (
 	codeCheck        code = "requirement_failed"
 	codeDefinitions  code = "bad_definitions"
 	codeConfig       code = "bad_config"
+	codePins         code = "not_approved"
+	codePolicy       code = "policy_failed"
 	codeUsage        code = "usage"
 	codeNotStarted   code = "not_started"
 	codeUnreachable  code = "unreachable"
@@ -90,6 +92,8 @@ func outcomes() []outcome {
 		{codeCheck, exitTool, "a MUST of the specification was seen broken; the report has the evidence"},
 		{codeDefinitions, exitTool, "definitions have errors; they are on standard output"},
 		{codeConfig, exitTool, "the configuration has mistakes; they are on standard output"},
+		{codePins, exitTool, "what servers say of themselves has changed, and waits for approval; it is on standard output"},
+		{codePolicy, exitTool, "the policies deny it, or decide otherwise than a test expects; it is on standard output"},
 		{codeTool, exitTool, "the tool reported a failure; with --output json, its result says so itself"},
 		{codeUsage, exitUsage, "the command line is wrong, and nothing was asked of the server"},
 		{codeNotStarted, exitUnreachable, "the server's command could not be started, or ended before it spoke the protocol"},

@@ -6,9 +6,7 @@ package limit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -56,8 +55,8 @@ func (d Dimension) of(op *guard.Operation) string {
 type Rule struct {
 	// By are the dimensions.
 	By []Dimension
-	// Backend, Subject and Method are patterns, in which * stands for any text; "" is
-	// everything.
+	// Backend, Subject and Method are patterns, in which * stands for any characters and ?
+	// for one; "" is everything.
 	Backend, Subject, Method string
 	// Rate is how many operations there may be in a second, on average, and Burst how
 	// many at once; 0 means no limit, and a burst of a second's worth.
@@ -77,23 +76,13 @@ func (r *Rule) matches(op *guard.Operation) bool {
 	return matches(r.Backend, op.Backend) && matches(r.Subject, op.Subject) && matches(r.Method, op.Method.Name)
 }
 
-// matches reports whether a text fits a pattern. A slash is like any other character.
+// matches reports whether a text fits a pattern, as those of names do.
 func matches(pattern, text string) bool {
-	if pattern == "" || pattern == "*" || pattern == text {
-		return true
-	}
-	flat := strings.NewReplacer("/", "\x00")
-	ok, err := path.Match(flat.Replace(pattern), flat.Replace(text))
-	return err == nil && ok
+	return pattern == "" || naming.Selection{Include: []string{pattern}}.Has(text)
 }
 
 // Check refuses a rule that makes no sense.
 func (r *Rule) Check() error {
-	for _, pattern := range []string{r.Backend, r.Subject, r.Method} {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("the pattern %q is malformed", pattern)
-		}
-	}
 	if r.Rate == 0 && r.Concurrent == 0 && r.Time == 0 && r.ResultBytes == 0 {
 		return errors.New("the rule bounds nothing")
 	}

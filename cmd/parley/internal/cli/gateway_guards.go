@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"errors"
+	"log/slog"
+	"reflect"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/audit"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/limit"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/pins"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/policy"
+)
+
+// posts are the guards of a running gateway. Those that have a file go on as they are
+// when another configuration says the same of them.
+type posts struct {
+	audit   *audit.Log
+	audited audit.Options
+	pins    *pins.Pins
+	pinned  pinning
+}
+
+// pinning is what a configuration says of pins.
+type pinning struct {
+	path                 string
+	approveAll, warnOnly bool
+}
+
+// post returns the guards of a configuration. What old has and the new ones do not is to
+// be relieved once they are in place.
+func post(c *config.Config, old *posts, announce func(), logger *slog.Logger) (_ *posts, err error) {
+	now := new(posts)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, now.relieve(old))
+		}
+	}()
+	if c.Audit != nil {
+		if err := now.keepAudit(c.Audit, old, logger); err != nil {
+			return now, err
+		}
+	}
+	if c.Pins != nil {
+		if err := now.keepPins(c.Pins, old, announce, logger); err != nil {
+			return now, err
+		}
+	}
+	return now, nil
+}
+
+func (p *posts) keepAudit(a *config.Audit, old *posts, logger *slog.Logger) (err error) {
+	p.audited = audit.Options{
+		Level: a.Level, Backends: a.Levels(), MaxMiB: a.MaxMiB,
+		KeepFiles: a.KeepFiles, KeepDays: a.KeepDays, Required: a.Required, Logger: logger,
+	}
+	if p.audited.Path, err = a.Path(); err != nil {
+		return err
+	}
+	if old.audit != nil && reflect.DeepEqual(p.audited, old.audited) {
+		p.audit = old.audit
+		return nil
+	}
+	p.audit, err = audit.New(p.audited)
+	return err
+}
+
+func (p *posts) keepPins(c *config.Pins, old *posts, announce func(), logger *slog.Logger) (err error) {
+	p.pinned = pinning{approveAll: c.ApproveAll, warnOnly: c.WarnOnly}
+	if p.pinned.path, err = c.Path(); err != nil {
+		return err
+	}
+	if old.pins != nil && p.pinned == old.pinned {
+		p.pins = old.pins
+		return nil
+	}
+	p.pins, err = pins.New(pins.Options{
+		File: pins.Open(p.pinned.path), Known: c.ApproveAll, WarnOnly: c.WarnOnly, Changed: announce, Logger: logger,
+	})
+	return err
+}
+
+// relieve ends the guards that are not among those that stay.
+func (p *posts) relieve(stay *posts) error {
+	var err error
+	if p.audit != nil && p.audit != stay.audit {
+		err = p.audit.Close()
+	}
+	if p.pins != nil && p.pins != stay.pins {
+		err = errors.Join(err, p.pins.Close())
+	}
+	return err
+}
+
+// chain returns the guards in their order: the log sees what all others refuse, and
+// nobody is asked about what is over a limit.
+func (p *posts) chain(c *config.Config, logger *slog.Logger) (chain []guard.Guard, err error) {
+	if p.audit != nil {
+		chain = append(chain, p.audit)
+	}
+	if len(c.Limits) > 0 {
+		chain = append(chain, limit.New(c.Limits))
+	}
+	if c.Policy != nil {
+		rules, err := policies(c.Policy, logger)
+		if err != nil {
+			return nil, err
+		}
+		chain = append(chain, rules)
+	}
+	if p.pins != nil {
+		chain = append(chain, p.pins)
+	}
+	return chain, nil
+}
+
+// policies returns the guard of a configuration's policies.
+func policies(p *config.Policy, logger *slog.Logger) (*policy.Policy, error) {
+	sources, err := p.Sources()
+	if err != nil {
+		return nil, err
+	}
+	return policy.New(sources, policy.Options{AllowByDefault: p.AllowByDefault, DryRun: p.DryRun, Logger: logger})
+}
