@@ -41,7 +41,7 @@ func (a *app) gateway() *cobra.Command {
 		Example: gatewayExamples,
 		Args:    cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.gatewayInit(), a.gatewaySchema(), a.gatewayValidate())
+	cmd.AddCommand(a.gatewayInit(), a.gatewayPins(), a.gatewayPolicy(), a.gatewaySchema(), a.gatewayValidate())
 	completesFile(cmd)
 	honours(cmd, f.register)
 	set := cmd.Flags()
