@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/parley-mcp/parley/internal/redact"
 	"github.com/parley-mcp/parley/internal/check/report"
 	"github.com/parley-mcp/parley/internal/check/verdict"
+	"github.com/parley-mcp/parley/internal/redact"
 )
 
 // reporting are the flags about how verdicts are shown.

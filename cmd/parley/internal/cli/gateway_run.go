@@ -93,25 +93,25 @@ func (a *app) runGateway(ctx context.Context, file string, f *gatewayFlags) erro
 	if err != nil {
 		return err
 	}
-	r := &runningGateway{a: a, file: file, logger: logger, single: f.stdio, config: c}
+	r := &runningGateway{a: a, file: file, logger: logger, single: f.stdio, config: c, posts: new(posts)}
 	r.gateway = gateway.New(gateway.Options{
 		Info:   mcp.Implementation{Name: "parley-gateway", Title: "Parley gateway", Version: buildVersion()},
 		Logger: logger,
 	})
 	if err := r.load(ctx, c); err != nil {
-		return errors.Join(err, r.gateway.Close())
+		return errors.Join(err, r.close())
 	}
 	r.look(ctx, looking)
 	stop, err := r.watch(ctx)
 	if err != nil {
-		return errors.Join(err, r.gateway.Close())
+		return errors.Join(err, r.close())
 	}
 	err = r.serve(ctx, f)
 	if ctx.Err() != nil {
 		err = nil // being told to stop is not a failure
 	}
 	stop()
-	return errors.Join(err, r.gateway.Close())
+	return errors.Join(err, r.close())
 }
 
 // misconfigured says what is wrong with a file on standard error: standard output may be
@@ -135,6 +135,12 @@ type runningGateway struct {
 	single  bool // there is only one client
 	gateway *gateway.Gateway
 	config  *config.Config
+	posts   *posts
+}
+
+// close ends the backends, and then the guards, which have seen their last exchange.
+func (r *runningGateway) close() error {
+	return errors.Join(r.gateway.Close(), r.posts.relieve(new(posts)))
 }
 
 // serve serves clients until ctx ends.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 
@@ -25,10 +26,20 @@ func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
 			Backends: v.Backends, Tools: v.Tools, Prompts: v.Prompts, Resources: v.Resources, Principals: v.Principals,
 		}
 	}
-	if err := r.gateway.Load(s); err != nil { //nolint:contextcheck // backends live until the gateway ends
+	stay, err := post(c, r.posts, r.gateway.Announce, r.logger)
+	if err != nil {
 		return err
 	}
-	r.config = c
+	if s.Guards, err = stay.chain(c, r.logger); err == nil {
+		err = r.gateway.Load(s) //nolint:contextcheck // backends live until the gateway ends
+	}
+	if err != nil {
+		return errors.Join(err, stay.relieve(r.posts))
+	}
+	if err := r.posts.relieve(stay); err != nil {
+		r.logger.Error("a guard of the earlier configuration has not ended well", "error", err)
+	}
+	r.config, r.posts = c, stay
 	for _, w := range c.Warnings {
 		r.logger.Warn("left out, or does not work yet", "error", w)
 	}

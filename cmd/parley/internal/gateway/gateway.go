@@ -119,7 +119,7 @@ func (g *Gateway) Load(next Setup) error {
 	g.current.Store(s)
 	g.work.Go(old.catalogue.Close)     // ends when what waits for it has got what there is
 	g.work.Go(func() { g.leave(old) }) // ends when the backends have ended
-	g.hub.changed(func(*watcher) bool { return true }, everyList...)
+	g.Announce()
 	return nil
 }
 
@@ -172,6 +172,12 @@ func (g *Gateway) prepare(old *setup, next *Setup) (*setup, error) {
 		s.views[name] = newPart(s, p)
 	}
 	return s, nil
+}
+
+// Announce tells all clients that lists may have changed, because guards let others of
+// them be seen, for example.
+func (g *Gateway) Announce() {
+	g.hub.changed(func(*watcher) bool { return true }, everyList...)
 }
 
 // join returns the backend of a server: the one that there is already, if it is the same.

@@ -12,10 +12,7 @@ import (
 // maxTime bounds times that may be long.
 const maxTime = 7 * 24 * time.Hour
 
-var (
-	frequencyForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)/(s|m|h|d)$`)
-	sizeForm      = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(KiB|MiB|GiB)$`)
-)
+var frequencyForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)/(s|m|h|d)$`)
 
 // frequency is how often something happens, such as 600/m; it is kept by the second.
 type frequency struct{ into *float64 }
@@ -25,6 +22,7 @@ func (v frequency) fallback() string { return "" }
 func (v frequency) expects() string {
 	return "how often in a second, minute, hour or day, such as 10/s or 600/m"
 }
+
 func (v frequency) schema() schema {
 	return schema{"type": "string", "pattern": frequencyForm.String()}
 }
@@ -44,26 +42,20 @@ func (v frequency) read(r *reader, n *yaml.Node, at where) {
 	*v.into = count / seconds[m[2]]
 }
 
-// size is a number of bytes, such as 4MiB.
-type size struct{ into *int }
+// checked is a value whose parts must fit together.
+type checked struct {
+	value
 
-func (v size) preset()          { *v.into = 0 }
-func (v size) fallback() string { return "" }
-func (v size) expects() string  { return "a size from 1KiB to 1024GiB, such as 4MiB" }
-func (v size) schema() schema   { return schema{"type": "string", "pattern": sizeForm.String()} }
+	check func() error
+}
 
-func (v size) read(r *reader, n *yaml.Node, at where) {
-	shift := map[string]float64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-	m := sizeForm.FindStringSubmatch(n.Value)
-	if n.Kind != yaml.ScalarNode || m == nil {
-		r.wrong(v, n, at)
+func (v checked) read(r *reader, n *yaml.Node, at where) {
+	before := len(r.mistakes)
+	v.value.read(r, n, at)
+	if len(r.mistakes) > before {
 		return
 	}
-	count, err := strconv.ParseFloat(m[1], 64)
-	bytes := count * shift[m[2]]
-	if err != nil || bytes < 1<<10 || bytes > 1<<40 {
-		r.wrong(v, n, at)
-		return
+	if err := v.check(); err != nil {
+		r.fault(n, at, "%w", err)
 	}
-	*v.into = int(bytes)
 }

@@ -151,15 +151,7 @@ func (c *Config) checkNames(r *reader) {
 
 // checkGuards reports what is wrong with what guards are made of.
 func (c *Config) checkGuards(r *reader) {
-	if len(r.mistakes) > 0 {
-		return
-	}
-	for i := range c.Limits {
-		if err := c.Limits[i].Check(); err != nil {
-			r.mistakes = append(r.mistakes, &target.Error{File: c.Path, Err: fmt.Errorf("limits[%d]: %w", i, err)})
-		}
-	}
-	if c.Policy == nil {
+	if c.Policy == nil || len(r.mistakes) > 0 {
 		return
 	}
 	if e, ok := errors.AsType[*target.Error](c.Policy.check()); ok {

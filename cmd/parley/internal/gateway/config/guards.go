@@ -32,7 +32,7 @@ func (g *Guards) keys() []key {
 			doc: "Lock what servers say of their tools, prompts and resources, and withhold what has changed until somebody has approved it.",
 		},
 		{
-			name: "limits", value: list[limit.Rule]{&g.Limits, func(into *limit.Rule) value { return object{&limitation{into}} }, 0}, example: "[{by: [principal], rate: 600/m}]",
+			name: "limits", value: list[limit.Rule]{&g.Limits, func(into *limit.Rule) value { return checked{object{&limitation{into}}, into.Check} }, 0}, example: "[{by: [principal], rate: 600/m}]",
 			doc: "How often, how many at a time, how long and how large. All limits hold that an operation matches.",
 		},
 		{
@@ -79,7 +79,7 @@ func (p *Policy) Sources() ([]policy.Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile(path) //nolint:gosec // the configuration names it
 		if err != nil {
 			return nil, file.fault(fmt.Errorf("the policies cannot be read: %w", bare(err)))
 		}
@@ -166,7 +166,7 @@ func (l *limitation) keys() []key {
 		{name: "burst", with: "rate", value: number{&l.Burst, 0, 0, 1_000_000}, example: "50", doc: "How many there may be at once; 0 is a second's worth."},
 		{name: "concurrent", value: number{&l.Concurrent, 0, 0, 1_000_000}, example: "16", doc: "How many may be served at a time; 0 is no limit."},
 		{name: "time", value: period{&l.Time, 0, 0, maxTime}, example: "5m", doc: "How long an operation may take; 0 is no limit."},
-		{name: "result", value: size{&l.ResultBytes}, example: "4MiB", doc: "How large a result may be."},
+		{name: "result", value: size{&l.ResultBytes, 0, 0, 1 << 40}, example: "4MiB", doc: "How large a result may be; 0 is no limit."},
 		{
 			name: "over", with: "result", value: choice[bool]{&l.Cut, []option[bool]{{"refuse", false}, {"cut", true}}},
 			doc: "What becomes of a larger one: it is refused, or its texts are cut, with a note.",

@@ -46,8 +46,10 @@ func (d Dimension) of(op *guard.Operation) string {
 		return op.Backend
 	case BySubject:
 		return op.Backend + "/" + op.Subject
+	case ByMethod:
+		return op.Method.Name
 	}
-	return op.Method.Name
+	return ""
 }
 
 // Rule bounds the operations that it is about. Operations count together that are equal
@@ -68,7 +70,7 @@ type Rule struct {
 	Time time.Duration
 	// ResultBytes is how large a result may be; 0 means no limit. With Cut, the texts of
 	// a larger result of a tool are cut, with a note; otherwise it is refused.
-	ResultBytes int
+	ResultBytes int64
 	Cut         bool
 }
 

@@ -45,7 +45,7 @@ func TestRate(t *testing.T) {
 				t.Errorf("%+v is none of it: %v", other, err)
 			}
 		}
-		time.Sleep(time.Second)
+		<-time.NewTimer(time.Second).C
 		if err := at(t.Context(), l, call("alice", "shop", "pay")); err != nil {
 			t.Errorf("a second later: %v", err)
 		}

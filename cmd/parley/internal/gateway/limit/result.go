@@ -28,11 +28,11 @@ func (c *counted) fit(op *guard.Operation, result any) (any, error) {
 		}
 		raw = text
 	}
-	if len(raw) <= c.ResultBytes {
+	if int64(len(raw)) <= c.ResultBytes {
 		return result, nil
 	}
 	if c.Cut && op.Method.Feature == mcp.ToolFeature {
-		if short := cut(raw, c.ResultBytes); short != nil {
+		if short := cut(raw, int(c.ResultBytes)); short != nil {
 			return short, nil
 		}
 	}

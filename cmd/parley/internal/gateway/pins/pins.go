@@ -9,7 +9,6 @@ import (
 	"os"
 	"sync"
 	"time"
-	"unsafe"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/mcp"
@@ -142,7 +141,10 @@ func (p *Pins) trusts(d *guard.Definition) bool {
 	key := Key{d.Backend, kindName(d.Kind), d.Name}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	raw := unsafe.SliceData(d.Raw)
+	var raw *byte
+	if len(d.Raw) > 0 {
+		raw = &d.Raw[0]
+	}
 	if j, ok := p.judged[key]; ok && j.raw == raw {
 		return j.trusted
 	}

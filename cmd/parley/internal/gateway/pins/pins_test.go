@@ -141,7 +141,7 @@ func TestElsewhere(t *testing.T) {
 		defer shut(t, p)
 		sees(p, first)
 		sees(p, second)
-		time.Sleep(time.Second) // what is new is written
+		<-time.NewTimer(time.Second).C // what is new is written
 		if _, err := file.Approve(anything); err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestElsewhere(t *testing.T) {
 		if err := os.Chtimes(path, future, future); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second)
+		<-time.NewTimer(2 * time.Second).C
 		if n := changed.Load(); !sees(p, second) || n != 1 {
 			t.Errorf("the approval of another process is not seen, or told %d times", n)
 		}
@@ -164,12 +164,12 @@ func TestNewsAreKept(t *testing.T) {
 		p := open(t, pins.Options{File: file})
 		defer shut(t, p)
 		sees(p, first)
-		time.Sleep(950 * time.Millisecond)
+		<-time.NewTimer(950 * time.Millisecond).C
 		if err := os.WriteFile(path, []byte(`{"version":1,"pins":[]}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		sees(p, second)
-		time.Sleep(2 * time.Second)
+		<-time.NewTimer(2 * time.Second).C
 		list, err := file.Read()
 		if err != nil || len(list) != 1 || list[0].Approved == nil || list[0].Pending == nil {
 			t.Errorf("the file has %+v: %v", list, err)
