@@ -30,9 +30,6 @@ const (
 	Full     Level = "full"     // params and result as they were
 )
 
-// Levels are all levels, the one that keeps least first.
-func Levels() []Level { return []Level{None, Metadata, Redacted, Full} }
-
 // Options configure a Log.
 type Options struct {
 	// Path is the file. Earlier ones stand beside it, with the time in their names.
