@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -34,7 +35,11 @@ func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error 
 	case errors.Is(err, mcp.ErrResourceNotFound), errors.Is(err, context.Canceled):
 		return err
 	}
-	b.opts.Logger.Error("not passed on", "error", err)
+	level := slog.LevelError
+	if b.opts.OnDemand { // who has opened it expects that, and says how the server is
+		level = slog.LevelDebug
+	}
+	b.opts.Logger.Log(ctx, level, "not passed on", "error", err)
 	_, unsent := errors.AsType[*unsentError](err)
 	return &UnansweredError{Err: err, Unsent: unsent}
 }

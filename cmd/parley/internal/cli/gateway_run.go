@@ -212,7 +212,7 @@ func (r *runningGateway) report(s *backend.State) {
 	case backend.Connecting:
 		log.Warn("backend is slow to start; clients will be told when it is there")
 	case backend.Broken:
-		log.Warn("backend is not available", "error", s.Err, "retry", s.Retry.Format(time.TimeOnly))
+		log.Warn("backend is not available", "error", s.Err)
 	case backend.Idle:
 		log.Info("backend is started on demand")
 	}

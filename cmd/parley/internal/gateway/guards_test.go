@@ -29,7 +29,9 @@ func (s strict) Serve(ctx context.Context, op *guard.Operation, next guard.Next)
 	return next(ctx, &changed)
 }
 
-func (strict) Sees(_ context.Context, _ *mcp.Peer, d *guard.Definition) bool { return d.Backend != "two" }
+func (strict) Sees(_ context.Context, _ *mcp.Peer, d *guard.Definition) bool {
+	return d.Backend != "two"
+}
 
 // Guards see what a request is about, and decide about lists, calls and subscriptions.
 func TestGuards(t *testing.T) {

@@ -106,6 +106,7 @@ func (b *Backend) connect(ctx context.Context, peer *mcp.Peer, o *client.Options
 	if err != nil {
 		if ctx.Err() == nil && !isPersonal(peer, err) {
 			b.breaker.failed(err)
+			b.opts.Logger.WarnContext(ctx, "the server cannot be reached", "error", err, "retry", b.breaker.retry().Format(time.TimeOnly))
 		}
 		return nil, err
 	}
