@@ -145,7 +145,7 @@ func startServing(args ...string) (url string, stop func() (code int), err error
 	}
 }
 
-// urlLog finds the server's URL in what it logs.
+// urlLog finds the first URL of the server in what it logs.
 type urlLog struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
@@ -157,7 +157,10 @@ func (l *urlLog) Write(p []byte) (int, error) {
 	defer l.mu.Unlock()
 	l.text.Write(p)
 	if _, url, ok := strings.Cut(string(p), "msg=serving url="); ok {
-		l.found <- strings.TrimSpace(url)
+		select {
+		case l.found <- strings.TrimSpace(url):
+		default: // a gateway has one for each view, too; its own comes first
+		}
 	}
 	return len(p), nil
 }

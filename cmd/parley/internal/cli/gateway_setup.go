@@ -23,7 +23,7 @@ func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
 	s.Views = make(map[string]gateway.Part, len(c.Views))
 	for _, v := range c.Views {
 		s.Views[v.Name] = gateway.Part{
-			Backends: v.Backends, Tools: v.Tools, Prompts: v.Prompts, Resources: v.Resources, Principals: v.Principals,
+			Backends: v.Backends, Tools: v.Tools, Prompts: v.Prompts, Resources: v.Resources, Principals: v.Principals, Search: v.Search,
 		}
 	}
 	stay, err := post(c, r.posts, r.gateway.Announce, r.logger)

@@ -16,6 +16,8 @@ type Part struct {
 	Tools, Prompts, Resources naming.Selection
 	// Principals are those who may use it; nil is everybody.
 	Principals []string
+	// Search shows three tools that find, describe and call the others, in place of these.
+	Search bool
 }
 
 // part is a view of a setup.

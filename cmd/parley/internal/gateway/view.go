@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/search"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -65,6 +66,17 @@ func (v *View) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 		return nil, p.notify(ctx, x, m)
 	case m == nil || m.Notification || m.FromServer:
 		return nil, &mcp.MethodNotFoundError{Method: x.Method}
+	case p.Search && m.Capability == mcp.CapTools:
+		return search.Serve(ctx, s.catalogue, p.shown(), x, func(ctx context.Context, x *mcp.Exchange) (any, error) {
+			return v.request(ctx, s, p, x, m)
+		})
+	}
+	return v.request(ctx, s, p, x, m)
+}
+
+// request serves a request about what backends have.
+func (v *View) request(ctx context.Context, s *setup, p *part, x *mcp.Exchange, m *mcp.Method) (any, error) {
+	switch {
 	case m.List:
 		return v.list(ctx, s, p, x)
 	case m.Feature == 0 && m.Capability != mcp.CapCompletions:

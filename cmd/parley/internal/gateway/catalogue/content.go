@@ -3,6 +3,7 @@ package catalogue
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
@@ -12,13 +13,16 @@ import (
 )
 
 // content is what a list of a backend holds. It does not change, and is shared by all who
-// see the same.
+// see the same. The index for searching is made when it is needed.
 type content struct {
 	digest  digest
 	defs    []*guard.Definition
 	values  []any         // of the type of the entries
 	entries []*wire.Entry // of values
 	index   map[string]int
+
+	indexed sync.Once
+	found   *index
 }
 
 type digest [sha256.Size]byte

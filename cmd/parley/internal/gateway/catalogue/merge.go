@@ -60,7 +60,12 @@ func (c *Catalogue) List(ctx context.Context, peer *mcp.Peer, method string, v V
 	if len(c.opts.Guards) > 0 || v.Has != nil {
 		w.scope = mcp.CachePrivate
 	}
-	sees := func(d *guard.Definition) bool {
+	return w.page(at, c.opts.PageSize, c.sees(ctx, peer, v))
+}
+
+// sees returns what tells what a peer sees of a view.
+func (c *Catalogue) sees(ctx context.Context, peer *mcp.Peer, v View) func(*guard.Definition) bool {
+	return func(d *guard.Definition) bool {
 		if v.Has != nil && !v.Has(d) {
 			return false
 		}
@@ -71,7 +76,6 @@ func (c *Catalogue) List(ctx context.Context, peer *mcp.Peer, method string, v V
 		}
 		return true
 	}
-	return w.page(at, c.opts.PageSize, sees)
 }
 
 // gather asks all backends at once, and waits for those that answer in time.

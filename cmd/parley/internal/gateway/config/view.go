@@ -18,6 +18,8 @@ type View struct {
 	Tools, Prompts, Resources naming.Selection
 	// Principals are those who may use it; nil is everybody.
 	Principals []string
+	// Search shows three tools that find, describe and call the others, in place of these.
+	Search bool
 }
 
 // viewName is that of a path.
@@ -47,6 +49,10 @@ func (v *viewed) keys() []key {
 		{
 			name: "principals", value: principals{list[string]{&v.Principals, pattern, 1}, v.c}, example: "[alice@example.com]",
 			doc: "Who may use it, as the authorization server names them; without the key, everybody.",
+		},
+		{
+			name: "search", value: boolean{&v.Search}, example: "true",
+			doc: "Show models three tools that find, describe and call the others, in place of these.",
 		},
 	}
 }
