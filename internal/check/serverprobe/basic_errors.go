@@ -202,8 +202,9 @@ func watchDefinedCodes(x *X, w *probe.Watch) {
 				w.FaultOf(probe.Of(asked, m), "the request declares what is said to be missing")
 			}
 		case codeUnsupportedVersion:
-			// Versions with sessions are not for requests like this one.
-			if v := versionOf(asked); v == x.Revision && slices.Contains(m.List("error/data/supported"), any(v)) {
+			// Versions with sessions are not for requests like this one, and initialize
+			// is to be refused with the versions that there are instead of it.
+			if v := versionOf(asked); asked.Method != "initialize" && v == x.Revision && slices.Contains(m.List("error/data/supported"), any(v)) {
 				w.FaultOf(probe.Of(asked, m), "the version of the request is among those supported")
 			}
 		}

@@ -137,8 +137,8 @@ func countOfficial(ctx context.Context, req *mcp.CallToolRequest, in steps) (*mc
 
 // declares is what the client says that it can do.
 func declares(req *mcp.CallToolRequest) *mcp.ClientCapabilities {
-	if p := req.Session.InitializeParams(); p != nil && p.Capabilities != nil {
-		return p.Capabilities
+	if can := req.ClientCapabilities(); can != nil {
+		return can
 	}
 	return &mcp.ClientCapabilities{}
 }
