@@ -87,7 +87,7 @@ var progressProbes = []Probe{
 		Watch: func(x *X, w *probe.Watch) {
 			last := map[*peer.Message]*big.Rat{}
 			watchProgress(func(w *probe.Watch, p reported) {
-				if p.of == nil || p.value == nil {
+				if p.of == nil || p.value == nil || isReplayed(p.Message) {
 					return
 				}
 				if before := last[p.of]; before != nil && p.value.Cmp(before) <= 0 {
@@ -240,6 +240,12 @@ func (x *X) progress() []reported {
 		}
 	}
 	return all
+}
+
+// isReplayed reports whether a message came on a stream that was resumed, and so
+// may have come before.
+func isReplayed(m *peer.Message) bool {
+	return m.Exchange != nil && m.Exchange.Header.Get("Last-Event-ID") != ""
 }
 
 // runTokens calls a tool that reports progress with tokens that look alike.
