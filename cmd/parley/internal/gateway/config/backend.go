@@ -36,6 +36,7 @@ type Backend struct {
 	tools, prompts, resources  naming.Selection
 	renameTools, renamePrompts []renaming
 	overrides                  []override
+	client                     *credentials
 
 	command  []Text
 	url      Text
@@ -103,8 +104,8 @@ func (b *Backend) reach() []key {
 			doc: "Headers for every request to the URL.",
 		},
 		{
-			name: "login", with: "url", value: boolean{&b.Login}, example: "true",
-			doc: `Use the login that "parley login" has stored for the URL. All clients of the gateway then act as this user.`,
+			name: "auth", with: "url", value: object{&account{b}},
+			doc: "How the gateway logs in at the URL, if a header does not do it.",
 		},
 		{
 			name: "revision", value: choice[mcp.Revision]{&b.revision, revisions()},

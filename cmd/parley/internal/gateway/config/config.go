@@ -9,7 +9,6 @@ package config
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -188,13 +187,13 @@ func (c *Config) probe() {
 
 // warn adds what is wrong, but stops nothing.
 func (c *Config) warn(err error) {
-	var one *target.Error
-	var many Mistakes
-	switch {
-	case errors.As(err, &many):
-		c.Warnings = append(c.Warnings, many...)
-	case errors.As(err, &one):
-		c.Warnings = append(c.Warnings, one)
+	switch e := err.(type) { //nolint:errorlint // what wraps one mistake has its place, and says more
+	case *target.Error:
+		c.Warnings = append(c.Warnings, e)
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			c.warn(one)
+		}
 	default:
 		c.Warnings = append(c.Warnings, &target.Error{File: c.Path, Err: err})
 	}

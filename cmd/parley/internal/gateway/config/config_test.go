@@ -69,6 +69,13 @@ func TestRead(t *testing.T) {
 	if to, err = shop.Target(); err != nil || to.URL != "https://shop.example/mcp" || to.Header.Get("X-Key") != "Key s3cret" {
 		t.Errorf("%+v, %v", to, err)
 	}
+	own, err := c.Backends[2].Credentials()
+	if err != nil || own.Issuer != "https://login.example" || own.ID != "gateway" || own.Secret != "s3cret" || len(own.Scopes) != 1 {
+		t.Errorf("%+v, %v", own, err)
+	}
+	if own, err = shop.Credentials(); own != nil || err != nil {
+		t.Error(own, err)
+	}
 	rules := files.Rules()
 	o := rules.Override["read_file"]
 	if rules.Backend != "files" || rules.RenameTools["read_file"] != "read" || !rules.Tools.Has("read_x") || rules.Tools.Has("write_x") || rules.Prompts.Has("a") ||
@@ -96,7 +103,7 @@ func TestWarnings(t *testing.T) {
 	path := write(t, dir, "g.yaml", `version: 1
 backends:
   a: {command: [x], env: {A: "${env:MISSING}", B: "${file:missing}"}}
-  b: {url: "${env:URL}", headers: {X: "${file:lines}"}}
+  b: {url: "${env:URL}", headers: {X: "${file:lines}"}, auth: {client: {issuer: "https://x", id: x, secret: "${file:none}"}}}
   c: {command: [x]}
 views: {v: {principals: [alice]}}
 `)
@@ -106,6 +113,7 @@ views: {v: {principals: [alice]}}
 		`3:51: backends.a.env.B: the file of ${file:missing} cannot be read: no such file or directory`,
 		`4:12: backends.b.url: what it stands for does not fit; it must be a URL that begins with http:// or https://`,
 		`4:39: backends.b.headers.X: what it stands for does not fit; it must be a text on one line`,
+		`4:109: backends.b.auth.client.secret: the file of ${file:none} cannot be read: no such file or directory`,
 		`6:25: views.v.principals: without auth.issuer nobody has a name, so nobody can use the view`,
 	}
 	got := strings.Split(strings.ReplaceAll(c.Warnings.Error(), path+":", ""), "\n")

@@ -14,7 +14,7 @@ listen: {http: 127.0.0.1:7331}
 auth: {bearer: "${file:token}"}
 backends:
   a: {command: [x], env: {K: "${file:key}", V: "${env:V}"}}
-  b: {url: https://b.example/mcp}
+  b: {url: https://b.example/mcp, auth: {client: {issuer: "https://login.example", id: g, secret: "${file:secret}"}}}
   c: {command: [z]}
 views:
   work: {backends: [a]}
@@ -25,10 +25,10 @@ func TestDifference(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "key", "1")
 	write(t, dir, "token", "0123456789abcdef")
-	write(t, dir, "vars", "A=1")
+	write(t, dir, "secret", "1")
 	env := map[string]string{"V": "v"}
 	old := read(t, write(t, dir, "g.yaml", base), env)
-	if want := []string{filepath.Join(dir, "g.yaml"), filepath.Join(dir, "key"), filepath.Join(dir, "token")}; !slices.Equal(old.Files(), want) {
+	if want := []string{filepath.Join(dir, "g.yaml"), filepath.Join(dir, "key"), filepath.Join(dir, "secret"), filepath.Join(dir, "token")}; !slices.Equal(old.Files(), want) {
 		t.Errorf("files %q, want %q", old.Files(), want)
 	}
 	edit := func(from, to string) func() {
@@ -40,7 +40,7 @@ func TestDifference(t *testing.T) {
 		want string
 	}{
 		{"nothing", func() {}, "nothing"},
-		{"comments and order", edit("  b: {url: https://b.example/mcp}\n  c: {command: [z]}\n", "\n  # c\n  c:\n    command:\n    - z\n  b: {\"url\": 'https://b.example/mcp', idle: 600s}\n"), "nothing"},
+		{"comments and order", edit("  c: {command: [z]}\n", "\n  # c\n  c:\n    idle: 600s\n    command:\n    - z\n"), "nothing"},
 		{"a new one", edit("  c:", "  d: {command: [z]}\n  c:"), "start: d"},
 		{"one less", edit("  c: {command: [z]}\n", ""), "stop: c"},
 		{"another name", edit("  c: ", "  d: "), "start: d; stop: c"},
@@ -53,6 +53,7 @@ func TestDifference(t *testing.T) {
 		{"an address", edit("7331", "7332"), "not before a restart of the gateway: listen"},
 		{"authorization", edit(`bearer: "${file:token}"`, "none: true"), "not before a restart of the gateway: auth"},
 		{"a secret", func() { write(t, dir, "key", "2") }, "restart: a"},
+		{"a client secret", func() { write(t, dir, "secret", "2") }, "restart: b"},
 		{"a token", func() { write(t, dir, "token", "0123456789abcdef0") }, "not before a restart of the gateway: auth"},
 		{"a variable", func() { env["V"] = "w" }, "restart: a"},
 		{"the same in other words", edit("${env:V}", "v"), "nothing"},
@@ -66,6 +67,7 @@ func TestDifference(t *testing.T) {
 			}
 			write(t, dir, "g.yaml", base)
 			write(t, dir, "key", "1")
+			write(t, dir, "secret", "1")
 			write(t, dir, "token", "0123456789abcdef")
 			env["V"] = "v"
 		})
@@ -85,7 +87,7 @@ func TestEveryKeyMakesADifference(t *testing.T) {
 		return c
 	}
 	others := map[string]string{
-		"command": "[other]", "url": "https://other.example/", "login": "true", "share": "all", "start": "demand", "idle": "1m", "timeout": "1m",
+		"command": "[other]", "url": "https://other.example/", "auth": "{login: true}", "share": "all", "start": "demand", "idle": "1m", "timeout": "1m",
 		"revision": "2025-11-25", "max_connections": "3", "env_file": "vars",
 	}
 	for _, k := range new(Backend).keys() {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -108,6 +109,9 @@ func (b *Backend) files() (paths []string) {
 	for _, s := range slices.Concat(b.env, b.headers) {
 		texts = append(texts, s.value)
 	}
+	if b.client != nil {
+		texts = append(texts, b.client.secret)
+	}
 	for _, t := range texts {
 		paths = append(paths, t.files()...)
 	}
@@ -127,7 +131,11 @@ func (b *Backend) probe() error {
 	t, err := b.Target()
 	slices.Sort(t.Env)
 	parts := []any{t.URL, t.Command, t.Env, t.Dir, t.Header, t.Revision.String(), b.Share, b.MaxConnections, b.Idle, b.AtOnce, b.Timeout, b.Login}
-	if err != nil {
+	own, failed := b.Credentials()
+	if own != nil {
+		parts = append(parts, own.Issuer, own.ID, string(own.Secret), own.Scopes)
+	}
+	if err = errors.Join(err, failed); err != nil {
 		parts = append(parts, err.Error())
 	}
 	b.same = digest(parts...)
