@@ -3,9 +3,10 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,11 +26,11 @@ func (r *runningGateway) watch(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	// The folder, and not the file: many programs replace files instead of writing them.
 	if err := files.Add(filepath.Dir(r.file)); err != nil {
 		_ = files.Close() // nothing was watched
 		return nil, err
 	}
+	r.lookAt(files)
 	hangups := make(chan struct{}, 1)
 	release := r.a.hangups(func() {
 		select {
@@ -48,68 +49,95 @@ func (r *runningGateway) watch(ctx context.Context) (stop func(), err error) {
 	}, nil
 }
 
-// follow reads the file again whenever something may have changed.
-func (r *runningGateway) follow(ctx context.Context, files *fsnotify.Watcher, hangups <-chan struct{}) {
-	settled := time.NewTimer(settling)
-	settled.Stop()
-	seen := digestOf(r.file)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case _, ok := <-files.Events:
-			if !ok {
-				return
-			}
-			settled.Reset(settling)
-		case err := <-files.Errors:
-			r.logger.Warn("changes of the configuration may go unnoticed", "error", err)
-		case <-hangups:
-			seen = digestOf(r.file)
-			r.reload(ctx)
-		case <-settled.C:
-			if now := digestOf(r.file); now != seen && now != (digest{}) {
-				seen = now
-				r.reload(ctx)
-			}
+// lookAt watches the files of the configuration by their folders: many programs replace
+// files instead of writing them.
+func (r *runningGateway) lookAt(files *fsnotify.Watcher) {
+	for _, path := range r.config.Files() {
+		if err := files.Add(filepath.Dir(path)); err != nil {
+			r.logger.Warn("changes of a file may go unnoticed", "file", path, "error", err)
 		}
 	}
 }
 
-// digest identifies the content of a file; zero is a file that cannot be read.
+// follow reads the file again whenever something may have changed.
+func (r *runningGateway) follow(ctx context.Context, files *fsnotify.Watcher, hangups <-chan struct{}) {
+	settled := time.NewTimer(settling)
+	settled.Stop()
+	of := r.config.Files()
+	seen := digestOf(of)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-files.Events:
+			if !ok {
+				return
+			}
+			if concerns(e.Name, of) {
+				settled.Reset(settling)
+			}
+			continue
+		case err := <-files.Errors:
+			r.logger.Warn("changes of the configuration may go unnoticed", "error", err)
+			continue
+		case <-hangups:
+			seen = digestOf(of)
+		case <-settled.C:
+			now := digestOf(of)
+			if _, err := os.Stat(r.file); err != nil || now == seen {
+				continue // it is about to be replaced, or is as it was
+			}
+			seen = now
+		}
+		r.reload(ctx)
+		if now := r.config.Files(); !slices.Equal(now, of) {
+			of = now
+			r.lookAt(files)
+			settled.Reset(settling) // for what has changed before it was looked at
+		}
+	}
+}
+
+// concerns reports whether a change in a folder may be one of some files. Kubernetes
+// replaces the link ..data that the files are reached through.
+func concerns(name string, files []string) bool {
+	return filepath.Base(name) == "..data" || slices.ContainsFunc(files, func(f string) bool { return filepath.Clean(f) == filepath.Clean(name) })
+}
+
+// digest identifies the content of files.
 type digest [sha256.Size]byte
 
-func digestOf(path string) digest {
-	content, err := os.ReadFile(path) //nolint:gosec // the user named it
-	if err != nil {
-		return digest{}
+// digestOf digests files. That one cannot be read is content, too.
+func digestOf(paths []string) (d digest) {
+	hash := sha256.New()
+	for _, path := range paths {
+		content, err := os.ReadFile(path) //nolint:gosec // the user named it
+		fmt.Fprintf(hash, "%q %t %d\n", path, err == nil, len(content))
+		_, _ = hash.Write(content) // never fails
 	}
-	return sha256.Sum256(content)
+	hash.Sum(d[:0])
+	return d
 }
 
 // reload makes the gateway serve what the file says now. If that is wrong, everything
 // stays as it was.
 func (r *runningGateway) reload(ctx context.Context) {
-	old := r.config
 	c, err := config.Read(r.file, r.a.environment(ctx))
+	var changes config.Changes
 	if err == nil {
-		err = r.load(ctx, c)
+		if changes = config.Difference(r.config, c); !changes.IsEmpty() {
+			err = r.load(ctx, c)
+		}
 	}
 	if err != nil {
 		r.logger.Error("the configuration is wrong, and the one from before stays", "file", r.file, "error", err)
 		return
 	}
-	r.logger.Info("the configuration was read again", "file", r.file, "backends", len(c.Backends))
-	if !reflect.DeepEqual(old.Listen, c.Listen) || !reflect.DeepEqual(old.Auth, c.Auth) || viewNames(old) != viewNames(c) {
-		r.logger.Warn("what the file says of addresses, authorization, or the names of views takes effect when the gateway is started again")
+	r.logger.Info("the configuration was read again", "file", r.file, "changes", changes.String())
+	if len(changes.Front) > 0 {
+		r.logger.Warn("some changes take effect when the gateway is started again", "keys", changes.Front)
 	}
-	r.look(ctx, looking)
-}
-
-// viewNames names the views of a configuration.
-func viewNames(c *config.Config) (names string) {
-	for _, v := range c.Views {
-		names += v.Name + " "
+	if !changes.IsEmpty() {
+		r.look(ctx, looking)
 	}
-	return names
 }

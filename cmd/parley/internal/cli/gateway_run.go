@@ -93,7 +93,8 @@ func (a *app) runGateway(ctx context.Context, file string, f *gatewayFlags) erro
 	if err != nil {
 		return err
 	}
-	r := &runningGateway{a: a, file: file, logger: logger, single: f.stdio, config: c, posts: new(posts)}
+	r := &runningGateway{a: a, file: file, logger: logger, single: f.stdio, config: c, posts: new(posts), logins: logins{a: a}}
+	defer r.logins.keep(nil)
 	r.gateway = gateway.New(gateway.Options{
 		Info:   mcp.Implementation{Name: "parley-gateway", Title: "Parley gateway", Version: buildVersion()},
 		Logger: logger,
@@ -106,7 +107,7 @@ func (a *app) runGateway(ctx context.Context, file string, f *gatewayFlags) erro
 	if err != nil {
 		return errors.Join(err, r.close())
 	}
-	err = r.serve(ctx, f)
+	err = r.serve(ctx, f, c)
 	if ctx.Err() != nil {
 		err = nil // being told to stop is not a failure
 	}
@@ -136,6 +137,7 @@ type runningGateway struct {
 	gateway *gateway.Gateway
 	config  *config.Config
 	posts   *posts
+	logins  logins
 }
 
 // close ends the backends, and then the guards, which have seen their last exchange.
@@ -144,12 +146,12 @@ func (r *runningGateway) close() error {
 }
 
 // serve serves clients until ctx ends.
-func (r *runningGateway) serve(ctx context.Context, f *gatewayFlags) error {
+func (r *runningGateway) serve(ctx context.Context, f *gatewayFlags, c *config.Config) error {
 	if f.stdio {
 		return stdio.ServeOn(ctx, r.gateway.View(f.view), r.a.io.In, r.a.io.Out, &mcp.ServeOptions{Logger: r.logger})
 	}
 	at := endpoints(r.gateway.View(""))
-	for _, v := range r.config.Views {
+	for _, v := range c.Views {
 		at = append(at, endpoint{path: viewPath(v.Name), handler: r.gateway.View(v.Name)})
 	}
 	f.http.ready = r.ready

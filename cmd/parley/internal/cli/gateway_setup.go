@@ -40,6 +40,7 @@ func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
 		r.logger.Error("a guard of the earlier configuration has not ended well", "error", err)
 	}
 	r.config, r.posts = c, stay
+	r.logins.keep(c)
 	for _, w := range c.Warnings {
 		r.logger.Warn("left out, or does not work yet", "error", w)
 	}
@@ -67,9 +68,7 @@ func (r *runningGateway) connector(ctx context.Context, b *config.Backend, stder
 			return nil, err
 		}
 		c := target.Connection{CleanEnv: true, Stderr: stderr, Logger: r.logger}
-		if b.Login {
-			c.Login = func(url string) (*http.Client, error) { return r.a.authorized(base, url) }
-		}
+		c.Login = func(url string) (*http.Client, error) { return r.logins.at(base, b, url) }
 		transport, err := t.Transport(c)
 		if err != nil {
 			return nil, err

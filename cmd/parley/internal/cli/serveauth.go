@@ -51,6 +51,8 @@ func (f *authFlags) check() (err error) {
 	case f.mode == "dev":
 		f.passwords, err = parseUsers(f.users)
 		return err
+	case f.real != nil: // a file says it
+		return nil
 	case len(f.users) > 0:
 		return usagef("--user is for --auth dev: the users are those of the authorization server")
 	}

@@ -9,6 +9,7 @@ package config
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,6 +45,7 @@ type Config struct {
 
 	version int
 	env     *target.Environment
+	guarded map[string]string // identifies what is said of each guard
 }
 
 func (c *Config) keys() []key {
@@ -123,6 +125,7 @@ func parse(path string, source []byte, env target.Environment) (*Config, error) 
 		return nil, sorted(r.mistakes)
 	}
 	c.probe()
+	c.rememberGuards(top)
 	return c, nil
 }
 

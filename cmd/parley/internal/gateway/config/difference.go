@@ -1,8 +1,15 @@
 package config
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/internal/yamljson"
 )
 
 // Changes are what is different in a new configuration.
@@ -15,8 +22,10 @@ type Changes struct {
 	Show []string
 	// Views are the names of the views that are new, gone or others.
 	Views []string
+	// Guards are the keys of the guards that are new, gone or others.
+	Guards []string
 	// Front are the keys of what clients meet first, which stays as it is until the
-	// gateway is started again.
+	// gateway is started again. Of views, these are the paths.
 	Front []string
 }
 
@@ -31,7 +40,7 @@ func (c *Changes) String() string {
 	for _, p := range []struct {
 		what  string
 		names []string
-	}{{"start", c.Start}, {"stop", c.Stop}, {"restart", c.Restart}, {"show otherwise", c.Show}, {"views", c.Views}, {"not before a restart of the gateway", c.Front}} {
+	}{{"start", c.Start}, {"stop", c.Stop}, {"restart", c.Restart}, {"show otherwise", c.Show}, {"views", c.Views}, {"guards", c.Guards}, {"not before a restart of the gateway", c.Front}} {
 		if len(p.names) > 0 {
 			parts = append(parts, p.what+": "+strings.Join(p.names, ", "))
 		}
@@ -71,8 +80,48 @@ func Difference(old, next *Config) Changes {
 			c.Views = append(c.Views, v.Name)
 		}
 	}
+	c.Guards = differentGuards(old, next)
 	c.Front = differentFront(old, next)
 	return c
+}
+
+func differentGuards(old, next *Config) (keys []string) {
+	for _, k := range new(Guards).keys() {
+		if old.guarded[k.name] != next.guarded[k.name] {
+			keys = append(keys, k.name)
+		}
+	}
+	return keys
+}
+
+// rememberGuards identifies what a file says of guards.
+func (c *Config) rememberGuards(top *yaml.Node) {
+	guards := names(new(Guards).keys())
+	c.guarded = map[string]string{}
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		name := origin(top.Content[i]).Value
+		if !slices.Contains(guards, name) {
+			continue
+		}
+		said, err := yamljson.Render(top.Content[i+1], 0)
+		if err == nil {
+			said, err = wire.Canonical(said)
+		}
+		c.guarded[name] = digest(string(said), fmt.Sprint(err))
+	}
+	if c.Policy != nil {
+		sources, err := c.Policy.Sources()
+		c.guarded["policy"] = digest(c.guarded["policy"], sources, fmt.Sprint(err))
+	}
+}
+
+// viewNames are the names of the views, sorted.
+func (c *Config) viewNames() (names []string) {
+	for _, v := range c.Views {
+		names = append(names, v.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 func differentFront(old, next *Config) (keys []string) {
@@ -81,6 +130,9 @@ func differentFront(old, next *Config) (keys []string) {
 	}
 	if old.Auth.None != next.Auth.None || old.Auth.same != next.Auth.same || !reflect.DeepEqual(old.Auth.Issuer, next.Auth.Issuer) {
 		keys = append(keys, "auth")
+	}
+	if !slices.Equal(old.viewNames(), next.viewNames()) {
+		keys = append(keys, "views")
 	}
 	return keys
 }

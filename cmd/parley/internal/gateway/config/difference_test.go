@@ -26,6 +26,7 @@ func TestDifference(t *testing.T) {
 	write(t, dir, "key", "1")
 	write(t, dir, "token", "0123456789abcdef")
 	write(t, dir, "secret", "1")
+	write(t, dir, "p.cedar", "")
 	env := map[string]string{"V": "v"}
 	old := read(t, write(t, dir, "g.yaml", base), env)
 	if want := []string{filepath.Join(dir, "g.yaml"), filepath.Join(dir, "key"), filepath.Join(dir, "secret"), filepath.Join(dir, "token")}; !slices.Equal(old.Files(), want) {
@@ -49,7 +50,9 @@ func TestDifference(t *testing.T) {
 		{"names", edit("[z]", "[z], tools: {rename: {x: y}}"), "show otherwise: c"},
 		{"an override", edit("[z]", "[z], override: {x: {title: Y}}"), "show otherwise: c"},
 		{"a view", edit("[a]}", "[a], principals: [p]}"), "views: work"},
-		{"views", edit("work:", "play:"), "views: play, work"},
+		{"views", edit("work:", "play:"), "views: play, work; not before a restart of the gateway: views"},
+		{"a guard", edit("views:", "limits: [{rate: 600/m}]\nviews:"), "guards: limits"},
+		{"policies", edit("views:", "policy: {files: [p.cedar], default: allow}\nviews:"), "guards: policy"},
 		{"an address", edit("7331", "7332"), "not before a restart of the gateway: listen"},
 		{"authorization", edit(`bearer: "${file:token}"`, "none: true"), "not before a restart of the gateway: auth"},
 		{"a secret", func() { write(t, dir, "key", "2") }, "restart: a"},
@@ -71,6 +74,22 @@ func TestDifference(t *testing.T) {
 			write(t, dir, "token", "0123456789abcdef")
 			env["V"] = "v"
 		})
+	}
+}
+
+// Guards are others if their files are.
+func TestDifferentPolicies(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "p.cedar", "permit(principal, action, resource);")
+	path := write(t, dir, "g.yaml", "version: 1\nbackends: {}\npolicy: {files: [p.cedar], default: allow}\n")
+	old := read(t, path, nil)
+	write(t, dir, "g.yaml", "version: 1\npolicy:\n  default: allow\n  files: [p.cedar]\nbackends: {}\n")
+	if c := Difference(old, read(t, path, nil)); !c.IsEmpty() {
+		t.Error(&c)
+	}
+	write(t, dir, "p.cedar", "forbid(principal, action, resource);")
+	if c := Difference(old, read(t, path, nil)); c.String() != "guards: policy" {
+		t.Error(&c)
 	}
 }
 
