@@ -45,7 +45,7 @@ func (f *gatewayFlags) check(c *config.Config) error {
 }
 
 // fromFile takes what the flags do not say from the configuration.
-func (f *gatewayFlags) fromFile(c *config.Config) (err error) {
+func (f *gatewayFlags) fromFile(c *config.Config) error {
 	l := &c.Listen
 	for flag, text := range map[*string]string{&f.http.addr: l.HTTP, &f.http.auth.public: l.PublicURL} {
 		if *flag == "" {
@@ -67,11 +67,15 @@ func (f *gatewayFlags) fromFile(c *config.Config) (err error) {
 		f.http.auth.mode = "issuer"
 		f.http.auth.real = &realServer{issuer: i.URL, audience: i.Audience, keys: i.KeysURL, scopes: i.Scopes}
 	case !c.Auth.Bearer.IsZero():
-		f.http.bearer, err = c.Auth.Bearer.Reveal()
+		token, err := c.Auth.Bearer.Reveal()
+		if err != nil {
+			return usagef("%w", err)
+		}
+		f.http.bearer = token
 	default:
 		f.noAuth = c.Auth.None
 	}
-	return err
+	return nil
 }
 
 // looking is how long the gateway waits for its servers before it serves.

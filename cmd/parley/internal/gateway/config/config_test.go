@@ -106,6 +106,7 @@ backends:
   b: {url: "${env:URL}", headers: {X: "${file:lines}"}, auth: {client: {issuer: "https://x", id: x, secret: "${file:none}"}}}
   c: {command: [x]}
 views: {v: {principals: [alice]}}
+listen: {http: 0.0.0.0:7331}
 `)
 	c := read(t, path, map[string]string{"URL": "ftp://secret"})
 	want := []string{
@@ -115,6 +116,7 @@ views: {v: {principals: [alice]}}
 		`4:39: backends.b.headers.X: what it stands for does not fit; it must be a text on one line`,
 		`4:109: backends.b.auth.client.secret: the file of ${file:none} cannot be read: no such file or directory`,
 		`6:25: views.v.principals: without auth.issuer nobody has a name, so nobody can use the view`,
+		`7:16: listen.http: this address can be reached from other machines; say in auth who may use the gateway: bearer, issuer, or none for everybody`,
 	}
 	got := strings.Split(strings.ReplaceAll(c.Warnings.Error(), path+":", ""), "\n")
 	if !slices.Equal(got, want) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"net"
 	"strconv"
 
@@ -72,7 +73,7 @@ func (v address) read(r *reader, n *yaml.Node, at where) {
 	}
 	r.later = append(r.later, func() {
 		if !isLocal(*v.into) && v.c.Auth.isEmpty() {
-			r.fault(n, at, "this address can be reached from other machines; say in auth who may use the gateway: bearer, issuer, or none for everybody")
+			v.c.warn(r.mistake(n.Line, n.Column, at, errors.New("this address can be reached from other machines; say in auth who may use the gateway: bearer, issuer, or none for everybody")))
 		}
 	})
 }
