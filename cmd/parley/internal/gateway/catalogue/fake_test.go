@@ -93,7 +93,7 @@ func madeBy(t testing.TB, change func(*catalogue.Options), rules []naming.Rules,
 	}
 	var o catalogue.Options
 	for i, f := range fakes {
-		o.Sources = append(o.Sources, catalogue.Source{Names: n.Backends()[i], Lister: f})
+		o.Sources = append(o.Sources, catalogue.Source{Names: n.Backend(rules[i].Backend), Lister: f})
 	}
 	if change != nil {
 		change(&o)

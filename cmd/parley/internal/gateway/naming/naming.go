@@ -39,7 +39,6 @@ type Rules struct {
 // Names are the rules of all backends. They do not change, and may be used concurrently.
 type Names struct {
 	backends map[string]*Backend
-	order    []*Backend
 	tools    map[string]renamed // by the name that is shown
 	prompts  map[string]renamed
 }
@@ -62,7 +61,7 @@ var backendName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 // letters, digits and hyphens, of which the first is no hyphen.
 func ValidBackend(name string) bool { return backendName.MatchString(name) }
 
-// New checks rules, whose order is kept.
+// New checks rules.
 func New(rules []Rules) (*Names, error) {
 	n := &Names{backends: map[string]*Backend{}, tools: map[string]renamed{}, prompts: map[string]renamed{}}
 	for i := range rules {
@@ -74,9 +73,9 @@ func New(rules []Rules) (*Names, error) {
 			return nil, fmt.Errorf("there are two backends %q", b.name)
 		}
 		n.backends[b.name] = b
-		n.order = append(n.order, b)
 	}
-	for _, b := range n.order {
+	for i := range rules {
+		b := n.backends[rules[i].Backend]
 		if err := n.rename(n.tools, b, b.rules.RenameTools); err != nil {
 			return nil, fmt.Errorf("backend %q: tools: %w", b.name, err)
 		}
@@ -108,9 +107,6 @@ func (n *Names) rename(taken map[string]renamed, b *Backend, names map[string]st
 
 // Backend returns the backend of this name, or nil.
 func (n *Names) Backend(name string) *Backend { return n.backends[name] }
-
-// Backends returns all backends, in the order of the configuration.
-func (n *Names) Backends() []*Backend { return slices.Clone(n.order) }
 
 // Name is the backend's name.
 func (b *Backend) Name() string { return b.name }

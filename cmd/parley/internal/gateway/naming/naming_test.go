@@ -88,7 +88,7 @@ func TestNoTwoAreShownAlike(t *testing.T) {
 	}
 	shown := map[mcp.FeatureKind]map[string]thing{}
 	for range 30_000 {
-		b := n.Backends()[r.IntN(len(rules))]
+		b := n.Backend(rules[r.IntN(len(rules))].Backend)
 		kind := mcp.FeatureKind(1 + r.IntN(5))
 		is := thing{kind, b.Name(), text(r)}
 		s := b.Shown(kind, is.own)

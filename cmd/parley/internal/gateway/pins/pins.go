@@ -138,7 +138,7 @@ func (p *Pins) Serve(ctx context.Context, op *guard.Operation, next guard.Next) 
 
 // trusts reports whether a definition is the one that was approved.
 func (p *Pins) trusts(d *guard.Definition) bool {
-	key := Key{d.Backend, kindName(d.Kind), d.Name}
+	key := Key{d.Backend, kindName(d), d.Name}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var raw *byte
@@ -261,8 +261,13 @@ var kindNames = map[mcp.FeatureKind]string{
 	mcp.ToolFeature: "tool", mcp.PromptFeature: "prompt", mcp.ResourceFeature: "resource", mcp.TemplateFeature: "template",
 }
 
-func kindName(kind mcp.FeatureKind) string {
-	if name, ok := kindNames[kind]; ok {
+// kindName says what a definition is of. A skill has the URI of the resource that it begins
+// with, and is another thing.
+func kindName(d *guard.Definition) string {
+	if d.List == mcp.MethodListSkills {
+		return "skill"
+	}
+	if name, ok := kindNames[d.Kind]; ok {
 		return name
 	}
 	return "other"

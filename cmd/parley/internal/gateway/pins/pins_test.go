@@ -207,3 +207,21 @@ func TestBroken(t *testing.T) {
 		}
 	}
 }
+
+// TestSkills sees that a skill and the resource that it begins with, which have the same
+// URI, are not taken for one thing that changes all the time.
+func TestSkills(t *testing.T) {
+	p := open(t, pins.Options{File: pins.Open(filepath.Join(t.TempDir(), "pins.json"))})
+	defer shut(t, p)
+	for range 2 {
+		for list, text := range map[string]string{
+			mcp.MethodListResources: `{"uri":"skill://a/SKILL.md","name":"a"}`,
+			mcp.MethodListSkills:    `{"uri":"skill://a/SKILL.md","frontmatter":{},"resources":"dynamic"}`,
+		} {
+			d := &guard.Definition{Kind: mcp.ResourceFeature, List: list, Backend: "shop", Name: "skill://a/SKILL.md", Raw: json.RawMessage(text)}
+			if !p.Sees(t.Context(), nil, d) {
+				t.Errorf("what %s lists is taken for changed", list)
+			}
+		}
+	}
+}
