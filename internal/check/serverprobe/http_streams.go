@@ -1,27 +1,12 @@
 package serverprobe
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"net/http"
-	"reflect"
 	"slices"
-	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
-	"github.com/parley-mcp/parley/mcp"
 )
-
-// The tokens of calls that report progress on streams that are compared.
-const (
-	firstToken  = "parley-check-first"  //nolint:gosec // names a call's progress
-	secondToken = "parley-check-second" //nolint:gosec // likewise
-)
-
-// tokenPath is where a request has its progress token.
-const tokenPath = "params/_meta/progressToken" //nolint:gosec // a place in a message
 
 var httpStreams = []Probe{
 	{
@@ -145,62 +130,6 @@ var httpStreams = []Probe{
 			}
 		},
 	},
-	{
-		Info: probe.Info{
-			ID: "http/get-is-stream-or-405", Rows: []string{"2511.basic.transports-043"},
-			Does:    "Opens a stream with GET in a session.",
-			Accepts: "text/event-stream, or status 405.",
-			Mend:    "Answer GET with an event stream, or with status 405.",
-		},
-		Needs: []string{needsHTTP, needsSession},
-		Run: func(x *X) probe.Finding {
-			c, err := x.Open(nil)
-			if err != nil {
-				return probe.Unverified("no session could be opened: %v", err).Explained(answersRequests)
-			}
-			x.Main.headOf(c.Stream)
-			e := c.Stream.Exchange
-			switch {
-			case e == nil || e.Status == 0:
-				// Some servers send the head with the first event.
-				return probe.Unverified("no response to GET began in time")
-			case e.Status < 300 && e.IsStream(), e.Status == http.StatusMethodNotAllowed:
-				return probe.Pass(probe.Blame{Exchange: e})
-			default:
-				return probe.Fail([]probe.Blame{{Exchange: e}}, "GET was answered with status %d and the Content-Type %q", e.Status, peer.MediaType(e.ResponseHeader))
-			}
-		},
-	},
-	{
-		Info: probe.Info{
-			ID: "http/get-carries-no-answers", Rows: []string{"2511.basic.transports-046"},
-			Does:    "Looks at what came on streams that GET has opened.",
-			Accepts: "No responses.",
-			Mend:    "Send the response to a request on the stream of its POST.",
-		},
-		Needs: []string{needsHTTP, needsSession},
-		Watch: watchStanding(func(x *X, m *peer.Message) string {
-			if m.IsResponse() {
-				return "a response came on a stream that no request opened"
-			}
-			return ""
-		}),
-	},
-	{
-		Info: probe.Info{
-			ID: "http/get-carries-no-progress", Rows: []string{"2511.basic.transports-045"},
-			Does:    "Looks at what came on streams that GET has opened.",
-			Accepts: "No progress of requests.",
-			Mend:    "Send the progress of a request on the stream of its POST.",
-		},
-		Needs: []string{needsHTTP, needsSession},
-		Watch: watchStanding(func(x *X, m *peer.Message) string {
-			if _, ofTask := related(m, "params"); m.Method == "notifications/progress" && !ofTask {
-				return "progress of a request came on a stream that the request did not open"
-			}
-			return ""
-		}),
-	},
 }
 
 // requestStreams are the exchanges in which requests are answered by event streams.
@@ -233,153 +162,4 @@ func (c *Conn) headOf(r *peer.Reply) {
 	ctx, cancel := context.WithTimeout(c.x.Ctx, c.Patience.ReplyOrDefault())
 	defer cancel()
 	c.Log.Await(ctx, func() bool { return r.Exchange.Status != 0 || r.Exchange.Done })
-}
-
-// watchStanding looks at the messages of streams that were opened by GET, and
-// resume nothing. wrong says what is wrong with one, or "".
-func watchStanding(wrong func(*X, *peer.Message) string) func(*X, *probe.Watch) {
-	return func(x *X, w *probe.Watch) {
-		w.Nothing(probe.NotApplicable("the server opens no streams by GET"))
-		x.eachExchange(func(e *peer.Exchange) {
-			if e.Method == http.MethodGet && e.IsStream() && e.Header.Get("Last-Event-ID") == "" {
-				w.Saw(nil)
-			}
-		})
-		for _, m := range x.Received(nil) {
-			e := m.Exchange
-			if e == nil || e.Method != http.MethodGet || !e.IsStream() || e.Header.Get("Last-Event-ID") != "" {
-				continue
-			}
-			w.Saw(m)
-			if why := wrong(x, m); why != "" {
-				w.Fault(m, "", "%s", why)
-			}
-		}
-	}
-}
-
-// reporting are the calls whose progress came on their own streams, the longest
-// first.
-func (x *X) reporting() []Callable {
-	took := map[string]time.Duration{}
-	for _, m := range x.Received(nil) {
-		if m.Method != "notifications/progress" || m.Exchange == nil || m.Exchange.Message == nil {
-			continue
-		}
-		asked := m.Exchange.Message
-		if answer := x.Log.ResponseTo(asked); asked.Method == "tools/call" && answer != nil {
-			took[asked.Text("params/name")] = answer.At - asked.At
-		}
-	}
-	all := slices.DeleteFunc(slices.Clone(x.Offer.Callable), func(c Callable) bool { _, ok := took[c.Name]; return !ok })
-	slices.SortStableFunc(all, func(a, b Callable) int { return cmp.Compare(took[b.Name], took[a.Name]) })
-	return all
-}
-
-func noReports() probe.Finding {
-	return probe.Unverified("no tool that may be called reports progress")
-}
-
-// report begins a call with a progress token. The caller stops it.
-func (x *X) report(c *Conn, tool Callable, token string, more ...string) *peer.Reply {
-	meta := map[string]any{"progressToken": token}
-	if len(more) > 0 {
-		meta[mcp.MetaLogLevel] = more[0]
-	}
-	return c.Begin("tools/call", map[string]any{"name": tool.Name, "arguments": maps.Clone(tool.Arguments), "_meta": meta})
-}
-
-func isProgressOf(token string) func(*peer.Message) bool {
-	return func(m *peer.Message) bool {
-		return m.Method == "notifications/progress" && m.Text("params/progressToken") == token
-	}
-}
-
-func twoStreams(x *X) probe.Finding {
-	calls := x.reporting()
-	if len(calls) == 0 {
-		return noReports()
-	}
-	first := x.report(x.Main, calls[0], firstToken)
-	defer first.Stop()
-	first.For(x.Ctx, isProgressOf(firstToken))
-	second := x.report(x.Main, calls[len(calls)-1], secondToken)
-	defer second.Stop()
-	second.Wait(x.Ctx)
-	w := &probe.Watch{}
-	known := map[string]*peer.Message{}
-	for _, m := range x.Log.Messages() {
-		if token, ok := m.Get(tokenPath); ok && m.Sent && m.IsRequest() {
-			known[string(peer.Encode(token))] = m
-		}
-	}
-	for _, m := range x.Received(nil) {
-		token, _ := m.Get("params/progressToken")
-		asked := known[string(peer.Encode(token))]
-		if m.Method != "notifications/progress" || m.Exchange == nil || m.Exchange.Message == nil || asked == nil || asked.Object("params/task") != nil {
-			continue
-		}
-		w.Saw(m)
-		if own, _ := m.Exchange.Message.Get(tokenPath); !reflect.DeepEqual(own, token) && len(m.Exchange.Message.Items) == 0 {
-			w.FaultOf([]probe.Blame{{Message: m, Pointer: "/params/progressToken"}, {Message: m.Exchange.Message}, {Message: asked}}, "progress of one request came on the stream of another one")
-		}
-	}
-	w.Nothing(noReports())
-	return w.Finding()
-}
-
-func listenMeanwhile(x *X) probe.Finding {
-	calls := x.reporting()
-	if len(calls) == 0 {
-		return noReports()
-	}
-	all := map[string]any{"toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true}
-	listen := x.Main.Begin("subscriptions/listen", map[string]any{"notifications": all, "_meta": map[string]any{mcp.MetaLogLevel: "debug"}})
-	defer listen.Stop()
-	ack := listen.For(x.Ctx, func(m *peer.Message) bool {
-		return m.Method == "notifications/subscriptions/acknowledged" || m.IsResponse()
-	})
-	switch {
-	case ack == nil:
-		return probe.Unverified("no subscription was acknowledged")
-	case ack.IsError():
-		return probe.NotApplicable("the server has no subscriptions")
-	}
-	r := x.report(x.Main, calls[len(calls)-1], secondToken+"-meanwhile", "debug")
-	defer r.Stop()
-	r.Wait(x.Ctx)
-	x.Main.Quiet(x.Ctx)
-	for _, m := range x.Received(nil) {
-		if m.Exchange == listen.Exchange && (m.Method == "notifications/progress" || m.Method == "notifications/message") {
-			return probe.Fail([]probe.Blame{{Message: listen.Sent}, {Message: m}}, "%s came on the stream of a subscription", m.Method)
-		}
-	}
-	return probe.Pass(probe.Of(listen.Sent, ack)...)
-}
-
-func breakOff(x *X) probe.Finding {
-	calls := x.reporting()
-	if len(calls) == 0 {
-		return noReports()
-	}
-	const token = "parley-check-broken-off" //nolint:gosec // names a call's progress
-	r := x.report(x.Main, calls[0], token)
-	if r.For(x.Ctx, isProgressOf(token)) == nil {
-		r.Stop()
-		return probe.Unverified("the call reported nothing this time").Explained(answersRequests)
-	}
-	r.Stop()
-	if r.Wait(x.Ctx); r.Response != nil {
-		return probe.Unverified("the call was over before it could be broken off")
-	}
-	other := x.report(x.Main, calls[len(calls)-1], secondToken+"-after")
-	defer other.Stop()
-	other.Wait(x.Ctx)
-	x.Main.Quiet(x.Ctx)
-	for _, m := range x.Received(nil) {
-		if m.Exchange != r.Exchange && (isProgressOf(token)(m) || m.IsResponse() && x.Log.RequestOf(m) == r.Sent) {
-			return probe.Fail(probe.Of(r.Sent, m), "a message about the request came after its stream was closed")
-		}
-	}
-	return probe.Pass(probe.Of(r.Sent)...)
 }

@@ -7,6 +7,6 @@ import "slices"
 // otherwise than a friend does come last.
 var patterns = slices.Concat(
 	elicitationProbes, visitProbes, formProbes, samplingProbes, samplingRepeats,
-	mrtrProbes, taskCreation, taskState, taskMessages, taskRequests, taskProgress, progressProbes, cancellationProbes, subscriptionProbes, changeProbes,
+	mrtrProbes, taskCreation, taskState, taskMessages, taskRequests, taskProgress, progressProbes, cancellationProbes, subscriptionProbes, subscriptionEnds, changeProbes,
 	requiredProbes, answerProbes, limitedProbes, samplingAnswers, rootsProbes,
 )

@@ -47,6 +47,6 @@ func All() []*Probe {
 // pages are the probes, file by file.
 var pages = slices.Concat([][]Probe{
 	patterns,
-	httpEndpoint, httpHeaders, httpParams, httpVersion, httpStateless, httpStreams,
+	httpEndpoint, httpHeaders, httpParams, httpVersion, httpStateless, httpStreams, httpStanding,
 	httpSessions, httpResume, httpBatches, httpSSE, httpAccess, authorization,
 }, basePages, featurePages)
