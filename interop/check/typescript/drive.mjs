@@ -45,9 +45,9 @@ export async function drive(client) {
   process.on("uncaughtException", (error) => console.error("uncaught:", error.message));
   process.on("unhandledRejection", (error) => console.error("unhandled:", error?.message));
 
-  async function attempt(step, run) {
+  async function attempt(step, run, limit = 2 * each) {
     try {
-      const result = await Promise.race([run(), sleep(2 * each, undefined, { ref: false }).then(() => Promise.reject(new Error("no end")))]);
+      const result = await Promise.race([run(), sleep(limit, undefined, { ref: false }).then(() => Promise.reject(new Error("no end")))]);
       done[step] = (done[step] ?? 0) + 1;
       return result;
     } catch (error) {
@@ -67,7 +67,7 @@ export async function drive(client) {
     return found;
   }
 
-  if ((await attempt("connect", async () => (await client.connect(), true)))) {
+  if ((await attempt("connect", async () => (await client.connect(), true), whole))) {
     const options = { timeout: each };
     const has = client.capabilities() ?? {};
     if (has.logging) await attempt("level", () => client.setLevel("debug", options));
