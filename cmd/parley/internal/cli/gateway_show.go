@@ -35,9 +35,10 @@ func (a *app) validJSON(c *config.Config) error {
 		File     string           `json:"file"`
 		Problems []gatewayProblem `json:"problems"`
 		Clients  string           `json:"clients"`
+		Guards   []string         `json:"guards,omitzero"`
 		Backends []shownBackend   `json:"backends"`
 		Views    []shownView      `json:"views"`
-	}{true, c.Path, gatewayProblems(c.Warnings, true), clientsOf(c), []shownBackend{}, []shownView{}}
+	}{true, c.Path, gatewayProblems(c.Warnings, true), clientsOf(c), c.GuardKeys(), []shownBackend{}, []shownView{}}
 	for _, b := range c.Backends {
 		doc.Backends = append(doc.Backends, backendOf(b))
 	}
@@ -52,6 +53,9 @@ func (a *app) validJSON(c *config.Config) error {
 // showConfig says what a configuration means.
 func (a *app) showConfig(c *config.Config) {
 	a.out.printf("%s  %s\n", a.out.bold("clients"), clientsOf(c))
+	if guards := c.GuardKeys(); len(guards) > 0 {
+		a.out.printf("%s  %s\n", a.out.bold("guards"), strings.Join(guards, ", "))
+	}
 	for _, b := range c.Backends {
 		s := backendOf(b)
 		original := when(s.Original != "", fmt.Sprintf("  [%q in the file]", label(s.Original, 100)))
@@ -113,6 +117,9 @@ func viewOf(c *config.Config, v *config.View) shownView {
 		of   *naming.Selection
 	}{{"tools", &v.Tools}, {"prompts", &v.Prompts}, {"resources", &v.Resources}} {
 		s.Shows = append(s.Shows, selected(kind.name, kind.of, nil)...)
+	}
+	if v.Search {
+		s.Shows = append(s.Shows, "tools: three that find, describe and call the others")
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -93,6 +94,9 @@ func differentGuards(old, next *Config) (keys []string) {
 	}
 	return keys
 }
+
+// GuardKeys are the keys of the guards that the file speaks of.
+func (c *Config) GuardKeys() []string { return slices.Sorted(maps.Keys(c.guarded)) }
 
 // rememberGuards identifies what a file says of guards.
 func (c *Config) rememberGuards(top *yaml.Node) {
