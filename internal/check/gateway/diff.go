@@ -132,6 +132,16 @@ func isURI(pointer string) bool {
 	return strings.HasSuffix(pointer, "/uri") || strings.HasSuffix(pointer, "/uriTemplate")
 }
 
+// isLink reports whether a difference is only that of the URI of a link, in the words that
+// stand for links in revisions that have none.
+func isLink(d difference) bool {
+	near, _ := d.near.(string)
+	far, _ := d.far.(string)
+	name, uri, ok := strings.Cut(near, ": ")
+	other, renamed, also := strings.Cut(far, ": ")
+	return ok && also && strings.HasPrefix(near, "[resource ") && name == other && strings.HasSuffix(uri, "]") && strings.HasSuffix(renamed, "]")
+}
+
 func number(v any) (string, bool) {
 	n, ok := v.(json.Number)
 	return n.String(), ok

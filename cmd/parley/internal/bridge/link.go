@@ -88,9 +88,22 @@ func (l *link) over() bool {
 	}
 }
 
-// unclaimed logs what the server says outside of a call: there is no way to the
-// client from there.
-func (l *link) unclaimed(_ context.Context, method string, params json.RawMessage) {
+// unclaimed passes on what the server says without naming a call: on the connection of
+// one client by any of its calls, as it may be about each of them. If there is none, it is
+// logged, because there is no way to the client.
+func (l *link) unclaimed(ctx context.Context, method string, params json.RawMessage) {
+	if l.b.single(l) {
+		l.mu.Lock()
+		var p *passing
+		if n := len(l.calls); n > 0 {
+			p = l.calls[n-1]
+		}
+		l.mu.Unlock()
+		if p != nil {
+			_ = p.x.Load().Back.Notify(ctx, method, params) // the client is gone, or does not want it
+			return
+		}
+	}
 	l.b.opts.Logger.Info("the server said something that belongs to no call", "method", method, "params", string(params))
 }
 
