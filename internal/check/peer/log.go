@@ -216,7 +216,9 @@ func (l *Log) append(m *Message) {
 				e.Message = m
 			}
 		} else {
-			m.Replayed = e.Header.Get("Last-Event-ID") != "" && l.has(m)
+			// What is still read of a stream that was broken off may come after the
+			// same on the one that resumed it.
+			m.Replayed = (e.Header.Get("Last-Event-ID") != "" || e.Aborted) && l.has(m)
 			e.Messages = append(e.Messages, m)
 		}
 	}

@@ -335,22 +335,18 @@ func sendIDs(x *X) probe.Finding {
 
 // notifyOddly sends notifications that no server expects.
 func notifyOddly(x *X) probe.Finding {
-	var seen []probe.Blame
-	for _, m := range []map[string]any{
-		x.Main.Notification("notifications/parley-unknown", nil),
-		x.Main.Notification("notifications/cancelled", map[string]any{"requestId": "parley-unknown", "reason": "check"}),
-	} {
-		r := x.Do(m)
-		for _, came := range r.Before {
-			if !came.IsResponse() || x.Log.RequestOf(came) != nil {
-				continue
-			}
-			if r.Exchange != nil {
-				return probe.Unverified("the notification got a body over HTTP, which has rules of its own")
-			}
-			return probe.Fail(probe.Of(r.Sent, came), "the notification was answered")
+	from := x.Log.Len()
+	unknown := x.Main.Notify("notifications/parley-unknown", nil)
+	late := x.Do(x.Main.Notification("notifications/cancelled", map[string]any{"requestId": "parley-unknown", "reason": "check"}))
+	for _, came := range x.Log.Since(from) {
+		elsewhere := x.Transport == needsHTTP && came.Exchange != unknown.Exchange && came.Exchange != late.Exchange
+		if came.Sent || came.Conn != x.Main.Number || elsewhere || !came.IsResponse() || x.Log.RequestOf(came) != nil {
+			continue
 		}
-		seen = append(seen, probe.Of(r.Sent)...)
+		if late.Exchange != nil {
+			return probe.Unverified("the notification got a body over HTTP, which has rules of its own")
+		}
+		return probe.Fail(probe.Of(unknown.Sent, late.Sent, came), "the notification was answered")
 	}
-	return probe.Pass(seen...)
+	return probe.Pass(probe.Of(unknown.Sent, late.Sent)...)
 }

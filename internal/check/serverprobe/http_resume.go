@@ -55,7 +55,7 @@ var httpResume = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "http/disconnection-does-not-cancel", Rows: []string{"2511.basic.transports-038"},
+			ID: survivesDisconnection, Rows: []string{"2511.basic.transports-038"},
 			Does:    "Breaks off the stream of a call, and comes back for it by GET.",
 			Accepts: "The result of the call.",
 			Mend:    "Let a request go on when its connection breaks: clients that want it to end send notifications/cancelled.",
@@ -149,35 +149,6 @@ func resumeTwo(x *X) probe.Finding {
 
 func contains(all []*peer.Message, m *peer.Message) bool {
 	return slices.ContainsFunc(all, m.Same)
-}
-
-func comeBack(x *X) probe.Finding {
-	calls := x.reporting()
-	if len(calls) == 0 {
-		return noReports()
-	}
-	const token = "parley-check-come-back" //nolint:gosec // it is no secret
-	r := x.report(x.Main, calls[0], token)
-	defer r.Stop()
-	if r.For(x.Ctx, isProgressOf(token)) == nil {
-		return probe.Unverified("the call reported nothing this time").Explained(answersRequests)
-	}
-	r.Stop()
-	id := x.Main.lastEvent(r.Exchange)
-	if id == "" {
-		return noEventIDs()
-	}
-	again := x.Main.resume(id)
-	defer again.Stop()
-	answer := again.For(x.Ctx, func(m *peer.Message) bool { return m.IsResponse() && m.Answers() == r.Sent })
-	switch {
-	case answer == nil:
-		return probe.Unverified("the answer did not come on the stream that was resumed")
-	case answer.IsError():
-		return probe.Fail(probe.Of(r.Sent, answer), "the call was given up when its connection broke")
-	default:
-		return probe.Pass(probe.Of(r.Sent, answer)...)
-	}
 }
 
 // quick are the calls that took little time in the survey, some of which may

@@ -1,9 +1,6 @@
 package serverprobe
 
 import (
-	"slices"
-	"time"
-
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
 	"github.com/parley-mcp/parley/mcp"
@@ -108,16 +105,12 @@ var cancellationProbes = []Probe{
 			Does:    "Cancels a call that takes long.",
 			Accepts: "No answer to the call.",
 		},
-		Run: func(x *X) probe.Finding {
-			c, why := x.cancelSlow()
-			if c == nil {
-				return why
-			}
+		Run: judgeCancelled(func(x *X, c *cancelled) probe.Finding {
 			if answer := x.Log.ResponseTo(c.call.Sent); answer != nil {
 				return probe.Fail(probe.Of(c.call.Sent, c.note, answer), "the call was answered although it was cancelled")
 			}
 			return probe.Pass(probe.Of(c.call.Sent, c.note)...)
-		},
+		}),
 	},
 	{
 		Info: probe.Info{
@@ -126,12 +119,8 @@ var cancellationProbes = []Probe{
 			Accepts: "No progress soon after the cancellation.",
 			After:   []string{"cancellation/no-response"},
 		},
-		Run: func(x *X) probe.Finding {
-			c, why := x.cancelSlow()
-			if c == nil {
-				return why
-			}
-			if !c.reports {
+		Run: judgeCancelled(func(x *X, c *cancelled) probe.Finding {
+			if !c.tool.Reports {
 				return probe.Unverified("no tool that takes long and may be called reports progress")
 			}
 			token, _ := c.call.Sent.Get("params/_meta/progressToken")
@@ -141,7 +130,7 @@ var cancellationProbes = []Probe{
 				}
 			}
 			return probe.Pass(probe.Of(c.call.Sent, c.note)...)
-		},
+		}),
 	},
 	{
 		Info: probe.Info{
@@ -181,57 +170,6 @@ func watchCancelled(check func(*X, *probe.Watch, *peer.Message)) func(*X, *probe
 			check(x, w, m)
 		}
 	}
-}
-
-// cancelled is a call that was cancelled.
-type cancelled struct {
-	call    *peer.Reply
-	note    *peer.Message
-	reports bool
-	settled int // the length of the log when the cancellation must have been heard
-}
-
-// slow reports whether a tool takes so long that it can be cancelled meanwhile.
-func slow(d *Doing) bool { return d.Took > 700*time.Millisecond && len(d.Asks) == 0 && !d.Failed }
-
-// cancelSlow cancels a call that takes long, once for all probes, and waits for as
-// long as it took.
-func (x *X) cancelSlow() (*cancelled, probe.Finding) {
-	if x.cancelled != nil {
-		return x.cancelled, probe.Finding{}
-	}
-	slows := x.did(slow)
-	switch {
-	case x.Stateless && x.Transport == needsHTTP:
-		return nil, probe.NotApplicable("over HTTP a call is cancelled by closing its stream, on which nothing can come then")
-	case len(slows) == 0:
-		return nil, probe.Unverified("no tool that may be called takes long")
-	}
-	slices.SortStableFunc(slows, func(a, b *Doing) int { return int(a.Took - b.Took) })
-	if n := slices.IndexFunc(slows, func(d *Doing) bool { return d.Reports }); n > 0 {
-		slows[0] = slows[n]
-	}
-	tool := slows[0]
-	if tool.Took > x.opts.Patience.ReplyOrDefault() {
-		return nil, probe.Unverified("the tools that may be called take too long, or not long enough")
-	}
-	params := tool.params()
-	params["_meta"] = map[string]any{"progressToken": "cancelled"}
-	c := &cancelled{call: x.Main.Begin("tools/call", params), reports: tool.Reports}
-	defer c.call.Stop()
-	if c.call.Err != nil {
-		return nil, probe.Unverified("the call could not be sent: %v", c.call.Err)
-	}
-	x.Main.Quiet(x.Ctx)
-	c.note = x.Main.Notify(mcp.NoteCancelled, map[string]any{"requestId": c.call.Sent.ID, "reason": "cancelled-by-the-checker"}).Sent
-	if answer := x.Log.ResponseTo(c.call.Sent); answer != nil && answer.Number < c.note.Number {
-		return nil, probe.Unverified("the call ended before it could be cancelled")
-	}
-	x.Main.Quiet(x.Ctx)
-	c.settled = x.Log.Len()
-	x.Main.Await(x.Ctx, c.settled, tool.Took, func(m *peer.Message) bool { return m.IsResponse() && string(m.ID) == string(c.call.Sent.ID) })
-	x.cancelled = c
-	return c, probe.Finding{}
 }
 
 // runLateAnswer answers a question that the server has taken back.

@@ -1,8 +1,6 @@
 package serverprobe
 
 import (
-	"slices"
-
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
 	"github.com/parley-mcp/parley/mcp"
@@ -48,14 +46,7 @@ var changeProbes = []Probe{
 			Accepts: "notifications/resources/updated with the uri.",
 		},
 		Needs: []string{needsSession, "resources/subscribe"},
-		Run: func(x *X) probe.Finding {
-			return x.afterUpdate(subscribe, func(call *peer.Reply, updated *peer.Message) probe.Finding {
-				if updated == nil {
-					return probe.Fail(probe.OfReply(call), "the update was not told to who had subscribed")
-				}
-				return probe.Pass(probe.Of(call.Sent, updated)...)
-			})
-		},
+		Run:   updatesTold,
 	},
 	{
 		Info: probe.Info{
@@ -74,17 +65,7 @@ var changeProbes = []Probe{
 			Accepts: "Silence.",
 		},
 		Needs: []string{needsSession, "resources/subscribe"},
-		Run: func(x *X) probe.Finding {
-			return x.afterUpdate(func(c *Conn, uri string) {
-				subscribe(c, uri)
-				c.Call("resources/unsubscribe", map[string]any{"uri": uri})
-			}, func(call *peer.Reply, updated *peer.Message) probe.Finding {
-				if updated != nil {
-					return probe.Fail(probe.Of(call.Sent, updated), "the update was told to who had not subscribed")
-				}
-				return probe.Pass(probe.OfReply(call)...)
-			})
-		},
+		Run:   updatesUntold,
 	},
 }
 
@@ -128,80 +109,4 @@ func (x *X) review() {
 	if len(x.Offer.Changed) > 0 {
 		x.Main.Quiet(x.Ctx) // the announcement may come somewhat later
 	}
-}
-
-// afterUpdate opens a conversation, prepares it, and calls a tool that was seen to
-// update a resource. What it judges is the call, and the update if one came.
-func (x *X) afterUpdate(prepare func(c *Conn, uri string), judge func(*peer.Reply, *peer.Message) probe.Finding) probe.Finding {
-	tools, uri, why := x.updating()
-	if tools == nil {
-		return why
-	}
-	if _, seen := x.Main.touch(uri, tools, subscribe); seen == nil {
-		return probe.Unverified("the update that was seen did not come again")
-	}
-	x.Call("resources/unsubscribe", map[string]any{"uri": uri})
-	c, err := x.Open(nil)
-	if err != nil {
-		return probe.Unverified("no conversation could be opened for it: %v", err)
-	}
-	defer func() { _ = c.Close() }() // what matters has been said
-	c.headOf(c.Stream)               // else the update may come before there is a stream for it
-	return judge(c.touch(uri, tools, prepare))
-}
-
-// updating are tools that were seen to update a resource of the list, with its URI.
-func (x *X) updating() (tools []*Doing, uri string, why probe.Finding) {
-	tools = x.before(func(d *Doing) bool { return slices.Contains(d.Changes, mcp.NoteResourceUpdated) })
-	if len(tools) == 0 {
-		return nil, "", probe.Unverified("no tool that may be called updates a resource")
-	}
-	for _, m := range x.Received(func(m *peer.Message) bool { return m.Method == mcp.NoteResourceUpdated }) {
-		uri = m.Text("params/uri")
-	}
-	if uri == "" || !slices.Contains(x.watchable(), any(uri)) {
-		return nil, "", probe.Unverified("the update that was seen names no resource of the list")
-	}
-	return tools, uri, probe.Finding{}
-}
-
-func subscribe(c *Conn, uri string) { c.Call("resources/subscribe", map[string]any{"uri": uri}) }
-
-// touch calls tools that were seen to update a resource, and returns the last call
-// and the update, or nil if none came.
-func (c *Conn) touch(uri string, tools []*Doing, prepare func(c *Conn, uri string)) (call *peer.Reply, updated *peer.Message) {
-	prepare(c, uri)
-	from := c.Log.Len()
-	for _, tool := range tools[:min(mostChanges, len(tools))] {
-		call = c.Call("tools/call", tool.params())
-	}
-	return call, c.Await(c.x.Ctx, from, 2*c.x.opts.Patience.QuietOrDefault(), func(m *peer.Message) bool {
-		return m.Method == mcp.NoteResourceUpdated && m.Text("params/uri") == uri
-	})
-}
-
-// runDelivered makes the same update for two subscriptions.
-func runDelivered(x *X) probe.Finding {
-	tools, uri, why := x.updating()
-	if tools == nil {
-		return why
-	}
-	var seen []probe.Blame
-	for n, id := range []string{"parley-watch-first", "parley-watch-again"} {
-		l := x.Main.listen(id, map[string]any{"resourceSubscriptions": []any{uri}})
-		if l.Ack == nil {
-			l.cancel()
-			return probe.Unverified("the subscription was not acknowledged").Explained(acknowledged)
-		}
-		call, updated := x.Main.touch(uri, tools, func(*Conn, string) {})
-		l.cancel()
-		switch {
-		case updated == nil && n == 0:
-			return probe.Unverified("the update that was seen did not come again")
-		case updated == nil:
-			return probe.Fail(append(probe.Of(l.Sent), probe.OfReply(call)...), "the update was not told to who had subscribed")
-		}
-		seen = probe.Of(l.Sent, updated)
-	}
-	return probe.Pass(seen...)
 }

@@ -98,9 +98,11 @@ func watchTeardown(x *X, w *probe.Watch) {
 	})
 }
 
-// changing are the tools that were seen to make changes.
+// changing are the tools that were seen to make changes, the quickest first.
 func (x *X) changing() []*Doing {
-	return x.before(func(d *Doing) bool { return len(d.Changes) > 0 })
+	all := x.before(func(d *Doing) bool { return len(d.Changes) > 0 })
+	byTime(all)
+	return all
 }
 
 // mostChanges is how many tools are called to make changes.

@@ -7,8 +7,9 @@ import (
 
 // scenes are what was played once for several probes of patterns.
 type scenes struct {
-	cancelled  *cancelled
+	slow       *slowScenes
 	tasks      *taskScene
+	updated    *updated
 	limits     map[string]*Conn // conversations by what their clients declare
 	rootChange *rootChange
 	noChange   probe.Finding // why the roots could not change

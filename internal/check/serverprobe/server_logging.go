@@ -68,7 +68,7 @@ var serverLogging = []Probe{
 	},
 	{
 		Info: probe.Info{
-			ID: "logging/respects-level", Rows: []string{"26.server.utilities.logging-007", "2511.server.utilities.logging-004"},
+			ID: respectsLevel, Rows: []string{"26.server.utilities.logging-007", "2511.server.utilities.logging-004"},
 			Does:    "Calls tools with the level debug, and those that log again with a higher one.",
 			Accepts: "No messages below the level.",
 			After:   []string{"logging/levels", "logging/set-level"},

@@ -21,17 +21,37 @@ func withLevel(params map[string]any, level string) map[string]any {
 	return c
 }
 
-// callAt calls a tool so that log messages of a level and above come: the level
-// goes with the request, or is set before.
-func (x *X) callAt(c *Callable, level string) (before int, r *peer.Reply) {
-	params := call(c.Name, c.Arguments)
-	if x.Stateless {
+const (
+	respectsLevel = "logging/respects-level"
+	lowestLevel   = "debug"
+)
+
+// atLevel makes sure that log messages of a level and above come of a call: the
+// level goes with the request, or is set before. It returns the number of the
+// newest message before the call, and its params.
+func (c *Conn) atLevel(tool *Callable, level string) (before int, params map[string]any) {
+	params = call(tool.Name, tool.Arguments)
+	if c.x.Stateless {
 		params = withLevel(params, level)
 	} else {
-		x.Call(mcp.MethodSetLevel, map[string]any{"level": level})
+		c.Call(mcp.MethodSetLevel, map[string]any{"level": level})
 	}
-	before = x.Log.Len()
+	return c.Log.Len(), params
+}
+
+// callAt calls a tool so that log messages of a level and above come.
+func (x *X) callAt(c *Callable, level string) (before int, r *peer.Reply) {
+	before, params := x.Main.atLevel(c, level)
 	return before, x.Main.Finish(mcp.MethodCallTool, params)
+}
+
+// logsOf are the log messages of all levels that a call of a tool leads to.
+func (x *X) logsOf(c *Callable) []*peer.Message {
+	if s := x.scenes.slow; s != nil && s.logging != nil && s.logging.tool.Name == c.Name && s.logging.call != nil && s.logging.call.Response != nil {
+		return s.logging.logs
+	}
+	before, _ := x.callAt(c, lowestLevel)
+	return x.logsSince(before)
 }
 
 // logsSince are the log messages that came after the n-th message.
@@ -53,8 +73,7 @@ const mostLoggers = 20
 func runLevels(x *X) probe.Finding {
 	logged := false
 	for _, c := range x.quickest() {
-		before, _ := x.callAt(c, "debug")
-		lowest, highest := span(x.logsSince(before))
+		lowest, highest := span(x.logsOf(c))
 		if lowest < 0 {
 			continue
 		}
@@ -92,7 +111,7 @@ func (x *X) quickest() []*Callable {
 		all = append(all, &x.Offer.Callable[n])
 	}
 	slices.SortStableFunc(all, func(a, b *Callable) int {
-		return cmp.Compare(took[a.Name].Round(100*time.Millisecond), took[b.Name].Round(100*time.Millisecond))
+		return cmp.Compare(about(took[a.Name]), about(took[b.Name]))
 	})
 	return all[:min(mostLoggers, len(all))]
 }
