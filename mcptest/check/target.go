@@ -52,11 +52,11 @@ func URL(url string, header http.Header) Target {
 }
 
 // Command is the program that is a server on its standard streams. It is started
-// several times, and what it writes to its standard error goes to the test's log if the
+// several times, also at once, and what it writes to its standard error goes to the test's log if the
 // test fails.
 func Command(args ...string) Target {
 	return Target{name: strings.Join(args, " "), open: func(testing.TB) []serverprobe.Target {
-		return []serverprobe.Target{{Lines: func(context.Context) (io.ReadWriteCloser, error) {
+		return []serverprobe.Target{{Apart: true, Lines: func(context.Context) (io.ReadWriteCloser, error) {
 			return child.Start(child.Options{Args: args})
 		}}}
 	}}

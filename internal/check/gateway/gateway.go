@@ -49,9 +49,11 @@ func Check(ctx context.Context, around, through serverprobe.Target, o *serverpro
 	return report, nil
 }
 
-// named returns options whose progress says who is being spoken to.
+// named returns options whose progress says who is being spoken to. Revisions are
+// judged one after the other, since there may be one server behind several gateways.
 func named(o *serverprobe.Options, who string) *serverprobe.Options {
 	c := *o
+	c.Jobs = 1
 	if o.Progress != nil {
 		c.Progress = func(p serverprobe.Progress) {
 			p.Transport = who

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
 	"github.com/parley-mcp/parley/internal/check/requirement"
@@ -24,13 +22,17 @@ import (
 	"github.com/parley-mcp/parley/internal/revision"
 )
 
-// Target is the server to be judged: one of its two fields is set.
+// Target is the server to be judged: either Lines or Site is set.
 type Target struct {
 	// Name is what the report calls it.
 	Name string
 	// Lines starts a process, or whatever speaks in lines, and returns its
 	// streams. Closing them ends it.
 	Lines func(context.Context) (io.ReadWriteCloser, error)
+	// Apart is set if what Lines starts is a server of its own each time, to which
+	// nothing happens that is done to the others: see Options.Jobs. It may be called
+	// concurrently then.
+	Apart bool
 	// Site is an HTTP server. The first revision is spoken over HTTP+SSE.
 	Site *peer.Site
 }
@@ -45,8 +47,13 @@ type Options struct {
 	AllowAll bool
 	// Stress runs probes that send large or many messages.
 	Stress bool
-	// Rate is how many messages are sent a second; 0 means 100.
+	// Rate is how many messages are sent a second, in all revisions together; 0
+	// means 100.
 	Rate float64
+	// Jobs is how many revisions are judged at once, if the target has a server
+	// apart for each. 0 means as many as there are processors, but one at a time if
+	// tools are allowed that may write: they may write to what the servers share.
+	Jobs int
 	// Patience is how long to wait for the server.
 	Patience peer.Patience
 	// Limits bound what is kept of what the server sends.
@@ -55,7 +62,7 @@ type Options struct {
 	Only []string
 	// Examples are arguments, variables and URIs that a person chose, if set.
 	Examples *sample.Examples
-	// Progress is told how far the check is, if set.
+	// Progress is told how far the check is, if set, and must not wait.
 	Progress func(Progress)
 	// Heard is told of each message, both ways, if set. It may be called
 	// concurrently.
@@ -66,9 +73,12 @@ type Options struct {
 
 // Progress is how far a check is.
 type Progress struct {
-	Revision, Transport string
-	Probe               string
-	Done, Total         int
+	// Revisions are those that are being judged, newest first.
+	Revisions []string
+	Transport string
+	// Done and Total count the probes of all revisions. Total is what is to be
+	// done at most: the server may turn out not to speak a revision.
+	Done, Total int
 }
 
 // Check judges a server. If the context ends it returns what was found until
@@ -76,30 +86,24 @@ type Progress struct {
 // could not be spoken to in any revision.
 func Check(ctx context.Context, t Target, o *Options) (*verdict.Report, error) {
 	report := &verdict.Report{Tool: o.Tool, Target: t.Name, Role: requirement.Server, Started: time.Now().UTC()}
-	pace := rate.NewLimiter(rate.Limit(cmp.Or(o.Rate, 100)), 10)
+	j := newJudgement(ctx, t, o)
+	j.judge()
 	var refusals []string
-	readers, slow, claimed := map[string]bool{}, map[string]bool{}, claims{}
-	for _, f := range revisions(o.Revisions) {
-		x := newX(ctx, t, o, f, pace, claimed)
-		x.readers, x.slow = readers, slow
-		err := x.begin()
+	for _, one := range j.each {
 		switch {
-		case ctx.Err() != nil:
-		case err != nil:
-			refusals = append(refusals, fmt.Sprintf("%s: %v", x.Revision, err))
-			if errors.Is(err, errSilent) { // which may be for want of time, and not of the revision
-				report.Notes = append(report.Notes, fmt.Sprintf("%s was not judged: %v", x.Revision, err))
+		case one.run != nil:
+			report.Runs = append(report.Runs, *one.run)
+			report.Name, report.Version = cmp.Or(report.Name, one.name), cmp.Or(report.Version, one.version)
+			report.Notes = append(report.Notes, one.notes...)
+		case one.refusal != nil:
+			refusals = append(refusals, fmt.Sprintf("%s: %v", one.facts.Revision, one.refusal))
+			if errors.Is(one.refusal, errSilent) { // which may be for want of time, and not of the revision
+				report.Notes = append(report.Notes, fmt.Sprintf("%s was not judged: %v", one.facts.Revision, one.refusal))
 			}
-		default:
-			report.Runs = append(report.Runs, x.run())
-			report.Name, report.Version = cmp.Or(report.Name, x.Offer.Name), cmp.Or(report.Version, x.Offer.Version)
-			report.Notes = append(report.Notes, x.notes...)
 		}
-		x.end()
-		if ctx.Err() != nil {
-			report.Partial = verdict.Interrupted(ctx)
-			break
-		}
+	}
+	if ctx.Err() != nil {
+		report.Partial = verdict.Interrupted(ctx)
 	}
 	report.Took = time.Since(report.Started)
 	slices.Sort(report.Notes)
@@ -119,28 +123,31 @@ func revisions(asked []string) []*revision.Facts {
 	})
 }
 
-// run runs the probes of a revision: first those that send something, then
-// those that look at everything that was said.
-func (x *X) run() verdict.Run {
-	begun := time.Now()
-	x.survey()
+// due are the probes of a revision: first those that send something, then those
+// that look at everything that was said.
+func (o *Options) due(revision string) []*Probe {
 	var due []*Probe
 	for _, p := range All() {
-		if first, _ := p.Principal(x.Revision); first != nil && (x.opts.Only == nil || slices.Contains(x.opts.Only, p.ID)) {
+		if first, _ := p.Principal(revision); first != nil && (o.Only == nil || slices.Contains(o.Only, p.ID)) {
 			due = append(due, p)
 		}
 	}
 	slices.SortStableFunc(due, func(a, b *Probe) int { return a.turn() - b.turn() })
+	return due
+}
+
+// run runs the probes of a revision, and says before each how many are done.
+func (x *X) run(progress func(done int)) *verdict.Run {
+	begun := time.Now()
+	x.survey()
 	var judged []probe.Judged
-	for n, p := range due {
-		if x.opts.Progress != nil {
-			x.opts.Progress(Progress{Revision: x.Revision, Transport: x.Transport, Probe: p.ID, Done: n, Total: len(due)})
-		}
+	for n, p := range x.opts.due(x.Revision) {
+		progress(n)
 		j := probe.Judged{Info: p.Info, Finding: x.find(p)}
 		x.note(&j)
 		judged = append(judged, j)
 	}
-	return verdict.Run{
+	return &verdict.Run{
 		Revision: x.Revision, Transport: x.Transport, Took: time.Since(begun),
 		Verdicts: probe.Verdicts(x.Revision, judged, x.Log), Requests: x.sent(),
 	}

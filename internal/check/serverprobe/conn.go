@@ -54,7 +54,7 @@ func (x *X) Open(how *Opening) (*Conn, error) {
 	}
 	x.conns = append(x.conns, c)
 	x.odd[c.Number] = how.Capabilities != nil || how.Answer != nil
-	c.Patience, c.Answer, c.Shape, c.Pace = x.opts.Patience, how.Answer, c.shape, x.pace.Wait
+	c.Patience, c.Answer, c.Shape, c.Pace = x.opts.Patience, how.Answer, c.shape, x.common.pace.Wait
 	if c.Answer == nil && !x.Stateless {
 		c.Answer = c.answer
 	}

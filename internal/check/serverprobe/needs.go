@@ -52,7 +52,7 @@ func (x *X) lacksTool() (probe.Finding, bool) {
 	switch {
 	case len(x.Offer.Tools) == 0:
 		return probe.NotApplicable("the server offers no tools"), true
-	case len(x.Offer.Callable) == 0 && len(x.slow) > 0:
+	case len(x.Offer.Callable) == 0 && x.common.anySlow():
 		return probe.Unverified("no tool that may be called answered in time: see --patience, --allow NAME"), true
 	case len(x.Offer.Callable) == 0:
 		return probe.Unverified("no tool says that it only reads: allow one with --allow NAME"), true

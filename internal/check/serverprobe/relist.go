@@ -31,8 +31,24 @@ func (x *X) relist(l listing) *relisted {
 		r.why = "no other connection could be opened: " + err.Error()
 		return r
 	}
-	r.elsewhere, _ = r.ask(other, l)
+	if r.elsewhere, ok = r.ask(other, l); !ok {
+		return r
+	}
+	if !sameSet(r.again, r.elsewhere) {
+		r.insist(x.Main, other, l)
+	}
 	return r
+}
+
+// insist asks two connections with different lists once more: somebody else may
+// have changed the list between the two.
+func (r *relisted) insist(c, other *Conn, l listing) {
+	once := &relisted{}
+	again, _ := once.ask(c, l)
+	elsewhere, _ := once.ask(other, l)
+	if once.why == "" && (!sameSet(again, r.again) || !sameSet(elsewhere, r.elsewhere)) {
+		r.why = "the list changes all the time"
+	}
 }
 
 // ask asks for all pages of a list and returns the keys of its entries.

@@ -148,6 +148,7 @@ func (l *loggedAside) begin(x *X) bool {
 }
 
 func (l *loggedAside) end(x *X) {
+	defer l.c.Leave()
 	defer l.call.Stop()
 	if l.call.Wait(x.Ctx); l.call.Response == nil {
 		return

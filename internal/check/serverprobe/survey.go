@@ -19,13 +19,17 @@ const (
 	mostRounds    = 5 // of questions within a call
 )
 
-// survey lists what the server offers and uses a part of it, so that the probes
-// that look have something to look at.
-func (x *X) survey() {
+// offerTools lists the tools of the server, and chooses those to be called.
+func (x *X) offerTools() {
 	if x.Offer.Has("tools") {
 		x.Offer.Tools = x.list("tools/list", "tools")
 		x.choose()
 	}
+}
+
+// survey lists what else the server offers, and uses a part of all, so that the
+// probes that look have something to look at.
+func (x *X) survey() {
 	if x.Offer.Has("resources") {
 		x.Offer.Resources = x.list("resources/list", "resources")
 		x.Offer.Templates = x.list("resources/templates/list", "resourceTemplates")
@@ -99,7 +103,7 @@ func (x *X) choose() {
 			left = append(left, name)
 			continue
 		}
-		if x.slow[name] {
+		if x.common.has(x.common.slow, name) {
 			continue
 		}
 		arguments, err := x.arguments(name, tool)
@@ -119,11 +123,11 @@ func (x *X) mayCall(tool map[string]any, name string) bool {
 		return true
 	}
 	if !x.Facts.ToolAnnotations {
-		return x.readers[name]
+		return x.common.has(x.common.readers, name)
 	}
 	reads, _ := peer.Get(tool, "annotations/readOnlyHint")
 	if reads == true {
-		x.readers[name] = true
+		x.common.add(x.common.readers, name)
 	}
 	return reads == true
 }
@@ -160,7 +164,7 @@ func (c *Conn) giveUp(r *peer.Reply) {
 		c.Notify(mcp.NoteCancelled, map[string]any{"requestId": r.Sent.ID, "reason": "no answer in time"})
 	}
 	if name := r.Sent.Text("params/name"); r.Sent.Method == mcp.MethodCallTool {
-		c.x.slow[name] = true
+		c.x.common.add(c.x.common.slow, name)
 		c.x.Offer.Callable = slices.DeleteFunc(slices.Clone(c.x.Offer.Callable), func(t Callable) bool { return t.Name == name })
 		c.x.Note("the tool " + name + " did not answer in time: it was cancelled, and not called again (give it more with --patience)")
 	}

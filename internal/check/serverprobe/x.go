@@ -5,8 +5,6 @@ import (
 	"errors"
 	"strconv"
 
-	"golang.org/x/time/rate"
-
 	"github.com/parley-mcp/parley/internal/check/peer"
 	"github.com/parley-mcp/parley/internal/check/probe"
 	"github.com/parley-mcp/parley/internal/revision"
@@ -37,7 +35,7 @@ type X struct {
 	claims  claims
 	guessed bool  // the server does not say what it can do: see tryLists
 	refusal error // why a revision that the server claims could not be begun
-	pace    *rate.Limiter
+	common  *common
 	scratch *Conn
 	conns   []*Conn
 	// excused are the messages that probes which send have blamed: what is said
@@ -50,17 +48,11 @@ type X struct {
 	strange  []*peer.Reply
 	old      *peer.Reply
 
-	left  map[int]bool // connections that the checker has ended
-	odd   map[int]bool // those whose client lacks something, or answers in its own way
-	notes []string
-	ids   int
-	lists map[string]*relisted
-	// readers are tools that say in some revision that they only read: the first
-	// revision has no words for that.
-	readers map[string]bool
-	// slow are tools that did not answer in time in some revision, which is their
-	// right: they are not called again.
-	slow   map[string]bool
+	left   map[int]bool // connections that the checker has ended
+	odd    map[int]bool // those whose client lacks something, or answers in its own way
+	notes  []string
+	ids    int
+	lists  map[string]*relisted
 	broken []*peer.Reply // calls with wrong arguments, and what is wrong
 	ways   []string
 	// refusals are the requests that were refused for their headers.
@@ -72,11 +64,11 @@ type X struct {
 	scenes                 // what several probes of patterns share
 }
 
-func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, pace *rate.Limiter, c claims) *X {
+func newX(ctx context.Context, t Target, o *Options, f *revision.Facts, c *common) *X {
 	x := &X{
 		Ctx: ctx, Revision: f.Revision.String(), Facts: f, Stateless: f.Stateless,
-		Log: peer.NewLog(o.Limits), target: t, opts: o, pace: pace, claims: c,
-		blamed: map[*peer.Message]bool{}, left: map[int]bool{}, odd: map[int]bool{}, Offer: &Offer{}, readers: map[string]bool{}, slow: map[string]bool{}, lists: map[string]*relisted{},
+		Log: peer.NewLog(o.Limits), target: t, opts: o, common: c, claims: c.claims,
+		blamed: map[*peer.Message]bool{}, left: map[int]bool{}, odd: map[int]bool{}, Offer: &Offer{}, lists: map[string]*relisted{},
 	}
 	x.Log.Heard = o.Heard
 	switch {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ type judging struct {
 	allowAll bool
 	stress   bool
 	rate     float64
+	jobs     int
 	patience time.Duration
 	only     []string
 	examples string
@@ -57,13 +59,25 @@ func (j *judging) check() error {
 	return nil
 }
 
+// together are the revisions that progress is shown of, in a few words.
+func together(revisions []string) string {
+	if len(revisions) > 2 {
+		return fmt.Sprintf("%d revisions", len(revisions))
+	}
+	return strings.Join(revisions, ", ")
+}
+
 // judgeServer makes the body of the command that judges a server.
 func (a *app) judgeServer(cmd *cobra.Command) func(*cobra.Command, []string) error {
 	var how judging
 	var shown reporting
 	honours(cmd, a.flags.dial, a.flags.bounded, how.register, shown.register)
+	cmd.Flags().IntVar(&how.jobs, "jobs", 0, "judge `N` revisions of a command at once (default one for each processor, but one at a time with --allow, --allow-all and --trace)")
 	a.completes(cmd, nil)
 	return a.onServer(0, 0, func(ctx context.Context, t target.Target, _ []string) error {
+		if cmd.Flags().Changed("jobs") && how.jobs < 1 {
+			return usagef("--jobs %d is not a number of revisions", how.jobs)
+		}
 		return a.judgeTarget(ctx, t, &how, &shown, func(err error) error {
 			return &failure{code: unjudged(t), err: err, hint: "is it an MCP server? --patience gives it more time, --revision asks for one revision"}
 		})
@@ -110,7 +124,7 @@ func (a *app) judgingOptions(how *judging) (*serverprobe.Options, error) {
 	}
 	o := &serverprobe.Options{
 		Tool: "parley " + buildVersion(), Allow: how.allow, AllowAll: how.allowAll, Stress: how.stress, Rate: how.rate,
-		Patience: peer.Patience{Reply: how.patience}, Only: how.only,
+		Patience: peer.Patience{Reply: how.patience}, Only: how.only, Jobs: how.jobs,
 	}
 	if how.examples != "" {
 		text, err := os.ReadFile(how.examples)
@@ -126,10 +140,11 @@ func (a *app) judgingOptions(how *judging) (*serverprobe.Options, error) {
 	}
 	if a.flags.trace {
 		o.Heard = a.traceMessage
+		o.Jobs = max(1, o.Jobs) // several conversations can't be told apart in the trace
 	}
 	parts := a.newParts("checking")
 	o.Progress = func(p serverprobe.Progress) {
-		parts.show(fmt.Sprintf("%s over %s", p.Revision, p.Transport), p.Done, p.Total)
+		parts.show(together(p.Revisions)+" over "+p.Transport, p.Done, p.Total)
 	}
 	return o, nil
 }
@@ -152,7 +167,7 @@ func (a *app) judgedCommand(t target.Target) serverprobe.Target {
 	if a.flags.passStderr() {
 		stderr = io.MultiWriter(a.heard, &prefixed{out: a.err, prefix: a.err.dim("server: ")})
 	}
-	return serverprobe.Target{Name: t.String(), Lines: func(context.Context) (io.ReadWriteCloser, error) {
+	return serverprobe.Target{Name: t.String(), Apart: true, Lines: func(context.Context) (io.ReadWriteCloser, error) {
 		p, err := child.Start(child.Options{
 			Args: t.Command, Env: slices.Concat(t.Env, a.flags.env), CleanEnv: a.flags.cleanEnv, Dir: t.Dir, Stderr: stderr,
 		})
