@@ -22,9 +22,11 @@ type judgement struct {
 	opts   *Options
 	common *common
 	each   []*judged
-	// turn is held while a revision is begun: in order, because what a server says
-	// in one revision tells what is to be expected in older ones.
-	turn sync.Mutex
+	// turn has room for whoever begins a revision: in order, because what a server
+	// says in one revision tells what is to be expected in older ones. It is no mutex,
+	// since beginning takes time, which stands still in a bubble of testing/synctest
+	// while anybody waits for a mutex.
+	turn chan struct{}
 	next int // the first that was not begun; guarded by turn
 
 	told      sync.Mutex
@@ -85,7 +87,7 @@ func (c *common) anySlow() bool {
 }
 
 func newJudgement(ctx context.Context, t Target, o *Options) *judgement {
-	j := &judgement{ctx: ctx, target: t, opts: o, common: newCommon(o)}
+	j := &judgement{ctx: ctx, target: t, opts: o, common: newCommon(o), turn: make(chan struct{}, 1)}
 	for _, f := range revisions(o.Revisions) {
 		j.each = append(j.each, &judged{facts: f, total: len(o.due(f.Revision.String()))})
 	}
@@ -129,8 +131,8 @@ func (j *judgement) judge() {
 
 // begin begins the next revision that the server speaks, or returns nil.
 func (j *judgement) begin(company bool) (*judged, *X) {
-	j.turn.Lock()
-	defer j.turn.Unlock()
+	j.turn <- struct{}{}
+	defer func() { <-j.turn }()
 	for j.next < len(j.each) && j.ctx.Err() == nil {
 		one := j.each[j.next]
 		j.next++
