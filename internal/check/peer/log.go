@@ -10,7 +10,7 @@ import (
 // Limits bound what a log keeps of a peer that sends without end.
 type Limits struct {
 	Message  int // bytes of one message; 0 means 4 MiB
-	Total    int // bytes of all messages; 0 means 64 MiB
+	Total    int // bytes that all messages take in memory, about; 0 means 128 MiB
 	Messages int // how many messages; 0 means 100,000
 }
 
@@ -19,7 +19,7 @@ func (l Limits) orDefaults() Limits {
 		l.Message = 4 << 20
 	}
 	if l.Total == 0 {
-		l.Total = 64 << 20
+		l.Total = 128 << 20
 	}
 	if l.Messages == 0 {
 		l.Messages = 100_000
@@ -209,7 +209,7 @@ func (l *Log) Add(m *Message) {
 func (l *Log) append(m *Message) {
 	l.messages = append(l.messages, m)
 	m.Number, m.At = len(l.messages), time.Since(l.begun)
-	l.total += len(m.Raw)
+	l.total += m.weight()
 	if e := m.Exchange; e != nil {
 		if m.Sent != e.Incoming {
 			if m.Batch == nil {

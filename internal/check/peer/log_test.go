@@ -52,13 +52,16 @@ func TestLogPairs(t *testing.T) {
 }
 
 func TestLogCuts(t *testing.T) {
-	l := NewLog(Limits{Message: 10, Total: 25, Messages: 100})
+	l := NewLog(Limits{Message: 10, Total: 5 * messageWeight / 2, Messages: 100})
 	m := &Message{Raw: []byte(strings.Repeat("1", 30))}
 	l.Add(m)
 	if len(m.Raw) != 10 || m.Cut != 20 || m.Bad == nil || l.Full() {
 		t.Errorf("%+v", m)
 	}
 	l.Add(&Message{Raw: []byte("1234567890")})
+	if l.Full() {
+		t.Error("the log is full before its total")
+	}
 	l.Add(&Message{Raw: []byte("1234567890")})
 	if !l.Full() {
 		t.Error("the log takes more than its total")

@@ -60,8 +60,8 @@ func (b *cameBack) end(x *X) {
 	b.answer = b.again.For(x.Ctx, func(m *peer.Message) bool { return m.IsResponse() && m.Answers() == b.call.Sent })
 }
 
-// comeBack judges a call whose stream was broken off. If it seems to be wrong, and
-// others were under way, it is made once more.
+// comeBack judges a call whose stream was broken off. If it did not go well, which
+// may be because of other calls that were under way, it is made once more.
 func comeBack(x *X) probe.Finding {
 	x.playSlow()
 	s := x.scenes.slow
@@ -69,9 +69,9 @@ func comeBack(x *X) probe.Finding {
 		return noReports()
 	}
 	f := s.back.finding()
-	if f.Outcome == verdict.Fail && s.crowded {
+	if f.Outcome == verdict.Fail || f.Outcome == verdict.Unverified && s.back.again == nil && s.crowded {
 		s.back = &cameBack{tool: s.back.tool, token: s.back.token + "-again", lasts: s.back.lasts}
-		play(x, s.back)
+		playAlone(x, s.back)
 		f = s.back.finding()
 	}
 	return f

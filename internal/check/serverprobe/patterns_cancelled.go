@@ -17,7 +17,7 @@ type cancelled struct {
 	call    *peer.Reply
 	note    *peer.Message
 	token   string        // that of its progress
-	alone   bool          // nothing else was under way
+	alone   bool          // it was made again when nothing else was under way
 	settled int           // the length of the log when the cancellation must have been heard
 	why     probe.Finding // set if nothing can be said of it
 }
@@ -44,8 +44,8 @@ func (x *X) cancellable() (*cancelled, probe.Finding) {
 	return &cancelled{tool: slows[0], token: "cancelled"}, probe.Finding{}
 }
 
-// judgeCancelled judges a call that takes long and was cancelled. If it seems to be
-// wrong, and others were under way, it is made once more.
+// judgeCancelled judges a call that takes long and was cancelled. If it did not go
+// well, which may be because of other calls that were under way, it is made once more.
 func judgeCancelled(judge func(*X, *cancelled) probe.Finding) func(*X) probe.Finding {
 	return func(x *X) probe.Finding {
 		x.playSlow()
@@ -55,9 +55,9 @@ func judgeCancelled(judge func(*X, *cancelled) probe.Finding) func(*X) probe.Fin
 			return why
 		}
 		f := s.cancelled.judged(x, judge)
-		if f.Outcome == verdict.Fail && s.crowded && !s.cancelled.alone {
+		if f.Outcome == verdict.Fail && !s.cancelled.alone {
 			s.cancelled = &cancelled{tool: s.cancelled.tool, token: s.cancelled.token + "-again", alone: true}
-			play(x, s.cancelled)
+			playAlone(x, s.cancelled)
 			f = s.cancelled.judged(x, judge)
 		}
 		return f

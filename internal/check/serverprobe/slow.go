@@ -53,14 +53,21 @@ func play(x *X, s slowScene) {
 	}
 }
 
+// playAlone plays a scene that failed once more, when calls that were broken off before
+// must have ended: a tool may refuse to be called several times at once.
+func playAlone(x *X, s slowScene) {
+	pause := s.took() + x.opts.Patience.QuietOrDefault()
+	x.Main.Await(x.Ctx, x.Log.Len(), pause, func(*peer.Message) bool { return false })
+	play(x, s)
+}
+
 // slowScenes are what tools that take long are called for: each is nil if no probe
 // wants it, or no tool is there for it.
 type slowScenes struct {
 	cancelled *cancelled
 	back      *cameBack
 	logging   *loggedAside
-	// crowded is set if they were played at once. What fails then is played again
-	// alone, since a tool may refuse to be called twice at once.
+	// crowded is set if they were played at once.
 	crowded bool
 }
 
@@ -121,6 +128,8 @@ type loggedAside struct {
 	from int // the number of the newest message before the call
 	call *peer.Reply
 	logs []*peer.Message
+	// heard is set if the call succeeded, so that logs are all that came of it.
+	heard bool
 }
 
 // slowLogger is the quickest of the tools that may be called again only if none
@@ -150,9 +159,7 @@ func (l *loggedAside) begin(x *X) bool {
 func (l *loggedAside) end(x *X) {
 	defer l.c.Leave()
 	defer l.call.Stop()
-	if l.call.Wait(x.Ctx); l.call.Response == nil {
-		return
-	}
+	l.heard = ran(l.call.Wait(x.Ctx))
 	for _, m := range x.logsSince(l.from) {
 		if m.Conn == l.c.Number {
 			l.logs = append(l.logs, m)

@@ -2,16 +2,12 @@ package serverprobe_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/check/peer"
@@ -100,49 +96,4 @@ func accuses(t *testing.T, revision string, target serverprobe.Target) {
 	if passed < 20 {
 		t.Errorf("only %d rows were seen to be kept", passed)
 	}
-}
-
-// A server that streams without end is heard as long as there is room, the report
-// says so, and the check ends.
-func TestServerThatStreamsForEver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := specimen.New(nil)
-		h, err := streamable.New(s, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}, KeepAlive: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		site := mcptest.NewSite(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Mcp-Method") != "prompts/get" {
-				h.ServeHTTP(w, r)
-				return
-			}
-			w.Header().Set("Content-Type", "text/event-stream")
-			for n := 0; r.Context().Err() == nil; n++ {
-				if _, err := fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":%d}}\n\n", n); err != nil {
-					return
-				}
-			}
-		}))
-		defer func() {
-			_ = h.Close(context.Background()) // nobody is connected any more
-			site.Close()
-			_ = s.Close(context.Background())
-		}()
-		begun := time.Now()
-		report, err := serverprobe.Check(t.Context(), serverprobe.Target{Name: "endless", Site: &peer.Site{URL: site.URL, Client: site.Client}}, &serverprobe.Options{
-			Revisions: []string{"2026-07-28"}, Rate: 1e9, Limits: peer.Limits{Total: 1 << 20, Messages: 2000},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if notes := strings.Join(report.Notes, "\n"); !strings.Contains(notes, "more in 2026-07-28 than the checker keeps") {
-			t.Errorf("the report does not say that it is cut short: %s", notes)
-		}
-		if took := time.Since(begun); took > time.Minute {
-			t.Errorf("it took %v", took)
-		}
-		if os.Getenv("PARLEY_CHECK_VERBOSE") != "" {
-			t.Log(report.Notes, time.Since(begun))
-		}
-	})
 }
