@@ -59,7 +59,7 @@ func TestProcessThatWritesForEver(t *testing.T) {
 		s := specimen.New(nil)
 		defer func() { _ = s.Close(context.Background()) }() // there is nothing that it could not end
 		judgeEndless(t, serverprobe.Target{Name: "endless", Lines: func(context.Context) (io.ReadWriteCloser, error) {
-			return newEndlessProcess(inprocess.Start(s)), nil //nolint:contextcheck // the conversation outlives the call
+			return newEndlessProcess(inprocess.Start(s)), nil
 		}})
 	})
 }
@@ -119,7 +119,7 @@ func newEndlessProcess(s *inprocess.Server) *endlessProcess {
 		}
 		for n := 0; ; n++ {
 			if n%100 == 99 {
-				time.Sleep(time.Millisecond) // of the bubble, whose clock stands still otherwise
+				pass(time.Millisecond) // else the clock of the bubble stands still
 			}
 			if _, err := io.WriteString(w, endless(n)+"\n"); err != nil {
 				return
@@ -140,4 +140,11 @@ func (p *endlessProcess) Close() error {
 		<-p.done
 	})
 	return err
+}
+
+// pass lets time pass in a bubble.
+func pass(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	<-timer.C
 }

@@ -64,7 +64,7 @@ func (b *cameBack) end(x *X) {
 // may be because of other calls that were under way, it is made once more.
 func comeBack(x *X) probe.Finding {
 	x.playSlow()
-	s := x.scenes.slow
+	s := x.slow
 	if s.back == nil {
 		return noReports()
 	}

@@ -39,7 +39,7 @@ func (p *processes) start(context.Context) (io.ReadWriteCloser, error) {
 	p.running++
 	p.atOnce = max(p.atOnce, p.running)
 	s := specimen.New(nil)
-	return &processOf{inprocess.Start(s), s, p}, nil //nolint:contextcheck // the conversation outlives the call
+	return &processOf{inprocess.Start(s), s, p}, nil
 }
 
 type processOf struct {

@@ -49,7 +49,7 @@ func (x *X) cancellable() (*cancelled, probe.Finding) {
 func judgeCancelled(judge func(*X, *cancelled) probe.Finding) func(*X) probe.Finding {
 	return func(x *X) probe.Finding {
 		x.playSlow()
-		s := x.scenes.slow
+		s := x.slow
 		if s.cancelled == nil {
 			_, why := x.cancellable()
 			return why

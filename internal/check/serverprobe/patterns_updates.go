@@ -20,11 +20,11 @@ type updated struct {
 
 // updating finds the resource, once for all probes.
 func (x *X) updating() *updated {
-	if x.scenes.updated != nil {
-		return x.scenes.updated
+	if x.updated != nil {
+		return x.updated
 	}
 	u := &updated{tools: x.before(func(d *Doing) bool { return slices.Contains(d.Changes, mcp.NoteResourceUpdated) })}
-	x.scenes.updated = u
+	x.updated = u
 	u.tools = u.tools[:min(mostChanges, len(u.tools))]
 	u.quick = slices.DeleteFunc(slices.Clone(u.tools), func(d *Doing) bool { return !isQuick(d) })
 	for _, m := range x.Received(func(m *peer.Message) bool { return m.Method == mcp.NoteResourceUpdated }) {

@@ -47,7 +47,7 @@ func (x *X) callAt(c *Callable, level string) (before int, r *peer.Reply) {
 
 // logsOf are the log messages of all levels that a call of a tool leads to.
 func (x *X) logsOf(c *Callable) []*peer.Message {
-	if s := x.scenes.slow; s != nil && s.logging != nil && s.logging.tool.Name == c.Name && s.logging.heard {
+	if s := x.slow; s != nil && s.logging != nil && s.logging.tool.Name == c.Name && s.logging.heard {
 		return s.logging.logs
 	}
 	before, _ := x.callAt(c, lowestLevel)

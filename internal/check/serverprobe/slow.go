@@ -24,11 +24,11 @@ type slowScene interface {
 // server that can do only one thing after the other must be able to do them all
 // in the time that the check waits for an answer.
 func (x *X) playSlow() {
-	if x.scenes.slow != nil {
+	if x.slow != nil {
 		return
 	}
 	s := x.castSlow()
-	x.scenes.slow = s
+	x.slow = s
 	all := s.all()
 	sum := time.Duration(0)
 	for _, one := range all {

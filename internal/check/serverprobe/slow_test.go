@@ -34,12 +34,14 @@ func busyServer(refused *atomic.Int64) *server.Server {
 			}
 			defer busy.Store(false)
 			call.Logger("work").InfoContext(ctx, "begin")
+			tick := time.NewTicker(100 * time.Millisecond)
+			defer tick.Stop()
 			for n := range 10 {
 				call.Progress(ctx, float64(n+1), 10, "")
 				select {
-				case <-time.After(100 * time.Millisecond):
+				case <-tick.C:
 				case <-ctx.Done():
-					time.Sleep(200 * time.Millisecond) // to clean up
+					pass(200 * time.Millisecond) // to clean up
 					return "", ctx.Err()
 				}
 			}
@@ -58,7 +60,7 @@ func TestBusyToolIsInnocent(t *testing.T) {
 				s := busyServer(&refused)
 				defer func() { _ = s.Close(context.Background()) }() // there is nothing that it could not end
 				target := serverprobe.Target{Name: "busy", Lines: func(context.Context) (io.ReadWriteCloser, error) {
-					return inprocess.Start(s), nil //nolint:contextcheck // the conversation outlives the call
+					return inprocess.Start(s), nil
 				}}
 				if transport == "http" {
 					h, err := streamable.New(s, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}, KeepAlive: -1})
