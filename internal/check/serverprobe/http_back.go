@@ -69,7 +69,8 @@ func comeBack(x *X) probe.Finding {
 		return noReports()
 	}
 	f := s.back.finding()
-	if f.Outcome == verdict.Fail || f.Outcome == verdict.Unverified && s.back.again == nil && s.crowded {
+	answer := x.Log.ResponseTo(s.back.call.Sent)
+	if f.Outcome == verdict.Fail || f.Outcome == verdict.Unverified && answer != nil && answer.IsError() {
 		s.back = &cameBack{tool: s.back.tool, token: s.back.token + "-again", lasts: s.back.lasts}
 		playAlone(x, s.back)
 		f = s.back.finding()
