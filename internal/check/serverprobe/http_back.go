@@ -69,13 +69,21 @@ func comeBack(x *X) probe.Finding {
 		return noReports()
 	}
 	f := s.back.finding()
-	answer := x.Log.ResponseTo(s.back.call.Sent)
-	if f.Outcome == verdict.Fail || f.Outcome == verdict.Unverified && answer != nil && answer.IsError() {
+	if f.Outcome == verdict.Fail || f.Outcome == verdict.Unverified && s.back.refused(x) {
 		s.back = &cameBack{tool: s.back.tool, token: s.back.token + "-again", lasts: s.back.lasts}
 		playAlone(x, s.back)
 		f = s.back.finding()
 	}
 	return f
+}
+
+// refused reports whether the call was answered by an error.
+func (b *cameBack) refused(x *X) bool {
+	if b.call.Sent == nil {
+		return false
+	}
+	answer := x.Log.ResponseTo(b.call.Sent)
+	return answer != nil && answer.IsError()
 }
 
 func (b *cameBack) finding() probe.Finding {
