@@ -128,12 +128,27 @@ func (p *Pins) Sees(_ context.Context, _ *mcp.Peer, d *guard.Definition) bool {
 	return p.trusts(d) || p.opts.WarnOnly
 }
 
-// Serve implements guard.Guard: what has changed is not called.
+// Serve implements guard.Guard: what has changed is not called, and neither is a tool or
+// a prompt that its server does not list, because nobody can have approved it.
 func (p *Pins) Serve(ctx context.Context, op *guard.Operation, next guard.Next) (any, error) {
-	if d := op.Definition; d != nil && !p.trusts(d) && !p.opts.WarnOnly {
-		return nil, &mcp.ForbiddenError{Reason: op.Shown + " is withheld: its definition is not the one that was approved; \"parley gateway pins diff\" shows the difference, and \"parley gateway pins approve\" accepts it"}
+	why := ""
+	switch d := op.Definition; {
+	case p.opts.WarnOnly:
+	case d != nil && !p.trusts(d):
+		why = "its definition is not the one that was approved; \"parley gateway pins diff\" shows the difference, and \"parley gateway pins approve\" accepts it"
+	case d == nil && isListed(op.Method):
+		why = "its server does not list it, so there is nothing that could have been approved"
+	}
+	if why != "" {
+		return nil, &mcp.ForbiddenError{Reason: op.Shown + " is withheld: " + why}
 	}
 	return next(ctx, op)
+}
+
+// isListed reports whether a method is about what servers list: tools and prompts. Not
+// all resources are, and tasks come of calls.
+func isListed(m *mcp.Method) bool {
+	return m.Feature == mcp.ToolFeature || m.Feature == mcp.PromptFeature
 }
 
 // trusts reports whether a definition is the one that was approved.

@@ -102,7 +102,7 @@ func TestServe(t *testing.T) {
 			defer shut(t, p)
 			sees(p, first)
 			reached := false
-			_, err := p.Serve(t.Context(), &guard.Operation{Definition: tool(second), Shown: "shop__pay"}, func(context.Context, *guard.Operation) (any, error) {
+			_, err := p.Serve(t.Context(), &guard.Operation{Method: mcp.MethodNamed(mcp.MethodCallTool), Definition: tool(second), Shown: "shop__pay"}, func(context.Context, *guard.Operation) (any, error) {
 				reached = true
 				return nil, nil
 			})
@@ -110,6 +110,23 @@ func TestServe(t *testing.T) {
 				t.Errorf("reached: %t, error %v", reached, err)
 			}
 		})
+	}
+}
+
+// TestUnlisted calls what its server does not list: a tool cannot have been approved, and
+// a resource need not be listed.
+func TestUnlisted(t *testing.T) {
+	p := open(t, pins.Options{File: pins.Open(filepath.Join(t.TempDir(), "pins.json"))})
+	defer shut(t, p)
+	for method, reaches := range map[string]bool{mcp.MethodCallTool: false, mcp.MethodGetPrompt: false, mcp.MethodReadResource: true} {
+		reached := false
+		_, err := p.Serve(t.Context(), &guard.Operation{Method: mcp.MethodNamed(method), Shown: "shop__hidden"}, func(context.Context, *guard.Operation) (any, error) {
+			reached = true
+			return nil, nil
+		})
+		if _, forbidden := errors.AsType[*mcp.ForbiddenError](err); reached != reaches || forbidden == reached {
+			t.Errorf("%s: reached: %t, error %v", method, reached, err)
+		}
 	}
 }
 
