@@ -16,7 +16,7 @@ import (
 
 // load makes the gateway serve what a configuration says, and says what was left out.
 func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
-	var s gateway.Setup
+	s := gateway.Setup{ListTimeout: c.ListTimeout}
 	for _, b := range c.Backends {
 		s.Servers = append(s.Servers, r.server(ctx, b))
 	}

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
@@ -37,6 +38,8 @@ type Config struct {
 	Backends []*Backend
 	// Views are parts of the whole, for some clients.
 	Views []*View
+	// ListTimeout is how long a list waits for a backend.
+	ListTimeout time.Duration
 	// Guards stand between clients and backends.
 	Guards
 	// Warnings are about what is left out or will not work, such as a server of another
@@ -69,6 +72,10 @@ func (c *Config) keys() []key {
 		{
 			name: "views", value: table[*View]{&c.Views, c.newView, "NAME", viewName},
 			doc: "Parts of the whole, each at a path of its own.",
+		},
+		{
+			name: "list_timeout", value: period{&c.ListTimeout, 3 * time.Second, 100 * time.Millisecond, time.Hour},
+			doc: "How long a list waits for a backend. Then it has what the backend has said last, and clients are told when there is more.",
 		},
 	}, c.Guards.keys())
 }
