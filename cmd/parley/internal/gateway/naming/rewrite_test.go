@@ -166,9 +166,10 @@ func TestTemplatesExpandAlike(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	parts := []string{"{a}", "{+a}", "{#a}", "{?a,b}", "{&b}", "{/a*}", "{;b}", "{.a:3}", "{b*}", "x", "/", "?q=1", "%20", "é", ":"}
 	for range 5_000 {
-		own := []string{"ui://", "skill://", "file:///", "db://", "x"}[r.IntN(5)]
+		var own strings.Builder
+		own.WriteString([]string{"ui://", "skill://", "file:///", "db://", "x"}[r.IntN(5)])
 		for range r.IntN(8) {
-			own += parts[r.IntN(len(parts))]
+			own.WriteString(parts[r.IntN(len(parts))])
 		}
 		values := uritemplate.Values{"a": uritemplate.String(text(r)), "b": uritemplate.List(text(r), text(r))}
 		expand := func(text string) (string, bool) {
@@ -180,14 +181,14 @@ func TestTemplatesExpandAlike(t *testing.T) {
 			return out, err == nil
 		}
 		b := n.Backend(rules[r.IntN(len(rules))].Backend)
-		expanded, ok := expand(own)
+		expanded, ok := expand(own.String())
 		if !ok {
 			continue
 		}
-		shown := b.Shown(mcp.TemplateFeature, own)
+		shown := b.Shown(mcp.TemplateFeature, own.String())
 		got, ok := expand(shown)
 		if want := b.Shown(mcp.ResourceFeature, expanded); !ok || got != want {
-			t.Fatalf("%q, shown as %q, expands to %q, want %q", own, shown, got, want)
+			t.Fatalf("%q, shown as %q, expands to %q, want %q", own.String(), shown, got, want)
 		}
 	}
 }
