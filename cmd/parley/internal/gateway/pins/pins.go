@@ -70,33 +70,35 @@ func New(o Options) (*Pins, error) {
 		o.Changed = func() {}
 	}
 	p := &Pins{opts: o, news: map[Key]bool{}, ended: make(chan struct{})}
-	if err := p.read(); err != nil {
+	stamp := o.File.modified()
+	list, err := o.File.Read()
+	if err != nil {
 		return nil, err
 	}
+	p.take(list, stamp)
 	p.work.Go(p.watch) // ends with Close
 	return p, nil
 }
 
-// read takes the pins of the file. The caller holds p.mu, or is New.
-func (p *Pins) read() error {
-	p.stamp = p.opts.File.modified()
-	list, err := p.opts.File.Read()
-	if err != nil {
-		return err
-	}
-	p.take(list)
-	return nil
-}
-
-// take takes the place of what is known with a list, to which what is not in the file yet
-// is added. The caller holds p.mu, or is New.
-func (p *Pins) take(list []Pin) {
+// take takes the place of what is known with what the file has, to which what it does not
+// have yet is added. The caller holds p.mu, or is New.
+func (p *Pins) take(list []Pin, stamp time.Time) {
 	known := make(map[Key]*Pin, len(list))
 	for i := range list {
 		known[list[i].Key] = &list[i]
 	}
-	p.merge(known)
-	p.known, p.judged = known, map[Key]judged{}
+	merge(known, p.unwritten())
+	p.known, p.judged, p.stamp = known, map[Key]judged{}, stamp
+}
+
+// unwritten are the pins of which the file does not say everything. The caller holds p.mu,
+// or is New.
+func (p *Pins) unwritten() []Pin {
+	list := make([]Pin, 0, len(p.news))
+	for key := range p.news {
+		list = append(list, *p.known[key])
+	}
+	return list
 }
 
 func (f *File) modified() time.Time {
@@ -187,15 +189,22 @@ func (p *Pins) watch() {
 
 // look reports whether another process has changed the file, and reads it then.
 func (p *Pins) look() bool {
+	stamp := p.opts.File.modified()
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.opts.File.modified().Equal(p.stamp) {
+	same := stamp.Equal(p.stamp)
+	p.stamp = stamp
+	p.mu.Unlock()
+	if same {
 		return false
 	}
-	if err := p.read(); err != nil {
+	list, err := p.opts.File.Read()
+	if err != nil {
 		p.opts.Logger.Error("the file of pins cannot be read; what it said before holds", "error", err)
 		return false
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.take(list, stamp)
 	return true
 }
 
@@ -239,31 +248,40 @@ func (p *Pins) learn(key Key) {
 }
 
 // save writes the news into the file. They are kept for the next time if that fails.
+// Nobody waits for the file, which another process may have locked.
 func (p *Pins) save() error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	news := p.unwritten()
 	p.flush = nil
-	if len(p.news) == 0 {
+	p.mu.Unlock()
+	if len(news) == 0 {
 		return nil
 	}
-	list, err := p.opts.File.change(p.merge)
+	list, err := p.opts.File.change(func(pins map[Key]*Pin) { merge(pins, news) })
+	stamp := p.opts.File.modified()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	clear(p.news)
-	p.stamp = p.opts.File.modified()
-	p.take(list)
+	for i := range news {
+		if key := news[i].Key; *p.known[key] == news[i] { // it has not changed since
+			delete(p.news, key)
+		}
+	}
+	p.take(list, stamp)
 	return nil
 }
 
-// merge puts the news among the pins of the file, which another process may have
-// written meanwhile.
-func (p *Pins) merge(pins map[Key]*Pin) {
-	for key := range p.news {
-		ours, pin := p.known[key], pins[key]
+// merge puts news among the pins of the file, which another process may have written
+// meanwhile.
+func merge(pins map[Key]*Pin, news []Pin) {
+	for i := range news {
+		ours := news[i]
+		pin := pins[ours.Key]
 		switch {
 		case pin == nil:
-			pins[key] = ours
+			pins[ours.Key] = &ours
 		case ours.Pending != nil && (pin.Approved == nil || pin.Approved.Digest != ours.Pending.Digest):
 			pin.Pending = ours.Pending
 		case ours.Pending == nil && (pin.Approved == nil || pin.Approved.Digest != ours.Approved.Digest):
