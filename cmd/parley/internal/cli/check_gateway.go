@@ -60,13 +60,7 @@ func (a *app) checkGateway() *cobra.Command {
 }
 
 func (a *app) judgeGateway(ctx context.Context, near, far target.Target, how *judging, shown *reporting) error {
-	if err := how.check(); err != nil {
-		return err
-	}
-	if err := shown.check(); err != nil {
-		return err
-	}
-	options, err := a.judgingOptions(how)
+	options, err := a.prepared(how, shown)
 	if err != nil {
 		return err
 	}

@@ -92,16 +92,21 @@ func unjudged(t target.Target) code {
 	return codeRefused
 }
 
+// prepared checks the flags of a judgement, and returns what they say of how to judge.
+func (a *app) prepared(how *judging, shown *reporting) (*serverprobe.Options, error) {
+	if err := how.check(); err != nil {
+		return nil, err
+	}
+	if err := shown.check(); err != nil {
+		return nil, err
+	}
+	return a.judgingOptions(how)
+}
+
 // judgeTarget judges a server, and shows the report. prevented makes
 // the error that says why it could not be judged.
 func (a *app) judgeTarget(ctx context.Context, t target.Target, how *judging, shown *reporting, prevented func(error) error) error {
-	if err := how.check(); err != nil {
-		return err
-	}
-	if err := shown.check(); err != nil {
-		return err
-	}
-	options, err := a.judgingOptions(how)
+	options, err := a.prepared(how, shown)
 	if err != nil {
 		return err
 	}
