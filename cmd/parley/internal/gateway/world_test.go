@@ -169,7 +169,7 @@ func has(t *testing.T, text string, parts ...string) {
 // within fails the test when nothing comes from a channel in time.
 func within[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
-	timer := time.NewTimer(20 * time.Second)
+	timer := time.NewTimer(2 * time.Minute)
 	defer timer.Stop()
 	select {
 	case v := <-ch:
