@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// SameAudience reports whether two names are of one audience: whether they are URLs that
+// are the same in their normal form, or the same text.
+func SameAudience(one, other string) bool { return normalAudience(one) == normalAudience(other) }
+
 // normalAudience returns the form that all names of one audience have in
 // common. URLs may have scheme and host in upper case and a default port, and
 // one slash at the end makes no difference: clients write the canonical URI

@@ -18,7 +18,8 @@
 //
 // A handler finds the sender's identity in Call.Peer().Authorization. The token
 // itself does not get past Protect: it is for this server only, and a server
-// that calls others needs tokens of its own.
+// that calls others needs tokens of its own. One that gets these in exchange for
+// the token says so with Options.KeepTokens.
 //
 // Spec: 2026-07-28 basic/authorization#roles.
 // Spec: 2026-07-28 basic/authorization/security-considerations#access-token-privilege-restriction.

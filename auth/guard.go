@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/dpop"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -90,8 +91,16 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// without returns the request as it is passed on: nothing behind the Guard can
-// pass the token on to anybody else.
+// AccessToken returns the token that a sender came with, if the Guard that let them in
+// has Options.KeepTokens; otherwise "". It is for asking its issuer for a token for
+// another server. The token itself is for this server, and must not be sent to others:
+// whoever gets it can act here as the sender.
+//
+// Spec: 2026-07-28 basic/authorization/security-considerations#access-token-privilege-restriction.
+func AccessToken(a *mcp.Authorization) string { return access.TokenOf(a) }
+
+// without returns the request as it is passed on: as a rule, nothing behind the Guard
+// can pass the token on to anybody else.
 //
 // Spec: 2026-07-28 basic/authorization/security-considerations#access-token-privilege-restriction.
 func without(r *http.Request, a *mcp.Authorization) *http.Request {
@@ -132,6 +141,9 @@ func (g *Guard) verify(r *http.Request, c *credentials) (*mcp.Authorization, *re
 	}
 	if !g.scopes.grantsAll(t.Scopes, g.opts.Scopes) {
 		return nil, &refusal{status: http.StatusForbidden, code: codeScope, reason: "the token lacks a scope that every request needs"}
+	}
+	if g.opts.KeepTokens {
+		access.KeepToken(&t.Authorization, c.token)
 	}
 	return &t.Authorization, nil
 }

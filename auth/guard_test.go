@@ -2,7 +2,10 @@ package auth_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -285,5 +288,36 @@ func TestOptions(t *testing.T) {
 	}
 	if _, err := auth.New(nil); err == nil || !strings.Contains(err.Error(), "Resource") {
 		t.Errorf("no options: %v", err)
+	}
+}
+
+// A token gets past a Guard only if its options say so, and then nothing shows it.
+func TestKeepTokens(t *testing.T) {
+	i := newIssuer(t)
+	token := i.token(t, nil)
+	closed, _ := i.guard(t, nil)
+	if _, s := try(t, closed, "/mcp", "Authorization", "Bearer "+token); s.calls != 1 || auth.AccessToken(s.who) != "" {
+		t.Error("the token got past a Guard that keeps none")
+	}
+	open, _ := i.guard(t, func(o *auth.Options) { o.KeepTokens = true })
+	_, s := try(t, open, "/mcp", "Authorization", "Bearer "+token)
+	if auth.AccessToken(s.who) != token || s.header.Get("Authorization") != "" {
+		t.Fatal("the token was not kept, or is still in the header")
+	}
+	var out strings.Builder
+	slog.New(slog.NewTextHandler(&out, nil)).Info("who", "who", s.who, "value", *s.who)
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("who", "who", s.who)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
+		fmt.Fprintf(&out, verb+verb, s.who, *s.who)
+	}
+	encoded, err := json.Marshal(s.who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature := token[strings.LastIndex(token, ".")+1:]
+	for _, secret := range []string{signature, fmt.Sprintf("%x", signature)} {
+		if strings.Contains(out.String()+string(encoded), secret) {
+			t.Error("the token is shown")
+		}
 	}
 }

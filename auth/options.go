@@ -59,6 +59,11 @@ type Options struct {
 	// is right unless a proxy or http.StripPrefix changes the path.
 	URL func(r *http.Request) string
 
+	// KeepTokens lets what is behind the Guard have the tokens, by AccessToken, to
+	// exchange them for others at their issuer (RFC 8693). Without it, nothing behind
+	// the Guard can pass a token on.
+	KeepTokens bool
+
 	// HTTP fetches the metadata of the first authorization server, which
 	// IssuerMetadata serves to clients of 2025-03-26. nil is as in JWTOptions.
 	HTTP *http.Client

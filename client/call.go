@@ -50,6 +50,7 @@ type callOptions struct {
 	kept           *keptNotes // who takes the notifications of a call that becomes a task
 	within         *watchdog  // the call on whose behalf this one is made; nil if it is its own
 	handOver       bool
+	takesTask      bool
 	answers        map[string]json.RawMessage
 	state          json.RawMessage
 	err            error
@@ -121,13 +122,24 @@ func WithFresh() CallOption { return func(o *callOptions) { o.fresh = true } }
 // with WithAnswers, here or in another process.
 //
 // In a session, where a server asks with requests of its own while the call stays
-// open, this does nothing: the functions in Options answer, with the context of the
-// call.
+// open, the functions in Options answer, with the context of the call. Only the error
+// that requires the user to visit URLs first is returned to the caller, who makes the
+// call again afterwards; that a visit is over is then a notification like any other.
 //
+// Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
 // Spec: 2026-07-28 basic/patterns/mrtr#client-requirements-basic-workflow.
 func WithInputRequired() CallOption {
 	return func(o *callOptions) { o.handOver = true }
 }
+
+// WithTaskTaken says, in the stateless era, that this call may be answered with a task,
+// whatever Options.Capabilities declare: then the result of Do has the type
+// mcp.ResultTask, and Client.Task goes on with it, given the same option. A gateway
+// passes a call on like that whose own client asks for a task in another way. In a
+// session it does nothing.
+//
+// Spec: ext-tasks/draft tasks#capability-negotiation.
+func WithTaskTaken() CallOption { return func(o *callOptions) { o.takesTask = true } }
 
 // WithAnswers continues a call that has returned an *mcp.InputRequired: answers are
 // the results of its requests by their keys, each a JSON object, and state is its
@@ -279,7 +291,7 @@ func (o *callOptions) rounds() *era.Rounds {
 func (c *Client) exchange(ctx context.Context, l *live, req *Request, rounds *era.Rounds) (json.RawMessage, bool, error) {
 	ctx, watchdog := c.boundCall(ctx, req)
 	defer watchdog.stop()
-	o := &era.Outgoing{Method: req.Method, Params: req.Params, Meta: req.Meta, LogLevel: req.opts.logLevel, Rounds: rounds}
+	o := &era.Outgoing{Method: req.Method, Params: req.Params, Meta: req.Meta, LogLevel: req.opts.logLevel, Rounds: rounds, TakesTask: req.opts.takesTask}
 	if watchdog.notes != nil {
 		o.ProgressToken = watchdog.notes.token
 	}

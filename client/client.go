@@ -256,7 +256,11 @@ func (c *Client) notified(ctx context.Context, m *jsonrpc.Message) mcp.DropReaso
 	case mcp.NoteAcknowledged:
 		return c.subs.acknowledged(ctx, m)
 	case mcp.NoteElicitationComplete:
-		return c.visits.complete(m)
+		reason := c.visits.complete(m)
+		if reason == mcp.DropNoCall && c.told(ctx, m) == 0 { // the application sees to the visit
+			reason = 0
+		}
+		return reason
 	case mcp.NoteCancelled:
 		c.cancelled(m)
 		return 0

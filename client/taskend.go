@@ -33,7 +33,11 @@ func (f *follower) givenUp(why error) error {
 func (f *follower) cancelled() bool {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(f.call.Context), cancelGrace, ErrTimeout)
 	defer cancel()
-	if err := f.t.Cancel(ctx); err != nil {
+	var opts []CallOption
+	if f.opts.takesTask {
+		opts = append(opts, WithTaskTaken())
+	}
+	if err := f.t.Cancel(ctx, opts...); err != nil {
 		f.c.opts.Logger.Warn("a task was not cancelled", "task", f.t.id, "error", err)
 		return false
 	}

@@ -136,9 +136,8 @@ func (t *Task) follow(ctx context.Context, o *callOptions) *follower {
 // boundTask is bound for following a task: only the limit of the caller ends it.
 func (c *Client) boundTask(ctx context.Context, t *Task, o *callOptions) *watchdog {
 	d := &watchdog{Context: ctx, c: c, req: t.request(o)}
-	if d.notes = t.kept.take(); d.notes != nil {
-		d.notes.moveTo(d)
-	} else {
+	kept := t.kept.take()
+	if d.notes = kept; kept == nil {
 		d.notes = c.expect(d)
 	}
 	limits := &callOptions{timeout: -1}
@@ -149,6 +148,9 @@ func (c *Client) boundTask(ctx context.Context, t *Task, o *callOptions) *watchd
 		limits.maxTimeout = max(limits.maxTimeout-time.Since(t.began), 1)
 	}
 	c.watch(d, limits)
+	if kept != nil {
+		kept.moveTo(d) // progress comes to d from now on
+	}
 	return d
 }
 

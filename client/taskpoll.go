@@ -113,7 +113,7 @@ func (f *follower) request(method string, params any, timeout time.Duration) (js
 	if err != nil {
 		return nil, err
 	}
-	req.opts.within, req.opts.timeout = f.call, timeout
+	req.opts.within, req.opts.timeout, req.opts.takesTask = f.call, timeout, f.opts.takesTask
 	if timeout < 0 {
 		req.opts.maxTimeout = -1
 	}

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -84,4 +85,25 @@ func TestTasksOfTheServer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Whoever passes a call on says with the call that a task is taken.
+func TestTaskTakenOfOneCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		who := new(naming)
+		c := mcptest.Connect(t, greeter(), mcptest.Mode{Revision: mcp.Revision20260728, Transport: mcptest.Lines}, &client.Options{Elicit: who.elicit, NoTasks: true})
+		params := mcp.CallToolParams{Name: "greet"}
+		if _, err := c.Do(t.Context(), mcp.MethodCallTool, params); err == nil || !strings.Contains(err.Error(), "only be called as a task") {
+			t.Errorf("without it: %v", err)
+		}
+		raw, err := c.Do(t.Context(), mcp.MethodCallTool, params, client.WithTaskTaken())
+		var made mcp.CreateTaskResult
+		if err != nil || json.Unmarshal(raw, &made) != nil || made.ResultType != mcp.ResultTask {
+			t.Fatalf("%s, %v", raw, err)
+		}
+		got, err := c.Task(made.ID, "greet").WaitRaw(t.Context(), client.WithTaskTaken())
+		if err != nil || !strings.Contains(string(got), "Hello Ada") {
+			t.Errorf("%s, %v", got, err)
+		}
+	})
 }

@@ -37,6 +37,17 @@ func init() {
 		}
 		return wire.Encoded{}
 	}
+	access.KeepToken = func(authorization any, token string) {
+		if a, ok := authorization.(*Authorization); ok {
+			a.token = func() string { return token }
+		}
+	}
+	access.TokenOf = func(authorization any) string {
+		if a, ok := authorization.(*Authorization); ok && a != nil && a.token != nil {
+			return a.token()
+		}
+		return ""
+	}
 	access.SetObserver = func(exchange, observer any) {
 		x, ok := exchange.(*Exchange)
 		if o, observes := observer.(dropObserver); ok && observes {

@@ -7,7 +7,7 @@ import (
 )
 
 // Authorization is what is known of whoever sent a request, after its
-// credentials were verified. It does not hold the credentials themselves: they
+// credentials were verified. It does not show the credentials themselves: they
 // are for this server alone, and must not be passed on. It must not be changed
 // once it is in use.
 //
@@ -27,6 +27,10 @@ type Authorization struct {
 	Expires time.Time
 	// Claims are all claims of the issuer, as a JSON object, or nil.
 	Claims json.RawMessage
+
+	// token is the access token, if whoever verified it has kept it. It is a function,
+	// because packages fmt and log/slog print what is in fields without asking methods.
+	token func() string
 }
 
 // Principal returns a name for the sender of a request that is unique across

@@ -9,7 +9,7 @@ import (
 )
 
 // Grant is how tokens are obtained: AuthorizationCode, ClientCredentials,
-// EnterpriseManaged or WorkloadIdentity.
+// EnterpriseManaged, TokenExchange or WorkloadIdentity.
 type Grant interface {
 	// check reports what is missing in the grant.
 	check() error

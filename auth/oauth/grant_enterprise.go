@@ -8,12 +8,14 @@ import (
 	"strings"
 )
 
-// Types of subject tokens (RFC 8693, section 3).
+// Types of tokens that are exchanged (RFC 8693, section 3).
 //
 //nolint:gosec // these are names
 const (
-	TokenTypeID   = "urn:ietf:params:oauth:token-type:id_token"
-	TokenTypeSAML = "urn:ietf:params:oauth:token-type:saml2"
+	TokenTypeAccess = "urn:ietf:params:oauth:token-type:access_token"
+	TokenTypeID     = "urn:ietf:params:oauth:token-type:id_token"
+	TokenTypeJWT    = "urn:ietf:params:oauth:token-type:jwt"
+	TokenTypeSAML   = "urn:ietf:params:oauth:token-type:saml2"
 
 	tokenTypeGrant = "urn:ietf:params:oauth:token-type:id-jag"
 )

@@ -12,10 +12,12 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -141,6 +143,7 @@ func TestCredentialsAreBound(t *testing.T) {
 		&oauth.ClientCredentials{Issuer: "https://honest.example", Client: client},
 		&oauth.WorkloadIdentity{Issuer: "https://honest.example", Assertion: assertion},
 		&oauth.EnterpriseManaged{Issuer: "https://honest.example", Client: client, TokenEndpoint: "https://idp.example/token", Subject: subject},
+		&oauth.TokenExchange{Issuer: "https://honest.example", Client: client, Subject: subject},
 	} {
 		w := newWorld(t)
 		if _, err := w.get(w.client(nil, withGrant(g))); !errors.Is(err, mcp.ErrUnauthorized) || !strings.Contains(err.Error(), "honest.example") {
@@ -231,6 +234,53 @@ func TestEnterpriseManaged(t *testing.T) {
 	w.ok(w.client(nil, withGrant(g)))
 	if r := w.registered[0]; r["redirect_uris"] != nil {
 		t.Errorf("registered as %v", r)
+	}
+}
+
+// A server gets a token for another in exchange for its user's, once for all who wait for
+// it, and another when that is refused.
+func TestTokenExchange(t *testing.T) {
+	w := newWorld(t)
+	w.method = oauth.AuthBasic
+	kind := oauth.TokenTypeAccess
+	w.token = func(f url.Values) (int, doc) {
+		if kind == "" {
+			return 400, doc{"error": "invalid_request", "error_description": f.Get("subject_token") + f.Get("actor_token")}
+		}
+		w.n++
+		token := fmt.Sprintf("secret-exchanged-%d", w.n)
+		w.valid[token] = grant{scopes: []string{"read"}}
+		return 200, doc{"access_token": token, "issued_token_type": kind, "token_type": "Bearer", "expires_in": 3600}
+	}
+	g := &oauth.TokenExchange{
+		Issuer: w.issuer, Client: oauth.Credentials{ClientID: "gateway", Secret: "secret-of/the client"}, Audience: "shop",
+		Subject: func(context.Context) (oauth.Secret, string, error) { return "secret-subject", "", nil },
+		Actor:   func(context.Context) (oauth.Secret, string, error) { return "secret-actor", "", nil },
+	}
+	c := w.client(nil, withGrant(g))
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() { w.ok(c) })
+	}
+	group.Wait()
+	w.wantCount("POST /token", 1)
+	for name, want := range map[string]string{
+		"grant_type": "urn:ietf:params:oauth:grant-type:token-exchange", "requested_token_type": oauth.TokenTypeAccess,
+		"subject_token": "secret-subject", "subject_token_type": oauth.TokenTypeAccess, "actor_token": "secret-actor", "actor_token_type": oauth.TokenTypeJWT,
+		"resource": w.url, "audience": "shop", "scope": "read",
+	} {
+		if got := lastForm(w).Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	w.revokeAll()
+	w.ok(c)
+	w.wantCount("POST /token", 2)
+	for bad, want := range map[string]string{oauth.TokenTypeSAML: "not an access token", "": "invalid_request"} {
+		w.set(func() { kind = bad; clear(w.valid) })
+		if _, err := w.get(w.client(nil, withGrant(g))); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret-") {
+			t.Errorf("%q: %v", bad, err)
+		}
 	}
 }
 

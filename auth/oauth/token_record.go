@@ -72,7 +72,12 @@ func (c *credential) endsWithin(d time.Duration) bool {
 // Spec: 2026-07-28 basic/authorization/client-registration#authorization-server-binding.
 func tokenKey(issuer, resource string) string { return "token " + issuer + " " + resource }
 
-func clientKey(issuer string) string { return "client " + issuer }
+// RegistrationKeyPrefix is how the keys of registrations begin in a Store: what an
+// authorization server knows of this program, and not of a user. A program with a Store
+// for each of its users can keep them in one place.
+const RegistrationKeyPrefix = "client "
+
+func clientKey(issuer string) string { return RegistrationKeyPrefix + issuer }
 
 func serverKey(url string) string { return "server " + url }
 

@@ -94,7 +94,7 @@ func (r *tokenRequest) sign() error {
 // secrets returns the parts of the request that no error may repeat.
 func (r *tokenRequest) secrets() []string {
 	all := []string{string(r.client.Secret)}
-	for _, name := range []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token"} {
+	for _, name := range []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "actor_token"} {
 		all = append(all, r.params.Get(name))
 	}
 	return all

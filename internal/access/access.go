@@ -52,6 +52,11 @@ var (
 	SetEncoded func(result any, e wire.Encoded)
 	// EncodedOf returns the mark that SetEncoded set.
 	EncodedOf func(result any) wire.Encoded
+	// KeepToken keeps the access token that an mcp.Authorization was read from, where
+	// nothing prints or stores it.
+	KeepToken func(authorization any, token string)
+	// TokenOf returns what KeepToken has kept, or "".
+	TokenOf func(authorization any) string
 	// SetObserver gives an mcp.Exchange the connection on which its drops are
 	// seen: a *tap.Conn.
 	SetObserver func(exchange, observer any)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -66,21 +67,38 @@ func Start(o Options) (*Process, error) {
 		return nil, err
 	}
 	cmd.Stdout = childOut
-	err = cmd.Start()
+	p.in, p.out = in, out
+	started := make(chan error)
+	go p.run(started) // ends with the process; Close waits for it
+	err = <-started
 	_ = childOut.Close()
 	if err != nil {
 		_ = out.Close()
 		return nil, err
 	}
-	p.in, p.out = in, out
-	go p.wait() // ends with the process; Close waits for it
 	return p, nil
+}
+
+// run starts the process, says so, and waits for its end. The process ends with the thread
+// that has started it, where that can be had: so it outlives neither this program, however
+// that ends, nor a thread that somebody else has no more use for.
+func (p *Process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err == nil {
+		p.wait()
+	}
 }
 
 // wait reaps the process. Its remaining output can still be read, but only for a
 // moment: a grandchild may hold the pipe open.
 func (p *Process) wait() {
 	_ = p.cmd.Wait() // State tells
+	if wasKilled(p.cmd.ProcessState) {
+		p.Terminate() // what it has started, and could not end
+	}
 	if p.passed != nil {
 		p.passed.finish()
 	}

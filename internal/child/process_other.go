@@ -2,7 +2,10 @@
 
 package child
 
-import "os/exec"
+import (
+	"os"
+	"os/exec"
+)
 
 func ownGroup(*exec.Cmd) {}
 
@@ -10,3 +13,6 @@ func ownGroup(*exec.Cmd) {}
 func terminate(*exec.Cmd) bool { return false }
 
 func kill(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
+
+// wasKilled reports false: there are no groups to end here.
+func wasKilled(*os.ProcessState) bool { return false }

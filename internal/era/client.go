@@ -30,6 +30,8 @@ type Outgoing struct {
 	// Rounds says which part of a call's rounds the caller handles itself; nil
 	// means none. Sessions have no rounds and ignore it.
 	Rounds *Rounds
+	// TakesTask declares tasks for this request, whatever Self does. Sessions ignore it.
+	TakesTask bool
 	// Sent is called with the ID before each request goes out; it may be nil.
 	Sent func(id jsonrpc.ID)
 }

@@ -34,6 +34,7 @@ type named struct {
 	name, title, version string
 	meta                 mcp.Meta
 	text                 json.RawMessage // meta, encoded
+	inner                json.RawMessage // text without its brackets
 }
 
 // brief returns how a server names itself in every result; clients get its icons
@@ -46,9 +47,9 @@ func (n *naming) brief(i *mcp.Implementation) *named {
 	meta := nameMeta(&mcp.Implementation{Name: i.Name, Title: i.Title, Version: i.Version})
 	text, err := wire.Marshal(meta)
 	if err != nil {
-		text = nil // it is encoded again where it is needed
+		text = json.RawMessage("{}") // strings always have a JSON form
 	}
-	l := &named{i.Name, i.Title, i.Version, meta, text}
+	l := &named{i.Name, i.Title, i.Version, meta, text, text[1 : len(text)-1]}
 	n.last.Store(l)
 	return l
 }

@@ -110,6 +110,16 @@ func (f form) raw(method string, result any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if method == mcp.MethodCallTool && callByHand {
+		if plain, ok := f.rawCall(original); ok {
+			return plain, nil
+		}
+	}
+	return f.understood(method, original)
+}
+
+// understood is raw for JSON that has been checked: it decodes it.
+func (f form) understood(method string, original json.RawMessage) (any, error) {
 	m := mcp.MethodNamed(method)
 	if m == nil || f.facts.Stateless && m.AsTask && related.IsTask(original) { // which has this form already
 		return f.custom(original)

@@ -28,8 +28,8 @@ func Unwrap(method string, params json.RawMessage) (content json.RawMessage, met
 		switch string(name) {
 		case "_meta":
 			foreign = append(foreign, "_meta")
-			if err := wire.Unmarshal(value, &meta); err != nil {
-				return nil, nil, fmt.Errorf("_meta: %w", err)
+			if meta, err = foreignMeta(value); err != nil {
+				return nil, nil, err
 			}
 		case "inputResponses", "requestState":
 			if mayAsk(method) {
@@ -40,7 +40,27 @@ func Unwrap(method string, params json.RawMessage) (content json.RawMessage, met
 	if len(foreign) == 0 {
 		return params, nil, nil
 	}
-	return wire.Except(params, foreign...), meta.WithoutReserved(), nil
+	return wire.Except(params, foreign...), meta, nil
+}
+
+// foreignMeta returns the part of _meta that may be passed on: mostly nothing, as the
+// clients of the stateless era say what they must say there.
+func foreignMeta(raw json.RawMessage) (meta mcp.Meta, err error) {
+	if !isObject(raw) {
+		if err := wire.Unmarshal(raw, &meta); err != nil { // null is none
+			return nil, fmt.Errorf("_meta: %w", err)
+		}
+	}
+	for name, value := range wire.Each(raw) {
+		if mcp.ReservedMeta(string(name)) {
+			continue
+		}
+		if meta == nil {
+			meta = mcp.Meta{}
+		}
+		meta[string(name)] = value
+	}
+	return meta, nil
 }
 
 // withoutReserved returns params or a result without the reserved keys of _meta.

@@ -115,13 +115,14 @@ func (c *SessionClient) handshake(ctx context.Context, propose mcp.Revision) (*m
 func (c *SessionClient) Facts() *revision.Facts { return c.facts.Load() }
 
 // Call sends a request and returns its result. If the server requires the user to
-// visit URLs first, Call has the Answerer do that and sends the request again.
+// visit URLs first, Call has the Answerer do that and sends the request again, unless
+// the caller handles questions itself.
 //
 // Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
 func (c *SessionClient) Call(ctx context.Context, o *Outgoing) (json.RawMessage, error) {
 	result, err := c.once(ctx, o)
-	visits := requiredVisits(err)
-	if visits == nil || !c.Facts().ElicitationID || !c.Self.Capabilities.Elicitation.URLs() {
+	visits := RequiredVisits(err)
+	if visits == nil || o.Rounds != nil && o.Rounds.HandOver || !c.Facts().ElicitationID || !c.Self.Capabilities.Elicitation.URLs() {
 		return result, err
 	}
 	for _, v := range visits {
@@ -139,7 +140,11 @@ func (c *SessionClient) Call(ctx context.Context, o *Outgoing) (json.RawMessage,
 	return c.once(ctx, o)
 }
 
-func requiredVisits(err error) []*mcp.ElicitParams {
+// RequiredVisits returns the visits without which a server of a session does not serve a
+// request, or nil if its error says something else, or does not conform.
+//
+// Spec: 2025-11-25 client/elicitation#url-elicitation-required-error.
+func RequiredVisits(err error) []*mcp.ElicitParams {
 	rpc, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || rpc.Code != mcp.CodeURLElicitation {
 		return nil
@@ -147,11 +152,11 @@ func requiredVisits(err error) []*mcp.ElicitParams {
 	var data struct {
 		Elicitations []*mcp.ElicitParams `json:"elicitations"`
 	}
-	if wire.Unmarshal(rpc.Data, &data) != nil {
+	if wire.Unmarshal(rpc.Data, &data) != nil || len(data.Elicitations) == 0 {
 		return nil
 	}
 	for _, v := range data.Elicitations {
-		if v == nil || v.Mode != mcp.ElicitURL || v.ElicitationID == "" {
+		if v == nil || v.Mode != mcp.ElicitURL || v.ElicitationID == "" || v.URL == "" {
 			return nil // the error does not conform, and is returned as it is
 		}
 	}

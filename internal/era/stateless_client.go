@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -29,6 +30,7 @@ type StatelessClient struct {
 	once    sync.Once
 	said    mcp.Meta        // what every request says about the client
 	saidRaw json.RawMessage // said, encoded
+	tasks   mcp.Meta        // said by a request that takes a task
 	failed  error           // why said cannot be encoded
 }
 
@@ -56,7 +58,7 @@ func (c *StatelessClient) Call(ctx context.Context, o *Outgoing) (result json.Ra
 			return nil, false, err
 		}
 		if !head.is(mcp.ResultInputRequired) {
-			return result, round == 0 && !o.Rounds.Resumes() && head.complete(), c.known(o.Method, head.ResultType)
+			return result, round == 0 && !o.Rounds.Resumes() && head.complete(), c.known(o, head.ResultType)
 		}
 		if err := head.mayAsk(o.Method); err != nil {
 			return nil, false, err
@@ -154,7 +156,7 @@ func (c *StatelessClient) Raw(ctx context.Context, o *Outgoing) (json.RawMessage
 	}
 	h, err := readHead(o.Method, result)
 	if err == nil {
-		err = c.known(o.Method, h.ResultType)
+		err = c.known(o, h.ResultType)
 	}
 	if err != nil {
 		return nil, err
@@ -185,6 +187,9 @@ func (c *StatelessClient) meta(o *Outgoing) (json.RawMessage, error) {
 	if c.failed != nil {
 		return nil, c.failed
 	}
+	if o.TakesTask {
+		return o.stamped(c.tasks)
+	}
 	if o.isPlain() && o.LogLevel == "" {
 		return c.saidRaw, nil
 	}
@@ -212,6 +217,18 @@ func (c *StatelessClient) introduce() (err error) {
 			return err
 		}
 	}
+	c.tasks = maps.Clone(c.said)
+	with := c.Self.Capabilities
+	with.Extensions = maps.Clone(with.Extensions)
+	if with.Extensions == nil {
+		with.Extensions = map[string]json.RawMessage{}
+	}
+	if with.Extensions[mcp.ExtensionTasks] == nil {
+		with.Extensions[mcp.ExtensionTasks] = json.RawMessage("{}")
+	}
+	if err := c.tasks.Set(mcp.MetaClientCapabilities, shapeClientCapabilities(with, revision.Of(c.Revision))); err != nil {
+		return err
+	}
 	c.saidRaw, err = wire.Marshal(c.said)
 	return err
 }
@@ -220,14 +237,15 @@ func (c *StatelessClient) introduce() (err error) {
 // extensions that this client has declared.
 //
 // Spec: 2026-07-28 basic#resulttype.
-func (c *StatelessClient) known(method string, kind *string) error {
+func (c *StatelessClient) known(o *Outgoing, kind *string) error {
+	method := o.Method
 	switch {
 	case kind == nil || *kind == mcp.ResultComplete:
 		return nil
 	case *kind == mcp.ResultInputRequired: // not where this method is called
 	case *kind == mcp.ResultTask:
 		// Spec: ext-tasks/draft tasks#capability-negotiation.
-		if m := mcp.MethodNamed(method); m != nil && m.AsTask && c.takesTasks() {
+		if m := mcp.MethodNamed(method); m != nil && m.AsTask && (o.TakesTask || c.takesTasks()) {
 			return nil
 		}
 		return fmt.Errorf("%s: the server answered with a task, which it must not do here", method)

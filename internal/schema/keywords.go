@@ -128,3 +128,10 @@ func isData(name string) bool {
 	f := keywords[name].value
 	return f == anyForm || f == listForm || f == choiceForm
 }
+
+// Holds reports whether the value of a keyword is a schema or a list of schemas, and
+// whether it has schemas by name.
+func Holds(name string) (schemas, named bool) {
+	f := keywords[name].value
+	return f == schemaForm || f == schemasForm, f == namedForm
+}

@@ -35,6 +35,7 @@ type Conn struct {
 	mu      sync.Mutex
 	err     error
 	closing bool
+	stuck   bool // a write was given up, and the connection with it
 }
 
 var _ mcp.Conn = (*Conn)(nil)
@@ -71,9 +72,13 @@ func (c *Conn) run(explain func(error) error) {
 		err = jsonrpc.ErrClosed
 	}
 	c.mu.Lock()
-	closing := c.closing
+	closing, stuck := c.closing, c.stuck
 	c.mu.Unlock()
-	if !closing && explain != nil {
+	switch {
+	case closing:
+	case stuck:
+		err = errNotRead
+	case explain != nil:
 		err = explain(err)
 	}
 	c.mu.Lock()
@@ -204,11 +209,11 @@ func (c *Conn) writeCall(ctx context.Context, id jsonrpc.ID, frame []byte) error
 	if c.unordered() {
 		return c.postCall(id, frame)
 	}
-	if err := c.writeWithin(ctx, frame); err != nil {
-		return c.broken(err)
-	}
-	return nil
+	return c.writeWithin(ctx, frame)
 }
+
+// errNotRead is why a connection ends on which nothing can be written any more.
+var errNotRead = errors.New("the server does not read what it is sent")
 
 // writeWithin writes a frame, but gives up the connection if ctx ends while the
 // write is stuck because the server has stopped reading: part of the frame may
@@ -221,12 +226,21 @@ func (c *Conn) writeWithin(ctx context.Context, frame []byte) error {
 		select {
 		case <-written:
 		case <-timer.C:
+			c.mu.Lock()
+			c.stuck = true
+			c.mu.Unlock()
 			_ = c.frames.Close() // the write then fails
 		}
 	})
 	err := c.frames.Write(frame)
 	close(written)
 	stop()
+	if err == nil {
+		return nil
+	}
+	if err = c.broken(err); errors.Is(err, errNotRead) && ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", errNotRead, context.Cause(ctx))
+	}
 	return err
 }
 
@@ -280,10 +294,7 @@ func (c *Conn) Send(ctx context.Context, notification *jsonrpc.Message) error {
 	if c.unordered() {
 		return c.postWithin(ctx, frame)
 	}
-	if err := c.writeWithin(ctx, frame); err != nil {
-		return c.broken(err)
-	}
-	return nil
+	return c.writeWithin(ctx, frame)
 }
 
 // Done implements mcp.Conn.

@@ -35,8 +35,11 @@ func TestServerStopsReading(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		_, err := conn.RoundTrip(ctx, &jsonrpc.Message{Kind: jsonrpc.Request, ID: jsonrpc.IntID(1), Method: "ping"})
-		if err == nil {
-			t.Error("the call returned an answer")
+		if !errors.Is(err, late) || !strings.Contains(err.Error(), "does not read") {
+			t.Errorf("the call ends with %v, want the reason why it was given up, and that nobody reads", err)
+		}
+		if err := conn.Err(); err == nil || !strings.Contains(err.Error(), "does not read") {
+			t.Errorf("the connection ends with %v", err)
 		}
 		if d := time.Since(start); d > 70*time.Second {
 			t.Errorf("the call took %v", d)

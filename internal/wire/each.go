@@ -26,6 +26,25 @@ func Each(doc []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
+// Whole returns the members of an object, in order: the decoded name, and the text of the
+// member with its name. doc must be valid, as for Each, and compact.
+func Whole(doc []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, member []byte) bool) {
+		s := Skim(doc)
+		if s.Next() != '{' {
+			return
+		}
+		for s.Enter(); s.Next() == '"'; {
+			begin := s.at
+			name := unquote(s.Skip())
+			s.Skip()
+			if !yield(name, doc[begin:s.at:s.at]) {
+				return
+			}
+		}
+	}
+}
+
 // Find returns the raw value of a member of an object, or nil. doc must be
 // valid, as for Each.
 func Find(doc []byte, member string) []byte {

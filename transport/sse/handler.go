@@ -132,6 +132,13 @@ func (h *Handler) Close(ctx context.Context) error {
 	}
 }
 
+// Sessions returns the number of open sessions: each client has a stream, and a session with it.
+func (h *Handler) Sessions() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.streams)
+}
+
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.opts.Tap != nil {

@@ -18,7 +18,9 @@ import (
 )
 
 // Command is the transport to a server that runs as a child process. Each Connect
-// starts a new process. The fields must not be changed while Command is in use.
+// starts a new process, in a process group of its own. On Linux it is killed when this
+// program ends in any way; elsewhere its standard input ends then. The fields must not be
+// changed while Command is in use.
 //
 // Spec: 2026-07-28 basic/transports/stdio#shutdown.
 type Command struct {

@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,6 +40,16 @@ func TestMain(m *testing.M) {
 		signal.Ignore(syscall.SIGTERM)
 		serve()
 		select {}
+	case "parent": // has a child that does not end with its input
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "STDIO_TEST_SERVER=sleeper")
+		if err := cmd.Start(); err != nil {
+			os.Exit(1)
+		}
+		fmt.Fprintln(os.Stderr, "child", cmd.Process.Pid)
+		serve()
+	case "sleeper":
+		<-time.NewTimer(time.Hour).C
 	case "mute": // reads, and says nothing
 		for s := bufio.NewScanner(os.Stdin); s.Scan(); {
 			continue
@@ -260,6 +272,52 @@ func TestStubbornChildIsKilled(t *testing.T) {
 	if err := syscall.Kill(id, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("process %d is still there: %v", id, err)
 	}
+}
+
+// lines has what is written to it.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+// What a server has started ends with it when it is killed, and cannot see to that itself.
+func TestChildOfAKilledChild(t *testing.T) {
+	cmd, said := child("parent"), new(lines)
+	cmd.Stderr = said
+	c, err := client.Connect(t.Context(), cmd, &client.Options{Logger: mcptest.Quiet(), Revisions: []mcp.Revision{mcp.Revision20251125}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	leader := pid(t, c)
+	said.mu.Lock()
+	words := strings.Fields(said.buf.String())
+	said.mu.Unlock()
+	if len(words) != 2 {
+		t.Fatalf("the server says %q", words)
+	}
+	grandchild, err := strconv.Atoi(words[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(leader, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-c.Done()
+	for range 1000 { // nobody waits for it but the system
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", grandchild))
+		if syscall.Kill(grandchild, 0) != nil || err == nil && bytes.Contains(stat, []byte(") Z ")) {
+			return
+		}
+		<-time.NewTimer(10 * time.Millisecond).C
+	}
+	t.Errorf("process %d is still there", grandchild)
 }
 
 func TestConnectFailsClearly(t *testing.T) {

@@ -59,12 +59,3 @@ func TestSARIF(t *testing.T) {
 		t.Errorf("%d results are suppressed, of the version %q", accepted, log.Runs[0].Tool.Driver.Version)
 	}
 }
-
-// The estimate of tokens is by characters, not bytes.
-func TestTokens(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "天气": 2, "ab天": 2} {
-		if got := Tokens([]byte(text)); got != want {
-			t.Errorf("%q costs %d, want %d", text, got, want)
-		}
-	}
-}

@@ -3,8 +3,8 @@
 // the vendors of models refuse or ignore, what misleads a model or a person, and
 // what a model should not be told.
 //
-// Its rules are data: rules.tsv, vendors.tsv (what a vendor refuses) and
-// patterns.tsv (sentences that give a model orders). Each has a source, and a date
+// Its rules are data: rules.tsv, the table of package vendors (what a vendor refuses) and
+// those of package texts (sentences that give a model orders, secrets). Each has a source, and a date
 // if it is not this project's own. Whatever it reads may be hostile: work, depth
 // and the number of findings are bounded, and what is quoted is cut and escaped.
 package lint

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/parley-mcp/parley/internal/vendors"
 )
 
 // example is a line of testdata/rules: a document that has a finding, or one near it
@@ -141,7 +143,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("the rule %s has the source %q and the date %q", r.ID, r.Source, r.Date)
 		}
 		if r.Vendor != "" {
-			if vendorNames[r.Vendor] == "" || !slices.Contains([]string{"refused", "ignored", "limited"}, r.Effect) || !slices.Contains([]string{"documented", "reported", "uncertain"}, r.Certainty) {
+			if vendors.Names()[r.Vendor] == "" || !slices.Contains([]string{"refused", "ignored", "limited"}, r.Effect) || !slices.Contains([]string{"documented", "reported", "uncertain"}, r.Certainty) {
 				t.Errorf("the rule %s is incomplete: %+v", r.ID, r)
 			}
 			if r.construct == "name" || r.construct == "property-name" {
@@ -149,7 +151,7 @@ func TestTables(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range defaultModes {
+	for _, m := range vendors.Defaults() {
 		if !slices.Contains(Modes(), m) {
 			t.Errorf("there is no mode %s", m)
 		}
@@ -173,7 +175,7 @@ func TestOptions(t *testing.T) {
 		"other name":     {Options{Rules: []string{"names/characters"}, Ignore: []string{"names=z"}}, func(r *Report) bool { return len(r.Findings) == 2 }},
 		"strict":         {Options{Rules: []string{"names"}, Strict: true}, func(r *Report) bool { return r.Errors == 3 && !r.OK() }},
 		"no vendor": {Options{Vendors: []string{}}, func(r *Report) bool {
-			return !slices.ContainsFunc(ruleIDs(r), func(s string) bool { return vendorNames[group(s)] != "" })
+			return !slices.ContainsFunc(ruleIDs(r), func(s string) bool { return vendors.Names()[group(s)] != "" })
 		}},
 		"one vendor": {Options{Vendors: []string{"anthropic"}}, func(r *Report) bool {
 			return slices.Contains(ruleIDs(r), "anthropic/name") && !slices.Contains(ruleIDs(r), "openai/name")

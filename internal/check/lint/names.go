@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/parley-mcp/parley/internal/texts"
 )
 
 var toolNameForm = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
@@ -122,7 +124,7 @@ func (c *checker) style(s *server) {
 // scripts looks for names that look like others.
 func (c *checker) scripts(it *item) {
 	if it.Kind == Resource || it.Kind == Template || it.Kind == Prompt {
-		if word := mixed(it.name); word != "" { // they may be in any language
+		if word := texts.Mixed(it.name); word != "" { // they may be in any language
 			c.add(it, "names/scripts", pointer(it.Pointer, "name"), "%s mixes scripts", ascii(word))
 		}
 		return

@@ -3,10 +3,13 @@ package lint
 import (
 	_ "embed" // for the tables
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/parley-mcp/parley/internal/texts"
+	"github.com/parley-mcp/parley/internal/tsv"
+	"github.com/parley-mcp/parley/internal/vendors"
 )
 
 // Severity is how much a finding matters.
@@ -47,7 +50,7 @@ type Rule struct {
 
 	construct string         // of a vendor: what is looked for
 	limit     string         // its bound, list or pattern
-	pattern   *regexp.Regexp // in texts
+	pattern   *texts.Pattern // in texts
 }
 
 // Heuristic is the source of rules that are this project's own opinion.
@@ -59,14 +62,8 @@ func group(id string) string {
 	return before
 }
 
-var (
-	//go:embed rules.tsv
-	rulesTable string
-	//go:embed vendors.tsv
-	vendorsTable string
-	//go:embed patterns.tsv
-	patternsTable string
-)
+//go:embed rules.tsv
+var rulesTable string
 
 var rules = sync.OnceValue(func() []*Rule {
 	all, err := readRules()
@@ -94,60 +91,27 @@ func Known(text string) bool {
 
 func readRules() ([]*Rule, error) {
 	var all []*Rule
-	own, err := readTable("rules.tsv", rulesTable, 6)
+	own, err := tsv.Read("rules.tsv", rulesTable, 6)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range own {
 		all = append(all, &Rule{ID: r[0], Severity: Severity(r[1]), Finds: r[2], Mend: r[3], Source: r[4], Date: r[5]})
 	}
-	texts, err := readTable("patterns.tsv", patternsTable, 5)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range texts {
-		p, err := regexp.Compile(r[1])
-		if err != nil {
-			return nil, fmt.Errorf("patterns.tsv: %s: %w", r[0], err)
-		}
+	for _, p := range texts.Patterns() {
 		all = append(all, &Rule{
-			ID: r[0], Severity: Warning, Finds: "A text that " + r[2] + "; found by a pattern, so look at it.", Mend: "Say what the tool does, and leave orders to the user.",
-			Source: r[3], Date: r[4], pattern: p,
+			ID: p.ID, Severity: Warning, Finds: "A text that " + p.Says + "; found by a pattern, so look at it.", Mend: "Say what the tool does, and leave orders to the user.",
+			Source: p.Source, Date: p.Date, pattern: p,
 		})
 	}
-	vendors, err := readTable("vendors.tsv", vendorsTable, 11)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range vendors {
-		vendor := group(r[0])
+	for _, r := range vendors.Rules() {
 		all = append(all, &Rule{
-			ID: r[0], Mode: r[1], construct: r[2], limit: r[3], Effect: r[4], Severity: Severity(r[5]), Vendor: vendor,
-			Finds: fmt.Sprintf("%s (%s): %s.", vendorNames[vendor], r[1], r[6]), Mend: r[7], Certainty: r[8], Source: r[9], Date: r[10],
+			ID: r.ID, Mode: r.Mode, construct: r.Construct, limit: r.Limit, Effect: r.Effect, Severity: Severity(r.Severity), Vendor: r.Vendor,
+			Finds: fmt.Sprintf("%s (%s): %s.", vendors.Names()[r.Vendor], r.Mode, r.Says), Mend: r.Mend, Certainty: r.Certainty, Source: r.Source, Date: r.Date,
 		})
 	}
 	return all, nil
 }
-
-var vendorNames = map[string]string{"openai": "OpenAI", "anthropic": "Anthropic", "gemini": "Gemini"}
-
-// readTable reads lines of cells that tabs separate, below a line of titles.
-func readTable(name, text string, width int) ([][]string, error) {
-	var rows [][]string
-	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		cells := strings.Split(line, "\t")
-		if len(cells) != width {
-			return nil, fmt.Errorf("%s: line %d has %d cells instead of %d", name, i+1, len(cells), width)
-		}
-		if i > 0 {
-			rows = append(rows, cells)
-		}
-	}
-	return rows, nil
-}
-
-// defaultModes are those that hosts use unless they are told otherwise.
-var defaultModes = []string{"openai/functions", "anthropic/tools", "gemini/functions"}
 
 // Modes returns what Options.Vendors may have, besides the vendors and "all".
 func Modes() []string {
@@ -164,14 +128,14 @@ func Modes() []string {
 func Vendors() []string { return []string{"openai", "anthropic", "gemini"} }
 
 // modesOf returns the modes that apply.
-func modesOf(vendors []string) []string {
-	if vendors == nil {
-		return defaultModes
+func modesOf(chosen []string) []string {
+	if chosen == nil {
+		return vendors.Defaults()
 	}
 	var all []string
-	for _, v := range vendors {
+	for _, v := range chosen {
 		for _, mode := range Modes() {
-			if v == "all" || v == mode || v == group(mode) && slices.Contains(defaultModes, mode) {
+			if v == "all" || v == mode || v == group(mode) && slices.Contains(vendors.Defaults(), mode) {
 				all = append(all, mode)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/parley-mcp/parley/internal/texts"
 )
 
 // passage is a text in a definition.
@@ -72,7 +74,6 @@ var (
 	urlForm     = regexp.MustCompile(`https?://[^\s"'<>)\]]+`)
 	blobForm    = regexp.MustCompile(`[A-Za-z0-9+/_=-]{160,}`)
 	paddingForm = regexp.MustCompile(`[ \t\x{00A0}\x{3000}]{60,}|(?:\r?\n[ \t]*){12,}`)
-	leakForm    = regexp.MustCompile(`\b(?:sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{40,}|AKIA[0-9A-Z]{16}|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{35}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})|-----BEGIN [A-Z ]*PRIVATE KEY-----`)
 )
 
 // textRules are the rules with a pattern.
@@ -91,11 +92,12 @@ func (c *checker) text(it *item, at, text string, prose bool) {
 	}
 	c.texted += len(text)
 	for _, r := range textRules() {
-		if m := r.pattern.FindString(text); m != "" {
+		if m := r.pattern.Find(text); m != "" {
 			c.once(it, r.ID, at, "the text %s: %s", strings.TrimPrefix(strings.TrimSuffix(r.Finds, "; found by a pattern, so look at it."), "A text that "), quoted(strings.TrimSpace(m)))
 		}
 	}
-	if m := leakForm.FindString(text); m != "" {
+	for _, f := range texts.Find([]byte(text), texts.Definition, texts.SetOf(texts.Secrets), nil) {
+		m := text[f.Begin:f.End]
 		c.once(it, "secrets/leak", at, "a text of %d characters that begins with %s looks like a secret", len(m), quoted(m[:min(len(m), 5)]))
 	}
 	if m := blobForm.FindString(text); m != "" && !strings.HasPrefix(text, "data:image/") {
