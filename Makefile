@@ -18,7 +18,7 @@ PACKAGES := ./... ./cmd/parley/...
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint fuzz soak conform interop api release-proof dead tidy bench bench-peers clean
+.PHONY: help run build test check lint fuzz soak conform interop api release-proof dead tidy gateway-table bench bench-peers clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,7 +38,7 @@ endif
 	$(GO) test $(RACE) -shuffle=on $(PACKAGES)
 	cd examples/websocket && $(GO) test $(RACE) ./...
 ifneq ($(RACE),)
-	$(GO) test -run '^TestBudget' ./integrationtests/budget ./transport/streamable # the race detector makes allocations of its own
+	$(GO) test -run '^TestBudget' ./integrationtests/budget ./transport/streamable ./cmd/parley/internal/gateway # the race detector makes allocations of its own
 	$(GO) test -run 'Mutants$$' ./internal/check/... ./cmd/parley/internal/devauth # all of them: the race detector leaves time for some only
 endif
 
@@ -65,7 +65,7 @@ fuzz: ## every fuzz target for FUZZTIME (50000 inputs)
 	  done; done
 
 soak: ## random interleavings, and mixed load while everything around breaks, for SOAK (5m)
-	PARLEY_SOAK=$(SOAK) $(GO) test $(RACE) -count=1 -v -timeout 0 -run 'TestModel|TestSoak|TestClock' ./integrationtests/model ./integrationtests/soak
+	PARLEY_SOAK=$(SOAK) $(GO) test $(RACE) -count=1 -v -timeout 0 -run 'TestModel|TestSoak|TestClock|TestPrincipals' ./integrationtests/model ./integrationtests/soak ./cmd/parley/internal/gateway
 
 conform: ## the official conformance suite, and every message against the official schemas
 	PARLEY_TEST_ALL=1 $(GO) test -count=1 -v -run 'TestEveryMessage|TestChangelog' ./integrationtests/spec
@@ -95,10 +95,14 @@ tidy: ## go.mod and generated code are up to date
 	cd cmd/parley && GOWORK=off $(GO) build ./...
 	$(GO) fix -diff $(PACKAGES)
 
+gateway-table: ## what passes through the gateway: features, eras and transports, each tested; writes and prints docs/gateway-table.md
+	$(GO) test -count=1 -run '^TestTable$$' ./cmd/parley/internal/gateway -update
+	@cat docs/gateway-table.md
+
 bench: ## benchmarks, compared with main
 	./tools/bench.sh
 
-bench-peers: ## measure servers and clients of other people beside ours, and write docs/performance.md; flags in ARGS
+bench-peers: ## measure servers, clients and gateways of other people beside ours, and write docs/performance.md; flags in ARGS
 	cd bench && $(GO) run . -out ../docs/performance.md $(ARGS)
 
 clean: ## remove what was built

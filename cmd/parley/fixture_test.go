@@ -33,6 +33,12 @@ func fixture() {
 			os.Exit(1)
 		}
 		serveFixture(full())
+	case "flooding":
+		flooding()
+	case "wrapper":
+		wrapper(os.Args[2])
+	case "stubborn":
+		stubborn(os.Args[2])
 	case "full":
 		serveFixture(full())
 	case "apps":

@@ -78,12 +78,21 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("%s never printed %s", args[1], args[0])
 }
 
-// keep is "keep VARIABLE": it sets a variable to what the last command printed.
+// keep is "keep VARIABLE [REGEXP]": it sets a variable to what the last command printed, or
+// to what the first group of an expression is there.
 func keep(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: keep VARIABLE")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: keep VARIABLE [REGEXP]")
 	}
-	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+	text := strings.TrimSpace(ts.ReadFile("stdout"))
+	if len(args) == 2 {
+		found := regexp.MustCompile(args[1]).FindStringSubmatch(text)
+		if len(found) < 2 {
+			ts.Fatalf("%s is not in %s", args[1], text)
+		}
+		text = found[1]
+	}
+	ts.Setenv(args[0], text)
 }
 
 // overHTTP is "COMMAND ARGS...": it starts a command of parley with --http for the rest
@@ -98,7 +107,7 @@ func overHTTP(command, variable string) func(*testscript.TestScript, bool, []str
 				args[i] = path // it runs in this process, whose folder is another
 			}
 		}
-		url, stop, err := startServing(append([]string{command, "--http", "127.0.0.1:0"}, args...)...)
+		url, stop, err := startServing(stateOf(ts), append([]string{command, "--http", "127.0.0.1:0"}, args...)...)
 		ts.Check(err)
 		ts.Defer(func() {
 			if code := stop(); code != 0 {
@@ -106,6 +115,18 @@ func overHTTP(command, variable string) func(*testscript.TestScript, bool, []str
 			}
 		})
 		ts.Setenv(variable, url)
+	}
+}
+
+// stateOf is the environment of this process, with the state folder of a script.
+func stateOf(ts *testscript.TestScript) func(string) (string, bool) {
+	const name = "XDG_STATE_HOME"
+	dir := ts.Getenv(name)
+	return func(variable string) (string, bool) {
+		if variable == name {
+			return dir, true
+		}
+		return os.LookupEnv(variable)
 	}
 }
 
@@ -121,16 +142,18 @@ func piped(out, err io.Writer) cli.IO {
 
 // startHTTP starts the reference server over HTTP.
 func startHTTP(flags ...string) (url string, stop func() (code int), err error) {
-	return startServing(append([]string{"serve", "--http", "127.0.0.1:0"}, flags...)...)
+	return startServing(os.LookupEnv, append([]string{"serve", "--http", "127.0.0.1:0"}, flags...)...)
 }
 
 // startServing starts a command that serves over HTTP.
-func startServing(args ...string) (url string, stop func() (code int), err error) {
+func startServing(env func(string) (string, bool), args ...string) (url string, stop func() (code int), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	log := &urlLog{found: make(chan string, 1)}
 	ended := make(chan int, 1)
 	go func() { // ends with cancel; stop waits for it
-		ended <- cli.Run(ctx, piped(log, log), args)
+		streams := piped(log, log)
+		streams.LookupEnv = env
+		ended <- cli.Run(ctx, streams, args)
 	}()
 	stop = func() int {
 		cancel()

@@ -150,12 +150,20 @@ type aServer struct {
 // tasks of one that was killed are soon gone on with.
 func startServer(t *testing.T, file string) *aServer {
 	t.Helper()
+	return startProcess(t, "serve", "--http", "127.0.0.1:0", "--task-store", file, "--task-lease", "1s", "--log-level", "debug")
+}
+
+// startProcess starts a process that serves over HTTP.
+func startProcess(t *testing.T, args ...string) *aServer {
+	t.Helper()
 	exe, err := exec.LookPath("parley")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &aServer{t: t, read: make(chan struct{})}
-	s.cmd = exec.CommandContext(t.Context(), exe, "serve", "--http", "127.0.0.1:0", "--task-store", file, "--task-lease", "1s", "--log-level", "debug")
+	s.cmd = exec.CommandContext(t.Context(), exe, args...)
+	home := t.TempDir()
+	s.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "PARLEY_KEYRING=off", "PARLEY_CREDENTIALS="+home+"/credentials", "XDG_STATE_HOME="+home)
 	out, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +179,10 @@ func startServer(t *testing.T, file string) *aServer {
 		for lines.Scan() {
 			s.log = append(s.log, lines.Text())
 			if _, url, ok := strings.Cut(lines.Text(), "msg=serving url="); ok {
-				found <- url
+				select {
+				case found <- url:
+				default: // a gateway has one for each view, too; its own comes first
+				}
 			}
 		}
 	}()

@@ -12,6 +12,7 @@ package bridge
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -67,10 +69,13 @@ type Bridge struct {
 	opts      Options
 	described atomic.Pointer[mcp.Description]
 	pool      pool
+	keys      keys
 	parked    parked
+	tasks     tasks
 	ctx       context.Context //nolint:containedctx // the bridge's lifetime: ended by Close
 	end       context.CancelCauseFunc
 	work      sync.WaitGroup // goroutines that end with the bridge
+	ending    sync.Mutex     // held while the bridge ends, and while start looks whether it has
 	lost      chan error
 }
 
@@ -124,23 +129,11 @@ func (b *Bridge) Look(ctx context.Context) error {
 	return nil
 }
 
-// describe remembers what the other server says of itself.
+// describe remembers what the other server says of itself, and what the bridge adds to it.
 func (b *Bridge) describe(c *client.Client) {
 	caps := c.ServerCapabilities()
-	if caps.Tasks != nil && caps.Tasks.List != nil && !b.opts.Single {
-		tasks := *caps.Tasks
-		tasks.List = nil
-		caps.Tasks = &tasks
-	}
+	b.offerTasks(&caps, era.StatelessRevision(c.Revision()))
 	b.described.Store(&mcp.Description{Info: c.ServerInfo(), Capabilities: caps, Instructions: c.Instructions()})
-}
-
-// hides reports whether a request is not passed on. To the other server all clients of
-// the bridge may be one and the same, and a list would show each the tasks of all.
-//
-// Spec: 2025-11-25 basic/utilities/tasks#task-isolation-and-access-control.
-func (b *Bridge) hides(x *mcp.Exchange) bool {
-	return x.Method == mcp.MethodListTasks && !b.opts.Single
 }
 
 // Describe implements mcp.Handler: it says what the other server says of itself.
@@ -153,10 +146,10 @@ func (b *Bridge) Lost() <-chan error { return b.lost }
 // Serve implements mcp.Handler.
 func (b *Bridge) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if x.Watch != nil {
-		return b.watch(ctx, x)
+		return b.watchTasks(ctx, x)
 	}
-	if b.hides(x) {
-		return nil, &mcp.MethodNotFoundError{Method: x.Method}
+	if t := b.tasks.find(x); t != nil {
+		return b.aboutTask(ctx, x, t)
 	}
 	if x.ID.IsZero() && b.opts.OnDemand && !b.pool.has(&x.Peer) {
 		return nil, nil //nolint:nilnil // a notification has no result
@@ -169,18 +162,44 @@ func (b *Bridge) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if x.ID.IsZero() {
 		return nil, l.client.Notify(ctx, x.Method, x.Params)
 	}
-	p, err := b.parked.resume(x)
-	if p == nil && err == nil {
-		p = l.begin(ctx, x)
-	}
+	result, err := b.request(ctx, l, x)
 	if err != nil {
-		return nil, err
-	}
-	result, err := p.await(ctx)
-	if err != nil {
-		return nil, b.failure(ctx, x, err)
+		return nil, b.failure(ctx, x, l.visitFirst(x, err))
 	}
 	return result, nil
+}
+
+// request passes a request on, or goes on with one that was.
+func (b *Bridge) request(ctx context.Context, l *link, x *mcp.Exchange) (json.RawMessage, error) {
+	p, err := b.parked.resume(x)
+	switch {
+	case err != nil:
+		return nil, err
+	case p != nil:
+		return p.await(ctx)
+	}
+	if x, err = l.again(ctx, x); err != nil {
+		return nil, err
+	}
+	p = &passing{link: l}
+	p.x.Store(x)
+	if err := p.prepare(ctx, x); err != nil {
+		return nil, err
+	}
+	switch {
+	case x.Method == mcp.MethodListTasks:
+		return b.listTasks(ctx, l, x)
+	case p.isTask(x):
+		return b.beginTask(ctx, p)
+	case l.parks(x):
+		l.begin(ctx, p)
+		return p.await(ctx)
+	}
+	p.run(context.WithValue(ctx, passingKey{}, p), l.add(p))
+	if p.err == nil {
+		b.tasks.remember(x, p.result)
+	}
+	return l.withTasks(x, p.result), p.err
 }
 
 // Over ends the connection of a session that has ended, if it has one of its own. A
@@ -191,18 +210,39 @@ func (b *Bridge) Over(peer *mcp.Peer) {
 	}
 }
 
-// Connections returns how many connections there are, and Parked how many calls wait
-// for their clients to come back.
-func (b *Bridge) Connections() int { return b.pool.size() }
+// Connections returns how many connections there are, and how many of them serve a call or
+// a subscription.
+func (b *Bridge) Connections() (open, used int) { return b.pool.size() }
 
 // Parked returns how many calls wait for their clients to come back.
 func (b *Bridge) Parked() int { return b.parked.size() }
 
+// ParkedSince returns since when the oldest of these waits; zero if there is none.
+func (b *Bridge) ParkedSince() time.Time { return b.parked.oldest() }
+
+// MaxParked is how many calls can wait at a time.
+const MaxParked = maxParked
+
+// start runs f on a goroutine that Close waits for. It reports whether it did: not once the
+// bridge is closed, when nobody may wait any more.
+func (b *Bridge) start(f func()) bool {
+	b.ending.Lock()
+	defer b.ending.Unlock()
+	if b.ctx.Err() != nil {
+		return false
+	}
+	b.work.Go(f) // ends with the bridge, at the latest
+	return true
+}
+
 // Close ends all connections, and the calls on them. The transports that serve the
 // bridge must be closed before.
 func (b *Bridge) Close() error {
+	b.ending.Lock()
 	b.end(errClosed)
+	b.ending.Unlock()
 	b.parked.close()
+	b.tasks.close()
 	b.pool.close()
 	b.work.Wait()
 	return nil

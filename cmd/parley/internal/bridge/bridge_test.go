@@ -44,14 +44,19 @@ func overPairs(t *testing.T, body func(t *testing.T, front, back mcptest.Mode)) 
 // bridged returns a bridge to a server that is reached in a mode.
 func bridged(t *testing.T, h mcp.Handler, back mcptest.Mode) *bridge.Bridge {
 	t.Helper()
-	var o bridge.Options
+	return sharedBy(t, h, back, bridge.ShareSession)
+}
+
+// sharedBy is bridged with a choice of who shares a connection.
+func sharedBy(t *testing.T, h mcp.Handler, back mcptest.Mode, share bridge.Share) *bridge.Bridge {
+	t.Helper()
+	o := bridge.Options{Share: share, Logger: mcptest.Quiet()}
 	tr := &mcptest.Transport{Handler: h, Over: back.Transport, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
 	t.Cleanup(tr.Wait)
 	o.Connect = func(ctx context.Context, _ *mcp.Peer, c *client.Options) (*client.Client, error) {
 		c.Revisions = []mcp.Revision{back.Revision}
 		return client.Connect(ctx, tr, c)
 	}
-	o.Logger = mcptest.Quiet()
 	b, err := bridge.New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

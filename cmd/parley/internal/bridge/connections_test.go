@@ -270,7 +270,7 @@ func TestClientThatDoesNotComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, stop := connect(t, b, modes[2], client.Options{Roots: []*mcp.Root{{URI: "file:///a"}}})
+		c, stop := connect(t, b, modes[2], client.Options{Roots: []*mcp.Root{{URI: "file:///a"}}, NoTasks: true})
 		_, err = c.Do(t.Context(), mcp.MethodCallTool, json.RawMessage(`{"name":"x"}`), client.WithInputRequired())
 		ask, ok := errors.AsType[*mcp.InputRequired](err)
 		if !ok || len(ask.Requests) != 1 {

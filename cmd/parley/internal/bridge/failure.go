@@ -19,7 +19,9 @@ func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error 
 		ask        *mcp.InputRequired
 		rpc        *jsonrpc.Error
 		missing    *mcp.MissingCapabilityError
+		invalid    *mcp.InvalidParamsError
 		undeclared *client.NotDeclaredError
+		task       *client.TaskError
 	)
 	switch {
 	case ctx.Err() != nil: // the client does not want the answer any more
@@ -28,8 +30,15 @@ func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error 
 		return missingCapability(rpc)
 	case rpc != nil && x.Method == mcp.MethodReadResource && isAbsent(rpc):
 		return &mcp.ResourceNotFoundError{URI: subject(x)}
-	case errors.As(err, &ask), errors.As(err, &rpc), errors.As(err, &missing):
+	case errors.As(err, &ask):
+		if words := unvisitable(x, ask); words != nil {
+			return words
+		}
 		return err
+	case errors.As(err, &rpc), errors.As(err, &missing), errors.As(err, &invalid):
+		return err
+	case errors.As(err, &task):
+		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", task.Err)
 	case errors.As(err, &undeclared):
 		return &mcp.MethodNotFoundError{Method: undeclared.Method}
 	case errors.Is(err, mcp.ErrResourceNotFound), errors.Is(err, context.Canceled):

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -32,6 +33,9 @@ type link struct {
 	calls   []*passing       // those in flight through which the client can be asked
 	orphans []*question      // that belong to no call
 	level   mcp.LoggingLevel // of the log messages that the server sends
+
+	visits   visits
+	supports supports
 }
 
 func newLink(b *Bridge, peer mcp.Peer) *link {
@@ -92,6 +96,9 @@ func (l *link) over() bool {
 // one client by any of its calls, as it may be about each of them. If there is none, it is
 // logged, because there is no way to the client.
 func (l *link) unclaimed(ctx context.Context, method string, params json.RawMessage) {
+	if method == mcp.NoteElicitationComplete && l.visits.complete(ctx, params) {
+		return
+	}
 	if l.b.single(l) {
 		l.mu.Lock()
 		var p *passing
@@ -107,36 +114,61 @@ func (l *link) unclaimed(ctx context.Context, method string, params json.RawMess
 	l.b.opts.Logger.Info("the server said something that belongs to no call", "method", method, "params", string(params))
 }
 
-// begin passes a request on.
-func (l *link) begin(ctx context.Context, x *mcp.Exchange) *passing {
-	p := &passing{link: l, signal: make(chan struct{}, 1), done: make(chan struct{})}
-	p.x.Store(x)
-	// The call outlives the exchange of a client without a session, which comes back
-	// with the answers to questions in another one.
+// parks reports whether a request may have to wait for its client to come back: for a
+// client that can be asked only by an answer, and a server that asks while it works.
+func (l *link) parks(x *mcp.Exchange) bool {
+	return era.StatelessRevision(x.Peer.Revision) && !era.StatelessRevision(l.client.Revision()) && era.CanAsk(x)
+}
+
+// begin passes a request on whose client may have to come back with answers, in another
+// exchange: so it outlives this one.
+func (l *link) begin(ctx context.Context, p *passing) {
 	run, cancel := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), passingKey{}, p))
-	p.cancel = cancel
+	p.ctx, p.cancel, p.signal, p.done = run, cancel, make(chan struct{}, 1), make(chan struct{})
 	orphans := l.add(p)
 	l.b.pool.hold(l)
 	l.b.work.Go(func() { // ends with the call
 		defer l.b.pool.release(l)
-		defer l.remove(p)
 		defer cancel(nil)
-		defer close(p.done)
+		defer p.end()
 		stop := context.AfterFunc(l.b.ctx, func() { cancel(errClosed) }) //nolint:contextcheck // the bridge ends its calls
 		defer stop()
-		for _, q := range orphans {
-			q.settled(run, p)
-		}
-		if l.over() {
-			p.err = &unsentError{l.client.Err()}
-			return
-		}
-		l.follow(run, x.Back)
-		p.result, p.err = l.client.Do(run, x.Method, x.Params, p.options(x)...)
-		l.settle(run, p.err)
+		p.run(run, orphans)
 	})
-	return p
 }
+
+// end says that the call is over.
+func (p *passing) end() {
+	close(p.done)
+	p.mu.Lock()
+	t := p.task
+	p.mu.Unlock()
+	t.ended()
+}
+
+// run makes the call, once the questions are settled that have waited for one.
+func (p *passing) run(ctx context.Context, orphans []*question) {
+	l, x := p.link, p.x.Load()
+	defer l.remove(p)
+	for _, q := range orphans {
+		q.settled(ctx, p)
+	}
+	if l.over() {
+		p.err = &unsentError{l.client.Err()}
+		return
+	}
+	l.follow(ctx, x.Back)
+	p.result, p.err = p.call(ctx, x)
+	l.settle(ctx, p.err)
+	if s := wire.Skim(p.result); p.err == nil && s.Next() != '{' {
+		p.err = errNoObject
+	}
+}
+
+// errNoObject is what becomes of an answer that no client could make sense of.
+//
+// Spec: 2025-11-25 basic#responses.
+var errNoObject = errors.New("the result is no JSON object")
 
 // lostSoon is how long it takes until a client knows that its connection is lost, after
 // a call has failed because of that.
@@ -166,7 +198,10 @@ func (p *passing) options(x *mcp.Exchange) []client.CallOption {
 		client.WithAnswers(x.Answers, x.State),
 		client.WithLogLevel(lowest(x.Back)),
 		client.WithNotifications(func(ctx context.Context, method string, params json.RawMessage) {
-			_ = p.x.Load().Back.Notify(ctx, method, params) // the client is gone, or does not want it
+			if method == mcp.NoteElicitationComplete && p.link.visits.complete(ctx, params) {
+				return
+			}
+			p.notify(ctx, method, params)
 		}),
 	}
 	if !x.ProgressToken.IsZero() {

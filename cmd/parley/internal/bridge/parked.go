@@ -14,17 +14,27 @@ import (
 // parked has the calls that wait for their clients to come back with an answer. The
 // server behind the bridge has them open all the time.
 type parked struct {
-	mu    sync.Mutex
-	calls map[string]waiting
+	mu     sync.Mutex
+	calls  map[string]waiting
+	number uint64 // of the latest
 }
 
 type waiting struct {
-	p     *passing
-	timer *time.Timer
+	p      *passing
+	owner  string
+	number uint64
+	since  time.Time
+	timer  *time.Timer
 }
 
-// maxParked bounds the calls that wait.
-const maxParked = 1000
+// A client that does not come back says nothing, so what one has left behind must not
+// keep the others from being asked. maxParked bounds the calls that wait, and maxOwned
+// those of one client. grace is how long each can count on.
+const (
+	maxParked = 1000
+	maxOwned  = 100
+	grace     = time.Minute
+)
 
 // ticket is the state of a parked call. That of the other server is a string, so the
 // two cannot be confused.
@@ -45,19 +55,78 @@ func (k *parked) park(p *passing, ask *mcp.InputRequired) error {
 	ask.State = state
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.calls) >= maxParked {
+	owner := ownerOf(&p.x.Load().Peer)
+	if !k.makeRoom(owner) {
 		p.cancel(errNotBack)
 		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%d calls wait for answers already; try again later", maxParked)
 	}
 	if k.calls == nil {
 		k.calls = make(map[string]waiting)
 	}
-	k.calls[t.Parked] = waiting{p, time.AfterFunc(p.link.b.opts.Park, func() {
-		if late := k.take(t.Parked); late != nil {
-			late.cancel(errNotBack)
-		}
-	})}
+	k.number++
+	k.calls[t.Parked] = waiting{p, owner, k.number, time.Now(), time.AfterFunc(p.link.b.opts.Park, func() { k.giveUp(t.Parked) })}
 	return ask
+}
+
+// ownerOf says whom a call counts for.
+func ownerOf(peer *mcp.Peer) string {
+	if peer.Principal != "" {
+		return "principal " + peer.Principal
+	}
+	return "source " + peer.Source
+}
+
+// makeRoom gives up the call of an owner that has waited the longest, if it has too many,
+// or that of anybody. It reports false if all are young. The caller holds k.mu.
+func (k *parked) makeRoom(owner string) bool {
+	var mine, any string
+	owned := 0
+	for name, w := range k.calls {
+		if any == "" || w.before(k.calls[any]) {
+			any = name
+		}
+		if w.owner != owner {
+			continue
+		}
+		if owned++; mine == "" || w.before(k.calls[mine]) {
+			mine = name
+		}
+	}
+	switch {
+	case owned >= maxOwned:
+		k.drop(mine)
+	case len(k.calls) < maxParked:
+	case time.Since(k.calls[any].since) < grace && !k.calls[any].p.over():
+		return false
+	default:
+		k.drop(any)
+	}
+	return true
+}
+
+// before reports whether a call is to be given up before another one: if it has ended
+// already, and otherwise if it has waited longer.
+func (w *waiting) before(other waiting) bool {
+	if over := w.p.over(); over != other.p.over() {
+		return over
+	}
+	return w.number < other.number
+}
+
+// giveUp ends a call whose client did not come back.
+func (k *parked) giveUp(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.drop(name)
+}
+
+// drop is giveUp for a caller that holds k.mu.
+func (k *parked) drop(name string) {
+	if w, ok := k.calls[name]; ok {
+		delete(k.calls, name)
+		w.timer.Stop()
+		w.p.cancel(errNotBack)
+	}
 }
 
 // take returns a call that waits, or nil.
@@ -77,7 +146,7 @@ func (k *parked) take(name string) *passing {
 // none. The state was sealed, so it comes from the client that got it.
 func (k *parked) resume(x *mcp.Exchange) (*passing, error) {
 	var t ticket
-	if len(x.State) == 0 || x.State[0] != '{' || wire.Unmarshal(x.State, &t) != nil {
+	if len(x.State) == 0 || x.State[0] != '{' || wire.Unmarshal(x.State, &t) != nil || t.Parked == "" {
 		return nil, nil //nolint:nilnil // it continues none
 	}
 	p := k.take(t.Parked)
@@ -93,6 +162,19 @@ func (k *parked) size() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.calls)
+}
+
+// oldest returns when the call began to wait that has waited the longest; zero if none
+// does.
+func (k *parked) oldest() (since time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, w := range k.calls {
+		if since.IsZero() || w.since.Before(since) {
+			since = w.since
+		}
+	}
+	return since
 }
 
 // close forgets all calls. They end with the bridge.

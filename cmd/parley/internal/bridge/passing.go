@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -14,34 +15,70 @@ import (
 type passing struct {
 	link   *link
 	x      atomic.Pointer[mcp.Exchange] // by which its client can be reached now
+	result json.RawMessage
+	err    error
+
+	// demands says that the server of a session is asked for a task.
+	demands bool
+
+	// Only of a call that may be parked, or be a task.
+	ctx    context.Context //nolint:containedctx // the call's own: it outlives the exchange
 	cancel context.CancelCauseFunc
 	signal chan struct{} // a question waits for the client to come back
 	done   chan struct{}
-	result json.RawMessage
-	err    error
 
 	mu        sync.Mutex
 	questions []*question // that wait for the client to come back
 	asked     int
+	task      *task // that the call has become; nil if it has not
 }
 
 type passingKey struct{}
 
 // await waits for the answer to a request. If a question has to be answered first,
-// and the client can be asked only by an answer, the request is parked until the
-// client comes back.
+// and the client can be asked only by an answer, the request becomes a task, if the client
+// can take one, or is parked until the client comes back. One that takes long becomes a
+// task, too.
 func (p *passing) await(ctx context.Context) (json.RawMessage, error) {
 	stop := context.AfterFunc(ctx, func() { p.cancel(context.Cause(ctx)) })
 	defer stop()
+	tasks := &p.link.b.tasks
+	var due <-chan time.Time
+	if x := p.x.Load(); x.Task != nil && x.ProgressToken.IsZero() { // progress is of no use once there is a task
+		timer := time.NewTimer(taskAfter)
+		defer timer.Stop()
+		due = timer.C
+	}
 	for {
 		select {
 		case <-p.done:
 			return p.result, p.err
-		case <-p.signal:
-			if ask := p.open(); ask != nil {
-				return nil, p.link.b.parked.park(p, ask)
+		case <-due:
+			if t, err := tasks.hold(p, nil); err == nil {
+				return t.handOut()
 			}
+		case <-p.signal:
+			ask := p.open()
+			if ask == nil || ctx.Err() != nil { // a client that is gone will not come back
+				continue
+			}
+			if p.x.Load().Task != nil {
+				if t, err := tasks.hold(p, nil); err == nil {
+					return t.handOut()
+				}
+			}
+			return nil, p.link.b.parked.park(p, ask)
 		}
+	}
+}
+
+// over reports whether the request has been answered, or has failed.
+func (p *passing) over() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -63,20 +100,31 @@ func (p *passing) open() *mcp.InputRequired {
 // open are asked again.
 func (p *passing) resume(x *mcp.Exchange) {
 	p.x.Store(x)
-	p.mu.Lock()
-	p.questions = slices.DeleteFunc(p.questions, func(q *question) bool {
-		answer := x.Answers[q.request.Key]
-		if len(answer) == 0 || answer[0] != '{' {
-			return false
-		}
-		q.answer <- answer
-		return true
-	})
-	open := len(p.questions) > 0
-	p.mu.Unlock()
-	if open {
+	p.answer(x.Answers)
+	if p.open() != nil {
 		p.wake()
 	}
+}
+
+// answer gives answers to open questions, by their keys.
+func (p *passing) answer(answers map[string]json.RawMessage) {
+	p.settle(func(q *question) (answered, bool) {
+		raw := answers[q.request.Key]
+		return answered{raw: raw}, len(raw) > 0 && raw[0] == '{'
+	})
+}
+
+// settle takes those questions away that get an answer.
+func (p *passing) settle(answer func(*question) (answered, bool)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.questions = slices.DeleteFunc(p.questions, func(q *question) bool {
+		a, ok := answer(q)
+		if ok {
+			q.answer <- a
+		}
+		return ok
+	})
 }
 
 func (p *passing) wake() {

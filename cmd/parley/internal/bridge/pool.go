@@ -144,11 +144,16 @@ func (p *pool) has(peer *mcp.Peer) bool {
 	return err == nil && p.links[key] != nil
 }
 
-// size returns how many connections there are.
-func (p *pool) size() int {
+// size returns how many connections there are, and how many somebody uses.
+func (p *pool) size() (open, used int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.links)
+	for _, l := range p.links {
+		if l.users > 0 {
+			used++
+		}
+	}
+	return len(p.links), used
 }
 
 func (p *pool) release(l *link) {

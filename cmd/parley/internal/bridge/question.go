@@ -9,18 +9,33 @@ import (
 	"sync"
 	"time"
 
+	qrules "github.com/parley-mcp/parley/internal/question"
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
 
 // question is a question of the other server that is not answered yet.
 type question struct {
 	request mcp.InputRequest
-	answer  chan json.RawMessage // gets the answer, once
+	answer  chan answered // gets the answer, once
 	// adopt gets the call through which a question is asked that belongs to none, and
 	// asked is closed once the client has been asked, or has been told to come back.
 	adopt chan *passing
 	asked chan struct{}
 	once  sync.Once
+}
+
+// answered is what became of a question.
+type answered struct {
+	raw json.RawMessage
+	err error
+}
+
+func newQuestion(method string, params any) *question {
+	return &question{
+		request: mcp.InputRequest{Method: method, Params: params},
+		answer:  make(chan answered, 1), adopt: make(chan *passing, 1), asked: make(chan struct{}),
+	}
 }
 
 const (
@@ -31,17 +46,15 @@ const (
 )
 
 var (
-	errWhom   = errors.New("several clients share this connection, and it is not known which of them is meant")
-	errNobody = errors.New("the client has sent no request through which it could be asked")
+	errWhom     = errors.New("several clients share this connection, and it is not known which of them is meant")
+	errNoAnswer = errors.New("the answer of the client is no object")
+	errNobody   = errors.New("the client has sent no request through which it could be asked")
 )
 
 // answer answers a question of the other server: it asks the client whose call the
 // question belongs to.
 func (l *link) answer(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	q := &question{
-		request: mcp.InputRequest{Method: method},
-		answer:  make(chan json.RawMessage, 1), adopt: make(chan *passing, 1), asked: make(chan struct{}),
-	}
+	q := newQuestion(method, nil)
 	defer q.once.Do(func() { close(q.asked) })
 	if params != nil {
 		q.request.Params = params
@@ -49,6 +62,9 @@ func (l *link) answer(ctx context.Context, method string, params json.RawMessage
 	p, err := l.callOf(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	if id, ok := wire.Text(wire.Find(params, "elicitationId")); ok && method == mcp.MethodElicit {
+		l.visits.begin(id, p.x.Load().Back)
 	}
 	return p.ask(ctx, q)
 }
@@ -109,27 +125,43 @@ func (q *question) settled(ctx context.Context, p *passing) {
 // ask asks the client of a call. Where that takes an answer to the request, the
 // question waits for the client to come back.
 func (p *passing) ask(ctx context.Context, q *question) (json.RawMessage, error) {
-	p.mu.Lock()
-	p.asked++
-	q.request.Key = fmt.Sprintf("question-%d", p.asked)
-	p.mu.Unlock()
-	answers, err := p.x.Load().Back.Input(ctx, q.request)
-	if _, later := errors.AsType[*mcp.InputRequired](err); !later {
-		if err != nil {
-			return nil, err
-		}
-		return answers[0], nil
+	if answer, err := p.askNow(ctx, q); answer != nil || err != nil {
+		return answer, err
 	}
 	p.mu.Lock()
 	p.questions = append(p.questions, q)
+	t := p.task
 	p.mu.Unlock()
 	p.wake()
+	t.changed()
 	q.once.Do(func() { close(q.asked) })
 	select {
-	case answer := <-q.answer:
-		return answer, nil
+	case a := <-q.answer:
+		return a.raw, a.err
 	case <-ctx.Done():
 		p.forget(q)
 		return nil, context.Cause(ctx)
 	}
+}
+
+// askNow asks the client of a call by the exchange that there is now. There is neither an
+// answer nor an error if the client has to come back for that, or to look after its task.
+func (p *passing) askNow(ctx context.Context, q *question) (json.RawMessage, error) {
+	p.mu.Lock()
+	p.asked++
+	q.request.Key = fmt.Sprintf("question-%d", p.asked)
+	held := p.task != nil
+	p.mu.Unlock()
+	x := p.x.Load()
+	if held || x.Task != nil && p.done != nil { // it becomes a task
+		return nil, qrules.Missing(q.request, &x.Peer.Capabilities)
+	}
+	answers, err := x.Back.Input(ctx, q.request)
+	if _, later := errors.AsType[*mcp.InputRequired](err); later {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answers[0], nil
 }

@@ -31,8 +31,8 @@ func (b *Bridge) keyOf(peer *mcp.Peer) (key string, owned bool, err error) {
 	case b.opts.Share == ShareSession && peer.SessionID != "":
 		return "session " + peer.SessionID, true, nil
 	}
-	capabilities, err := canonical(&peer.Capabilities)
-	return fmt.Sprintf("principal %q %x", peer.Principal, sha256.Sum256(capabilities)), false, err
+	key, err = b.keys.of(peer)
+	return key, false, err
 }
 
 // Key identifies the connection that a client uses.
@@ -42,6 +42,12 @@ func (b *Bridge) Key(peer *mcp.Peer) string {
 		return ""
 	}
 	return key
+}
+
+// keyOfPrincipal says which connection the clients of a principal use that can do the same.
+func keyOfPrincipal(peer *mcp.Peer) (string, error) {
+	capabilities, err := canonical(&peer.Capabilities)
+	return fmt.Sprintf("principal %q %x", peer.Principal, sha256.Sum256(capabilities)), err
 }
 
 func canonical(c *mcp.ClientCapabilities) ([]byte, error) {

@@ -8,15 +8,13 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/client"
-	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
 )
 
-// Tasks pass through a bridge whose two sides are of one era: they are made, asked
-// about, answered and cancelled behind it. Between eras there are none: the bridge
-// declares none, and a tool that runs only as a task is refused by its server.
+// Tasks pass through a bridge whatever the eras of its two sides: they are made, asked
+// about, answered, cancelled and listed behind it.
 func TestTasksPass(t *testing.T) {
 	overPairs(t, func(t *testing.T, front, back mcptest.Mode) {
 		s := server.New(mcp.Implementation{Name: "behind", Version: "1"}, &server.Options{
@@ -33,14 +31,6 @@ func TestTasksPass(t *testing.T) {
 		c := mcptest.Connect(t, b, front, &client.Options{Elicit: func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: mcp.ActionAccept, Content: []byte(`{"name":"Ada"}`)}, nil
 		}})
-		if front.Revision != back.Revision {
-			_, err := client.Call[string](t.Context(), c, "greet", nil)
-			var rpc *jsonrpc.Error
-			if !errors.As(err, &rpc) {
-				t.Errorf("between eras: %v", err)
-			}
-			return
-		}
 		var states []mcp.TaskStatus
 		got, err := client.Call[string](t.Context(), c, "greet", nil, client.WithTaskStatus(func(task *mcp.Task) { states = append(states, task.Status) }), client.WithTask(0))
 		if err != nil || got != "Hello Ada" {
@@ -62,11 +52,19 @@ func TestTasksPass(t *testing.T) {
 		if _, err := c.Task("nosuch", "").Status(t.Context()); !errors.Is(err, client.ErrNotFound) {
 			t.Errorf("an unknown task: %v", err)
 		}
-		// To the server, all clients of the bridge are one.
-		_, err = c.Do(t.Context(), mcp.MethodListTasks, nil)
-		var undeclared *client.NotDeclaredError
-		if !errors.As(err, &undeclared) {
-			t.Errorf("a list of the tasks of all: %v", err)
+		listed, err := client.Collect(c.Tasks(t.Context()))
+		switch {
+		case stateless(front) && !errors.Is(err, errors.ErrUnsupported):
+			t.Errorf("a list that the revision does not have: %v", err)
+		case !stateless(front) && (err != nil || len(listed) != 2 || listed[0].Status != mcp.TaskCancelled || listed[1].Status != mcp.TaskCompleted):
+			t.Errorf("the list is %+v, error %v", listed, err)
+		}
+		if stateless(front) {
+			return
+		}
+		others, err := client.Collect(mcptest.Connect(t, b, front, nil).Tasks(t.Context()))
+		if err != nil || len(others) != 0 {
+			t.Errorf("another session sees %+v, error %v", others, err)
 		}
 	})
 }

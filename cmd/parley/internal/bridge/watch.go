@@ -56,7 +56,7 @@ func (w *subscription) open(ctx context.Context) (*link, *client.Subscription, e
 func (w *subscription) keep(l *link, s *client.Subscription) (stop func()) {
 	ctx, cancel := context.WithCancelCause(w.b.ctx)
 	done := make(chan struct{})
-	w.b.work.Go(func() { // ends with the subscription
+	follow := func() { // ends with the subscription
 		defer close(done)
 		if l == nil {
 			l, s = w.again(ctx)
@@ -73,7 +73,10 @@ func (w *subscription) keep(l *link, s *client.Subscription) (stop func()) {
 				l, s = w.again(ctx)
 			}
 		}
-	})
+	}
+	if !w.b.start(follow) {
+		follow() // ctx has ended: it only lets go of what it has
+	}
 	return func() {
 		cancel(errClosed)
 		<-done

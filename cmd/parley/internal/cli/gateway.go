@@ -18,7 +18,8 @@ changes, or at a hangup, it is read again: only servers that are described other
 are started again, clients stay connected, and a file with mistakes changes nothing.
 
 With --stdio, this is a server on standard input and output. With --http, it is at
-/mcp, and for clients of 2024-11-05 at /sse; each view of the file is at /mcp/NAME.
+/mcp, or the path that the file says, and for clients of 2024-11-05 at /sse; each view
+of the file is at /mcp/NAME.
 /healthz says that the gateway runs, and /readyz that a server behind it can be reached.
 
 On a loopback address only requests to loopback names are accepted, unless --allow-host
@@ -30,6 +31,7 @@ const gatewayExamples = `  parley gateway mcp.json --stdio
   parley gateway gateway.yaml --http 0.0.0.0:7331 --bearer @token.txt --tls-cert c.pem --tls-key k.pem
   parley gateway init --from mcp.json
   parley gateway validate gateway.yaml
+  parley gateway status
   parley gateway schema > gateway.schema.json`
 
 func (a *app) gateway() *cobra.Command {
@@ -41,7 +43,7 @@ func (a *app) gateway() *cobra.Command {
 		Example: gatewayExamples,
 		Args:    cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.gatewayInit(), a.gatewayPins(), a.gatewayPolicy(), a.gatewaySchema(), a.gatewayValidate())
+	cmd.AddCommand(a.gatewayApprovals(), a.gatewayInit(), a.gatewayLogins(), a.gatewayPins(), a.gatewayPolicy(), a.gatewayScan(), a.gatewayTokens(), a.gatewaySchema(), a.gatewayStatus(), a.gatewayValidate())
 	completesFile(cmd)
 	honours(cmd, f.register)
 	set := cmd.Flags()

@@ -3,14 +3,18 @@ package cli
 import (
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"reflect"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/approval"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/audit"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/limit"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/pins"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/policy"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/scan"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/status"
 )
 
 // posts are the guards of a running gateway. Those that have a file go on as they are
@@ -20,6 +24,8 @@ type posts struct {
 	audited audit.Options
 	pins    *pins.Pins
 	pinned  pinning
+	scan    *scan.Scan
+	scanned scan.Options
 }
 
 // pinning is what a configuration says of pins.
@@ -46,6 +52,9 @@ func post(c *config.Config, old *posts, announce func(), logger *slog.Logger) (_
 		if err := now.keepPins(c.Pins, old, announce, logger); err != nil {
 			return now, err
 		}
+	}
+	if c.Scan != nil {
+		now.keepScan(c.Scan, old, logger)
 	}
 	return now, nil
 }
@@ -81,6 +90,26 @@ func (p *posts) keepPins(c *config.Pins, old *posts, announce func(), logger *sl
 	return err
 }
 
+// keepScan goes on with what a scan has counted and logged.
+func (p *posts) keepScan(c *config.Scan, old *posts, logger *slog.Logger) {
+	p.scanned = scan.Options{Except: c.Except, Logger: logger}
+	p.scanned.Definitions, p.scanned.Results = c.Actions()
+	if p.scan = old.scan; p.scan == nil || !reflect.DeepEqual(p.scanned, old.scanned) {
+		p.scan = scan.New(p.scanned)
+	}
+}
+
+// status says what the guards have withheld and found.
+func (p *posts) status() (g status.Guards) {
+	if p.pins != nil {
+		g.Pins = p.pins.Withheld()
+	}
+	if p.scan != nil {
+		g.Findings = p.scan.Counts()
+	}
+	return g
+}
+
 // relieve ends the guards that are not among those that stay.
 func (p *posts) relieve(stay *posts) error {
 	var err error
@@ -93,9 +122,10 @@ func (p *posts) relieve(stay *posts) error {
 	return err
 }
 
-// chain returns the guards in their order: the log sees what all others refuse, and
-// nobody is asked about what is over a limit.
-func (p *posts) chain(c *config.Config, logger *slog.Logger) (chain []guard.Guard, err error) {
+// chain returns the guards in their order: the log sees what all others refuse and
+// what a scan has changed, and no human is asked about what is not possible anyway.
+func (p *posts) chain(c *config.Config, desk *approval.Desk, logger *slog.Logger) (chain []guard.Guard, err error) {
+	demands := c.Approval != nil
 	if p.audit != nil {
 		chain = append(chain, p.audit)
 	}
@@ -108,9 +138,17 @@ func (p *posts) chain(c *config.Config, logger *slog.Logger) (chain []guard.Guar
 			return nil, err
 		}
 		chain = append(chain, rules)
+		demands = demands || rules.Demands()
 	}
 	if p.pins != nil {
 		chain = append(chain, p.pins)
+	}
+	if demands {
+		a := c.Approvals()
+		chain = append(chain, approval.New(desk, approval.Options{Rules: a.Rules, Ask: a.Ask, Wait: a.Wait, File: filepath.Base(c.Path)}))
+	}
+	if p.scan != nil {
+		chain = append(chain, p.scan)
 	}
 	return chain, nil
 }

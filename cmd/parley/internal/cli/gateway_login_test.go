@@ -12,6 +12,7 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/devauth"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // protected is a site that wants a token of its own authorization server, which knows one
@@ -65,7 +66,7 @@ func TestGatewayLogsIn(t *testing.T) {
 		return c
 	}
 	at := func(c *config.Config) *http.Client {
-		web, err := l.at(t.Context(), c.Backends[0], origin+"/mcp")
+		web, err := l.at(t.Context(), c.Backends[0], origin+"/mcp", &mcp.Peer{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +54,7 @@ type policyCase struct {
 	Resource    string               `json:"resource"`
 	Annotations *mcp.ToolAnnotations `json:"annotations"`
 	Arguments   json.RawMessage      `json:"arguments"`
-	// Expect is "allow" or "deny".
+	// Expect is "allow", "approval" for what is allowed if a human approves it, or "deny".
 	Expect string `json:"expect"`
 }
 
@@ -179,7 +181,9 @@ type shownDecision struct {
 	Allowed  bool          `json:"allowed"`
 	Why      string        `json:"why"`
 	Policies []shownPolicy `json:"policies"`
-	Mistakes []string      `json:"mistakes,omitzero"`
+	// Approval is why a human has to approve it.
+	Approval []string `json:"approval,omitzero"`
+	Mistakes []string `json:"mistakes,omitzero"`
 }
 
 type shownPolicy struct {
@@ -190,7 +194,7 @@ type shownPolicy struct {
 }
 
 func (a *app) showDecision(d policy.Decision) error {
-	shown := shownDecision{Allowed: d.Allowed, Why: d.String(), Policies: []shownPolicy{}, Mistakes: d.Mistakes}
+	shown := shownDecision{Allowed: d.Allowed, Why: d.String(), Policies: []shownPolicy{}, Approval: d.Demands, Mistakes: d.Mistakes}
 	for _, r := range d.Reasons {
 		shown.Policies = append(shown.Policies, shownPolicy{r.ID, r.Text, r.File, r.Line})
 	}
@@ -201,7 +205,10 @@ func (a *app) showDecision(d policy.Decision) error {
 		}
 		a.out.json(raw)
 	} else {
-		a.out.printf("%s  %s\n", a.out.bold(verb(d.Allowed)), label(shown.Why, 500))
+		a.out.printf("%s  %s\n", a.out.bold(verb(d)), label(shown.Why, 500))
+		for _, why := range shown.Approval {
+			a.out.printf("    if a human approves it: %s\n", label(why, 500))
+		}
 		for _, r := range shown.Policies {
 			a.out.printf("    by %s%s\n", label(r.ID, 200), a.out.dim(when(r.File != "", fmt.Sprintf("  %s:%d", label(r.File, 300), r.Line))))
 		}
@@ -215,12 +222,17 @@ func (a *app) showDecision(d policy.Decision) error {
 	return nil
 }
 
+var verbs = []string{"allow", "approval", "deny"}
+
 // verb is a decision in the words of tests.
-func verb(allowed bool) string {
-	if allowed {
-		return "allow"
+func verb(d policy.Decision) string {
+	switch {
+	case !d.Allowed:
+		return "deny"
+	case len(d.Demands) > 0:
+		return "approval"
 	}
-	return "deny"
+	return "allow"
 }
 
 const policyTestLong = `Ask the policies what a file of cases asks, and compare the answers. CASES is YAML, a list
@@ -284,8 +296,8 @@ func readCases(path string) ([]policyCase, error) {
 		return nil, err
 	}
 	for i := range cases {
-		if e := cases[i].Expect; e != "allow" && e != "deny" {
-			return nil, fmt.Errorf("case %d expects %q; it must be allow or deny", i+1, e)
+		if e := cases[i].Expect; !slices.Contains(verbs, e) {
+			return nil, fmt.Errorf("case %d expects %q; it must be one of %s", i+1, e, strings.Join(verbs, ", "))
 		}
 	}
 	return cases, nil
@@ -301,7 +313,7 @@ func (a *app) testPolicy(c *config.Config, p *policy.Policy, cases []policyCase)
 			return usagef("%s: %w", name, err)
 		}
 		d := p.Decide(q)
-		if got := verb(d.Allowed); got != one.Expect {
+		if got := verb(d); got != one.Expect {
 			failed++
 			a.out.printf("FAIL  %s: %s, expected %s: %s\n", name, got, one.Expect, label(d.String(), 500))
 			continue

@@ -129,6 +129,7 @@ func (r *runningGateway) reload(ctx context.Context) {
 			err = r.load(ctx, c)
 		}
 	}
+	r.shown.failed(err)
 	if err != nil {
 		r.logger.Error("the configuration is wrong, and the one from before stays", "file", r.file, "error", err)
 		return

@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/control"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/login"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/telemetry"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
 )
@@ -90,6 +95,7 @@ func (a *app) runGateway(ctx context.Context, file string, f *gatewayFlags) erro
 	if err := f.check(c); err != nil {
 		return err
 	}
+	f.http.auth.keep = slices.ContainsFunc(c.Backends, (*config.Backend).NeedsTokens)
 	if f.view != "" && c.View(f.view) == nil {
 		return usagef("--view %s: the file has no such view", f.view)
 	}
@@ -97,21 +103,34 @@ func (a *app) runGateway(ctx context.Context, file string, f *gatewayFlags) erro
 	if err != nil {
 		return err
 	}
-	r := &runningGateway{a: a, file: file, logger: logger, single: f.stdio, config: c, posts: new(posts), logins: logins{a: a}}
-	defer r.logins.keep(nil)
+	r := &runningGateway{a: a, file: file, logger: logger, single: f.stdio, config: c, posts: new(posts), logins: logins{a: a}, since: time.Now()}
+	r.approvals = newApprovals(logger)
+	seen, err := a.telemetryOf(c, f, logger)
+	if err != nil {
+		return err
+	}
+	if r.telemetry, err = telemetry.New(ctx, seen); err != nil {
+		return usagef("telemetry: %w", err)
+	}
+	defer r.farewell() //nolint:contextcheck // ctx has ended by then
 	r.gateway = gateway.New(gateway.Options{
 		Info:   mcp.Implementation{Name: "parley-gateway", Title: "Parley gateway", Version: buildVersion()},
-		Logger: logger,
+		Around: r.telemetry.Around(), Logger: logger,
 	})
+	r.doors = doors{gateway: r.gateway, listen: c.Listen, logger: logger}
+	r.openDesk(ctx, c)
+	defer r.closeDesk()
+	r.openControl() //nolint:contextcheck // it lives until the gateway ends
 	if err := r.load(ctx, c); err != nil {
 		return errors.Join(err, r.close())
 	}
+	r.control.Serve()
 	r.look(ctx, looking)
 	stop, err := r.watch(ctx)
 	if err != nil {
 		return errors.Join(err, r.close())
 	}
-	err = r.serve(ctx, f, c)
+	err = r.serve(ctx, f)
 	if ctx.Err() != nil {
 		err = nil // being told to stop is not a failure
 	}
@@ -134,36 +153,46 @@ func (a *app) misconfigured(file string, err error) error {
 
 // runningGateway is a gateway that serves what a file says, also when that changes.
 type runningGateway struct {
-	a       *app
-	file    string
-	logger  *slog.Logger
-	single  bool // there is only one client
-	gateway *gateway.Gateway
-	config  *config.Config
-	posts   *posts
-	logins  logins
+	a         *app
+	file      string
+	logger    *slog.Logger
+	single    bool // there is only one client
+	gateway   *gateway.Gateway
+	config    *config.Config
+	posts     *posts
+	logins    logins
+	doors     doors
+	since     time.Time
+	pages     *http.Server // of the desk, if nothing else is served over HTTP
+	shown     shown
+	control   *control.Server      // commands speak to it; nil if they cannot
+	telemetry *telemetry.Telemetry // nil sees nothing
+	// approvals outlive configurations.
+	approvals *approvals
 }
 
 // close ends the backends, and then the guards, which have seen their last exchange.
 func (r *runningGateway) close() error {
-	return errors.Join(r.gateway.Close(), r.posts.relieve(new(posts)))
+	return errors.Join(r.control.Close(), r.gateway.Close(), r.posts.relieve(new(posts)))
 }
 
 // serve serves clients until ctx ends.
-func (r *runningGateway) serve(ctx context.Context, f *gatewayFlags, c *config.Config) error {
+func (r *runningGateway) serve(ctx context.Context, f *gatewayFlags) error {
+	if err := r.telemetry.Observe(r.gateway.State, r.sessions); err != nil {
+		return err
+	}
 	if f.stdio {
 		return stdio.ServeOn(ctx, r.gateway.View(f.view), r.a.io.In, r.a.io.Out, &mcp.ServeOptions{Logger: r.logger})
 	}
-	at := endpoints(r.gateway.View(""))
-	for _, v := range c.Views {
-		at = append(at, endpoint{path: viewPath(v.Name), handler: r.gateway.View(v.Name)})
-	}
 	f.http.ready = r.ready
-	return r.a.serveHTTP(ctx, f.http, at, r.logger)
+	f.http.pages = map[string]http.Handler{login.Path: r.logins.desk}
+	f.http.opened = func(s *site) { //nolint:contextcheck // endpoints live until the site is closed
+		r.doors.attach(s)
+		r.welcome(s)
+	}
+	f.http.metrics = metricsPage{pages: r.telemetry.Pages(), at: r.config.Listen.Metrics, hosts: f.http.hosts}
+	return r.a.serveHTTP(ctx, f.http, r.doors.at(), r.logger)
 }
-
-// viewPath is where a view is served.
-func viewPath(name string) string { return "/mcp/" + name }
 
 // errNoneReached says that the gateway has nothing to show.
 var errNoneReached = errors.New("none of the servers behind the gateway can be reached")

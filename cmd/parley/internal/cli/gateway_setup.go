@@ -5,42 +5,47 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/login"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/mcp"
 )
 
 // load makes the gateway serve what a configuration says, and says what was left out.
 func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
-	s := gateway.Setup{ListTimeout: c.ListTimeout}
+	s := gateway.Setup{ListTimeout: c.ListTimeout, ReadCache: c.ReadCache, Profile: c.Profiles.Default, Clients: c.Profiles.Clients}
 	for _, b := range c.Backends {
 		s.Servers = append(s.Servers, r.server(ctx, b))
 	}
 	s.Views = make(map[string]gateway.Part, len(c.Views))
 	for _, v := range c.Views {
 		s.Views[v.Name] = gateway.Part{
-			Backends: v.Backends, Tools: v.Tools, Prompts: v.Prompts, Resources: v.Resources, Principals: v.Principals, Search: v.Search,
+			Backends: v.Backends, Tools: v.Tools, Prompts: v.Prompts, Resources: v.Resources, Principals: v.Principals, Search: v.Search, Profile: v.Profile(),
 		}
 	}
 	stay, err := post(c, r.posts, r.gateway.Announce, r.logger)
 	if err != nil {
 		return err
 	}
-	if s.Guards, err = stay.chain(c, r.logger); err == nil {
+	if s.Guards, err = stay.chain(c, r.approvals.desk, r.logger); err == nil {
 		err = r.gateway.Load(s) //nolint:contextcheck // backends live until the gateway ends
 	}
 	if err != nil {
 		return errors.Join(err, stay.relieve(r.posts))
 	}
+	r.approvals.keep(c, stay)
 	if err := r.posts.relieve(stay); err != nil {
 		r.logger.Error("a guard of the earlier configuration has not ended well", "error", err)
 	}
 	r.config, r.posts = c, stay
+	r.shown.read(c, stay)
 	r.logins.keep(c)
+	r.doors.show(c) //nolint:contextcheck // endpoints live until the gateway ends
 	for _, w := range c.Warnings {
 		r.logger.Warn("left out, or does not work yet", "error", w)
 	}
@@ -49,11 +54,14 @@ func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
 
 // server is a backend of the configuration.
 func (r *runningGateway) server(ctx context.Context, b *config.Backend) gateway.Server {
-	stderr := new(backend.Stderr)
+	stderr, rules, door := new(backend.Stderr), b.Rules(), r.logins.door(ctx, b)
+	if door != nil && rules.Tools.Include != nil {
+		rules.Tools.Include = append(slices.Clone(rules.Tools.Include), login.Tool)
+	}
 	return gateway.Server{
-		Rules: b.Rules(), Same: b.Same(), OnDemand: !b.AtOnce,
+		Rules: rules, Same: b.Same(), OnDemand: !b.AtOnce || b.Personal(), // nobody's connection has no token
 		Backend: backend.Options{
-			Connect: r.connector(ctx, b, stderr), Stderr: stderr, Share: b.Share, Single: r.single,
+			Connect: r.connector(ctx, b, stderr), Stderr: stderr, Share: b.Share, Single: r.single, Personal: b.Personal(), Login: door,
 			MaxConnections: b.MaxConnections, Idle: b.Idle, Timeout: b.Timeout,
 		},
 	}
@@ -62,13 +70,13 @@ func (r *runningGateway) server(ctx context.Context, b *config.Backend) gateway.
 // connector returns what connects to a server. Secrets are looked up each time.
 func (r *runningGateway) connector(ctx context.Context, b *config.Backend, stderr io.Writer) func(context.Context, *mcp.Peer, *client.Options) (*client.Client, error) {
 	base := ctx
-	return func(ctx context.Context, _ *mcp.Peer, o *client.Options) (*client.Client, error) {
+	return func(ctx context.Context, peer *mcp.Peer, o *client.Options) (*client.Client, error) {
 		t, err := b.Target()
 		if err != nil {
 			return nil, err
 		}
 		c := target.Connection{CleanEnv: true, Stderr: stderr, Logger: r.logger}
-		c.Login = func(url string) (*http.Client, error) { return r.logins.at(base, b, url) }
+		c.Login = func(url string) (*http.Client, error) { return r.logins.at(base, b, url, peer) }
 		transport, err := t.Transport(c)
 		if err != nil {
 			return nil, err
@@ -77,6 +85,10 @@ func (r *runningGateway) connector(ctx context.Context, b *config.Backend, stder
 		if t.Revision != (mcp.Revision{}) {
 			o.Revisions = []mcp.Revision{t.Revision}
 		}
-		return client.Connect(ctx, transport, o)
+		conn, err := client.Connect(ctx, transport, o)
+		if err == nil {
+			conn.Use(r.telemetry.Client(b.Name)...)
+		}
+		return conn, err
 	}
 }

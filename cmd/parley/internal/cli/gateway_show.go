@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -36,9 +37,10 @@ func (a *app) validJSON(c *config.Config) error {
 		Problems []gatewayProblem `json:"problems"`
 		Clients  string           `json:"clients"`
 		Guards   []string         `json:"guards,omitzero"`
+		Profiles []string         `json:"profiles,omitzero"`
 		Backends []shownBackend   `json:"backends"`
 		Views    []shownView      `json:"views"`
-	}{true, c.Path, gatewayProblems(c.Warnings, true), clientsOf(c), c.GuardKeys(), []shownBackend{}, []shownView{}}
+	}{true, c.Path, gatewayProblems(c.Warnings, true), clientsOf(c), c.GuardKeys(), profilesOf(c), []shownBackend{}, []shownView{}}
 	for _, b := range c.Backends {
 		doc.Backends = append(doc.Backends, backendOf(b))
 	}
@@ -55,6 +57,9 @@ func (a *app) showConfig(c *config.Config) {
 	a.out.printf("%s  %s\n", a.out.bold("clients"), clientsOf(c))
 	if guards := c.GuardKeys(); len(guards) > 0 {
 		a.out.printf("%s  %s\n", a.out.bold("guards"), strings.Join(guards, ", "))
+	}
+	if profiles := profilesOf(c); len(profiles) > 0 {
+		a.out.printf("%s  %s\n", a.out.bold("profiles"), label(strings.Join(profiles, ", "), 500))
 	}
 	for _, b := range c.Backends {
 		s := backendOf(b)
@@ -74,6 +79,17 @@ func (a *app) showConfig(c *config.Config) {
 			a.out.printf("    %s\n", a.out.dim(label(line, 500)))
 		}
 	}
+}
+
+// profilesOf says which clients see tools in the form of a profile.
+func profilesOf(c *config.Config) (lines []string) {
+	for _, p := range c.Profiles.Clients {
+		lines = append(lines, p.Pattern+": "+p.Profile)
+	}
+	if d := c.Profiles.Default; d != "" && d != profile.None {
+		lines = append(lines, string(d))
+	}
+	return lines
 }
 
 // clientsOf says who may use the gateway.
@@ -96,6 +112,9 @@ func clientsOf(c *config.Config) string {
 func backendOf(b *config.Backend) shownBackend {
 	rules := b.Rules()
 	s := shownBackend{Name: b.Name, Original: b.Original, Server: b.String(), Shows: []string{}}
+	if how := b.LogsIn(); how != "" {
+		s.Shows = append(s.Shows, "login: "+how)
+	}
 	s.Shows = append(s.Shows, selected("tools", &rules.Tools, rules.RenameTools)...)
 	s.Shows = append(s.Shows, selected("prompts", &rules.Prompts, rules.RenamePrompts)...)
 	s.Shows = append(s.Shows, selected("resources", &rules.Resources, nil)...)
@@ -106,7 +125,7 @@ func backendOf(b *config.Backend) shownBackend {
 }
 
 func viewOf(c *config.Config, v *config.View) shownView {
-	s := shownView{Name: v.Name, Path: "/mcp/" + v.Name, Backends: v.Backends, Principals: v.Principals}
+	s := shownView{Name: v.Name, Path: c.Listen.ViewPath(v.Name), Backends: v.Backends, Principals: v.Principals}
 	if s.Backends == nil {
 		for _, b := range c.Backends {
 			s.Backends = append(s.Backends, b.Name)
@@ -117,6 +136,9 @@ func viewOf(c *config.Config, v *config.View) shownView {
 		of   *naming.Selection
 	}{{"tools", &v.Tools}, {"prompts", &v.Prompts}, {"resources", &v.Resources}} {
 		s.Shows = append(s.Shows, selected(kind.name, kind.of, nil)...)
+	}
+	if v.Profile() != "" {
+		s.Shows = append(s.Shows, "tools: in the form of the profile "+string(v.Profile()))
 	}
 	if v.Search {
 		s.Shows = append(s.Shows, "tools: three that find, describe and call the others")

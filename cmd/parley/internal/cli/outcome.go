@@ -31,9 +31,11 @@ const (
 	codeDefinitions  code = "bad_definitions"
 	codeConfig       code = "bad_config"
 	codePins         code = "not_approved"
+	codeScan         code = "scan_found"
 	codePolicy       code = "policy_failed"
 	codeUsage        code = "usage"
 	codeNotStarted   code = "not_started"
+	codeNotRunning   code = "not_running"
 	codeUnreachable  code = "unreachable"
 	codeDisconnected code = "disconnected"
 	codeTimeout      code = "timeout"
@@ -93,10 +95,12 @@ func outcomes() []outcome {
 		{codeDefinitions, exitTool, "definitions have errors; they are on standard output"},
 		{codeConfig, exitTool, "the configuration has mistakes; they are on standard output"},
 		{codePins, exitTool, "what servers say of themselves has changed, and waits for approval; it is on standard output"},
+		{codeScan, exitTool, "a scan has found what models should not read; it is on standard output"},
 		{codePolicy, exitTool, "the policies deny it, or decide otherwise than a test expects; it is on standard output"},
 		{codeTool, exitTool, "the tool reported a failure; with --output json, its result says so itself"},
 		{codeUsage, exitUsage, "the command line is wrong, and nothing was asked of the server"},
 		{codeNotStarted, exitUnreachable, "the server's command could not be started, or ended before it spoke the protocol"},
+		{codeNotRunning, exitUnreachable, "no gateway runs that the command could speak to"},
 		{codeUnreachable, exitUnreachable, "no connection to the URL: no such host, refused, not encrypted as it should be"},
 		{codeDisconnected, exitUnreachable, "the connection ended before the answer came"},
 		{codeTimeout, exitUnreachable, "there was no answer in the time of --timeout"},

@@ -71,6 +71,7 @@ func (a *app) serve() *cobra.Command {
 	f.http.register(cmd.Flags())
 	cmd.Flags().StringVar(&f.http.auth.mode, "auth", "", "demand a login: `dev` embeds an authorization server; or issuer=URL,audience=NAME,scopes=A B")
 	cmd.Flags().StringArrayVar(&f.http.auth.users, "user", nil, "a user for --auth dev, as `NAME:PASSWORD` (repeatable)")
+	cmd.Flags().StringArrayVar(&f.http.auth.others, "token-resource", nil, "another server that --auth dev gives tokens for, as the `URL` of its endpoint: a gateway with auth.issuer, for example (repeatable)")
 	cmd.Flags().DurationVar(&f.http.auth.lifetime, "token-lifetime", 0, "lifetime of the access tokens of --auth dev, for example 10s; 5 minutes by default")
 	cmd.Flags().StringVar(&f.root, "root", "", "serve the files of the folder `DIR`")
 	f.tasks.register(cmd.Flags())

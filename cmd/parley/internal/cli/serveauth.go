@@ -27,6 +27,12 @@ type authFlags struct {
 	// lifetime of an access token for development; 0 means the default.
 	lifetime time.Duration
 
+	// others are resources of other servers that the authorization server for development
+	// gives tokens for.
+	others []string
+	// keep lets what is behind the guards have the tokens of clients.
+	keep bool
+
 	// What check has parsed from mode and users.
 	real      *realServer
 	passwords map[string]string
@@ -44,6 +50,10 @@ func (f *authFlags) check() (err error) {
 	switch {
 	case f.mode == "" && len(f.users) > 0:
 		return usagef("--user is for --auth dev")
+	case f.mode != "dev" && len(f.others) > 0:
+		return usagef("--token-resource is for --auth dev")
+	case slices.ContainsFunc(f.others, func(u string) bool { return !target.IsURL(u) }):
+		return usagef("--token-resource %q is no URL of the form http://HOST:PORT/mcp", f.others)
 	case f.mode != "dev" && f.lifetime != 0 || f.lifetime < 0:
 		return usagef("--token-lifetime is for --auth dev, and must be positive")
 	case f.mode == "":
@@ -99,9 +109,11 @@ func parseUsers(flags []string) (map[string]string, error) {
 
 // gates protect the endpoints of the server at an origin.
 type gates struct {
-	guards map[string]*auth.Guard // by the paths of the endpoints
-	first  *auth.Guard
-	server *devauth.Server // nil with a real authorization server
+	options auth.Options
+	origin  string
+	guards  map[string]*auth.Guard // by the paths of the endpoints
+	first   *auth.Guard
+	server  *devauth.Server // nil with a real authorization server
 }
 
 // gates returns what protects the server; nil lets everybody in.
@@ -117,7 +129,7 @@ func (a *app) gates(f *authFlags, origin string, at []endpoint, logger *slog.Log
 	if err != nil {
 		return nil, usagef("--auth: %v", err)
 	}
-	o := auth.Options{AuthorizationServers: []string{r.issuer}, Verifier: tokens, Scopes: r.scopes, DPoP: auth.DPoPAccepted, Logger: logger}
+	o := auth.Options{AuthorizationServers: []string{r.issuer}, Verifier: tokens, Scopes: r.scopes, DPoP: auth.DPoPAccepted, KeepTokens: f.keep, Logger: logger}
 	if r.audience != "" {
 		o.Audiences = []string{r.audience}
 	}
@@ -136,7 +148,7 @@ func (a *app) devGates(f *authFlags, origin string, at []endpoint, logger *slog.
 		resources[i] = origin + e.path
 	}
 	s, err := devauth.New(devauth.Options{
-		Issuer: origin, Resources: resources, Users: users, Scopes: reference.Scopes(), AccessLifetime: f.lifetime, Logger: logger,
+		Issuer: origin, Resources: append(resources, f.others...), Users: users, Scopes: reference.Scopes(), AccessLifetime: f.lifetime, Logger: logger,
 	})
 	if err != nil {
 		return nil, usagef("--auth dev: %v", err)
@@ -185,19 +197,36 @@ func unrevoked(tokens *auth.JWT, s *devauth.Server) auth.VerifierFunc {
 
 // newGates makes a guard for each endpoint: each is a resource of its own.
 func newGates(o auth.Options, origin string, at []endpoint) (*gates, error) {
-	g := &gates{guards: make(map[string]*auth.Guard, len(at))}
 	info := at[0].handler.Describe(context.Background(), nil).Info
 	o.Name = cmp.Or(info.Title, info.Name)
-	for _, e := range at {
-		o.Resource = origin + e.path
-		guard, err := auth.New(&o)
-		if err != nil {
-			return nil, usagef("--auth: %v", err)
-		}
-		g.guards[e.path] = guard
+	g := &gates{options: o, origin: origin}
+	if err := g.admit(at); err != nil {
+		return nil, err
 	}
 	g.first = g.guards[at[0].path]
 	return g, nil
+}
+
+// admit makes these the endpoints that are guarded. The first one stays.
+func (g *gates) admit(at []endpoint) error {
+	if g == nil {
+		return nil
+	}
+	next := make(map[string]*auth.Guard, len(at))
+	for _, e := range at {
+		guard := g.guards[e.path]
+		if guard == nil {
+			o := g.options
+			o.Resource = g.origin + e.path
+			var err error
+			if guard, err = auth.New(&o); err != nil {
+				return usagef("--auth: %v", err)
+			}
+		}
+		next[e.path] = guard
+	}
+	g.guards = next
+	return nil
 }
 
 // enforce makes the tools of the server require their scopes.
@@ -213,6 +242,15 @@ func (g *gates) protect(path string, h http.Handler) http.Handler {
 		return h
 	}
 	return g.guards[path].Protect(h)
+}
+
+// protectPage returns what lets only those through to a page who may use the first
+// endpoint.
+func (g *gates) protectPage(h http.Handler) http.Handler {
+	if g == nil {
+		return h
+	}
+	return g.first.Protect(h)
 }
 
 // mount adds what clients need to log in.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/parley-mcp/parley/card"
 	"github.com/parley-mcp/parley/mcp"
@@ -40,6 +40,12 @@ type httpFlags struct {
 	// ready says at /readyz why the server cannot serve yet; nil means that there is no
 	// such page.
 	ready func() error
+	// pages are served besides the endpoints, by their patterns.
+	pages map[string]http.Handler
+	// metrics are for Prometheus.
+	metrics metricsPage
+	// opened gets what serves the endpoints, which can then be others; nil if they stay.
+	opened func(*site)
 }
 
 // endpoint is where a server is reached.
@@ -49,9 +55,14 @@ type endpoint struct {
 	old     bool // it speaks HTTP+SSE of 2024-11-05, and otherwise Streamable HTTP
 }
 
+// ssePath is where clients of 2024-11-05 reach a server.
+const ssePath = "/sse"
+
 // endpoints are those of one server.
-func endpoints(srv mcp.Handler) []endpoint {
-	return []endpoint{{path: "/mcp", handler: srv}, {path: "/sse", handler: srv, old: true}}
+func endpoints(srv mcp.Handler) []endpoint { return endpointsAt("/mcp", srv) }
+
+func endpointsAt(path string, srv mcp.Handler) []endpoint {
+	return []endpoint{{path: path, handler: srv}, {path: ssePath, handler: srv, old: true}}
 }
 
 // opened is what serves an endpoint.
@@ -92,14 +103,6 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, at []endpoint, logger 
 	if (f.cert == "") != (f.key == "") {
 		return usagef("--tls-cert and --tls-key go together")
 	}
-	handlers := make(map[string]opened, len(at))
-	for _, e := range at {
-		h, err := e.open(&f, logger)
-		if err != nil {
-			return usagef("%v", err)
-		}
-		handlers[e.path] = h
-	}
 	srv := at[0].handler
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listenAddress(f.addr))
 	if err != nil {
@@ -109,16 +112,32 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, at []endpoint, logger 
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	pages, err := streamable.CORS(f.origins, f.routes(handlers, gates))
-	if err != nil {
-		return errors.Join(usagef("%v", err), listener.Close())
-	}
-	site, err := f.published(pages, listener.Addr(), srv, logger) //nolint:contextcheck // making a card takes no time
+	origin, err := f.origin(listener.Addr().String())
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	site := &site{f: &f, origin: origin, gates: gates, logger: logger, open: map[string]opened{}}
+	if f.metrics.isHere() {
+		if site.metrics, err = f.metrics.guarded(); err != nil {
+			return errors.Join(err, listener.Close())
+		}
+	}
+	if err := site.serve(at); err != nil { //nolint:contextcheck // endpoints live until the site is closed
+		return errors.Join(err, listener.Close())
+	}
+	pages, err := streamable.CORS(f.origins, site)
+	if err != nil {
+		return errors.Join(usagef("%v", err), listener.Close())
+	}
+	all, err := f.published(pages, listener.Addr(), srv, logger) //nolint:contextcheck // making a card takes no time
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if f.opened != nil {
+		f.opened(site)
+	}
 	web := &http.Server{
-		Handler:           accessLog(logger, site),
+		Handler:           accessLog(logger, all),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
@@ -126,14 +145,18 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, at []endpoint, logger 
 	}
 	new(newcomers).watch(web)
 	a.announce(logger, listener.Addr(), f, at)
+	unmeasure, err := f.metrics.serve(ctx, logger)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- listen(web, listener, f) }() // ends with Shutdown, below
 	select {
 	case err := <-ended:
-		return err
+		return errors.Join(err, unmeasure())
 	case <-ctx.Done():
 	}
-	return stopHTTP(ctx, web, handlers)
+	return errors.Join(stopHTTP(ctx, web, site), unmeasure())
 }
 
 // listenAddress returns the address to listen on. One without a host is on the
@@ -179,7 +202,7 @@ func (f *httpFlags) published(pages http.Handler, addr net.Addr, srv mcp.Handler
 	if err != nil {
 		return nil, err
 	}
-	c, err := card.New(srv, &card.Options{Name: f.card, URL: origin + "/mcp", Remotes: []card.Remote{{Type: card.SSE, URL: origin + "/sse"}}})
+	c, err := card.New(srv, &card.Options{Name: f.card, URL: origin + "/mcp", Remotes: []card.Remote{{Type: card.SSE, URL: origin + ssePath}}})
 	if err != nil {
 		return nil, err
 	}
@@ -195,20 +218,6 @@ func listen(server *http.Server, l net.Listener, f httpFlags) error {
 	return server.Serve(l)
 }
 
-// routes are all pages but those of the card.
-func (f *httpFlags) routes(handlers map[string]opened, g *gates) http.Handler {
-	mux := http.NewServeMux()
-	for path, h := range handlers {
-		mux.Handle(path, g.protect(path, bearer(f.bearer, h)))
-	}
-	g.mount(mux)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { tell(w, nil) })
-	if f.ready != nil {
-		mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { tell(w, f.ready()) })
-	}
-	return mux
-}
-
 // tell says that all is well, or what is not.
 func tell(w http.ResponseWriter, err error) {
 	text := "ok"
@@ -221,14 +230,10 @@ func tell(w http.ResponseWriter, err error) {
 }
 
 // stopHTTP first closes the streams, cleanly: Shutdown would wait for them.
-func stopHTTP(ctx context.Context, server *http.Server, handlers map[string]opened) error {
+func stopHTTP(ctx context.Context, server *http.Server, s *site) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	var closing errgroup.Group
-	for _, h := range handlers {
-		closing.Go(func() error { return h.Close(ctx) })
-	}
-	return errors.Join(closing.Wait(), server.Shutdown(ctx))
+	return errors.Join(s.close(ctx), server.Shutdown(ctx))
 }
 
 func (a *app) announce(logger *slog.Logger, addr net.Addr, f httpFlags, at []endpoint) {
@@ -267,6 +272,12 @@ type witness struct {
 
 // Unwrap lets http.ResponseController flush and set deadlines.
 func (w *witness) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Hijack implements http.Hijacker. Without it, each request of a session would need a
+// goroutine of its own.
+func (w *witness) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(w.ResponseWriter).Hijack()
+}
 
 // WriteHeader implements http.ResponseWriter.
 func (w *witness) WriteHeader(status int) {

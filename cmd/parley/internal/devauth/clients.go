@@ -35,6 +35,7 @@ type client struct {
 	redirects []string
 	own       []string // scopes for itself
 	asks      bool     // may introspect the tokens of others
+	resource  string   // that it is, and whose tokens it may have exchanged
 	renews    bool     // it has registered that it uses refresh tokens
 	bound     bool     // it takes only tokens that are bound to a key (RFC 9449, section 5.2)
 }
@@ -80,7 +81,7 @@ func newClients(o Options) (*clients, error) {
 }
 
 func (c *Client) client() (*client, error) {
-	made := &client{id: c.ID, name: c.Name, method: methodNone, keys: c.Keys, redirects: c.RedirectURIs, own: c.Scopes, asks: c.Introspect}
+	made := &client{id: c.ID, name: c.Name, method: methodNone, keys: c.Keys, redirects: c.RedirectURIs, own: c.Scopes, asks: c.Introspect, resource: c.Exchange}
 	switch {
 	case c.ID == "":
 		return nil, errors.New("it has no ID")
@@ -90,8 +91,8 @@ func (c *Client) client() (*client, error) {
 		made.method, made.secret = methodBasic, sha256.Sum256([]byte(c.Secret))
 	case c.Keys != nil:
 		made.method = methodKey
-	case c.Scopes != nil || c.Introspect:
-		return nil, errors.New("scopes of its own need a secret or keys")
+	case c.Scopes != nil || c.Introspect || c.Exchange != "":
+		return nil, errors.New("scopes of its own, introspection and exchange need a secret or keys")
 	}
 	if made.name == "" {
 		made.name = c.ID

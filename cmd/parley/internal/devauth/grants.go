@@ -17,6 +17,7 @@ type grant struct {
 	resource string
 	scopes   []string
 	proofKey string // that the refresh tokens of a public client are bound to, or ""
+	of       string // the grant whose token was exchanged, with which this one ends, or ""
 
 	generation int // of the refresh token that is good
 	until      time.Time
@@ -56,7 +57,7 @@ func (g *grants) get(id string) (grant, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	x := g.byID[id]
-	if x == nil || !time.Now().Before(x.until) {
+	if x == nil || !time.Now().Before(x.until) || x.of != "" && g.byID[x.of] == nil {
 		return grant{}, false
 	}
 	return *x, true

@@ -50,7 +50,7 @@ func (s *Server) describeSelf() metadata {
 		Scopes:                 append(s.scopeNames(), offlineAccess),
 		ResponseTypes:          []string{"code"},
 		ResponseModes:          []string{"query"},
-		Grants:                 []string{grantCode, grantRefresh, grantClient},
+		Grants:                 []string{grantCode, grantRefresh, grantClient, grantExchange},
 		Prompts:                []string{"none", "login", "consent"},
 		Challenges:             []string{"S256"},
 		TokenMethods:           []string{methodNone, methodBasic, methodPost, methodKey},

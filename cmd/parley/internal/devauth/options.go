@@ -83,6 +83,9 @@ type Client struct {
 	// Introspect lets it ask about the tokens of other clients, as a resource
 	// server does.
 	Introspect bool
+	// Exchange is the resource that the client is: it may have tokens for it exchanged
+	// for tokens for other resources (RFC 8693). "" means that it may not.
+	Exchange string
 }
 
 func (o *Options) complete() error {

@@ -30,6 +30,12 @@ type claims struct {
 	Client   string        `json:"client_id"`
 	Scope    string        `json:"scope"`
 	Confirm  *confirmation `json:"cnf,omitzero"`
+	Actor    *actor        `json:"act,omitzero"`
+}
+
+// actor is who acts for the subject (RFC 8693, section 4.1).
+type actor struct {
+	Subject string `json:"sub"`
 }
 
 // confirmation names the key that a token is bound to (RFC 9449, section 6).

@@ -13,11 +13,14 @@ const (
 	grantCode    = "authorization_code"
 	grantRefresh = "refresh_token"
 	grantClient  = "client_credentials"
+
+	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 )
 
 // tokens is what a client gets.
 type tokens struct {
 	Access  string `json:"access_token"`
+	Issued  string `json:"issued_token_type,omitzero"`
 	Type    string `json:"token_type"`
 	Expires int64  `json:"expires_in"` // seconds
 	Refresh string `json:"refresh_token,omitzero"`
@@ -67,8 +70,10 @@ func (s *Server) trade(w http.ResponseWriter, r *http.Request) (*tokens, *oauthE
 		return s.refresh(d)
 	case grantClient:
 		return s.serveItself(d)
+	case grantExchange:
+		return s.exchange(d)
 	}
-	return nil, fail("unsupported_grant_type", "grant_type has to be "+strings.Join([]string{grantCode, grantRefresh, grantClient}, ", "))
+	return nil, fail("unsupported_grant_type", "grant_type has to be "+strings.Join([]string{grantCode, grantRefresh, grantClient, grantExchange}, ", "))
 }
 
 // issue makes an access token for a grant, for some of its scopes, and a
@@ -81,6 +86,9 @@ func (s *Server) issue(d *demand, g *grant, scopes []string, refresh bool) (*tok
 	}
 	if g.user == "" {
 		c.Subject = g.client // RFC 9068, section 2.2
+	}
+	if g.of != "" {
+		c.Actor = &actor{g.client}
 	}
 	got := &tokens{Type: "Bearer", Expires: int64(s.opts.AccessLifetime / time.Second), Scope: c.Scope}
 	if d.proofKey != "" {

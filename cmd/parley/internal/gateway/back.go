@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/internal/related"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -22,6 +23,9 @@ type back struct {
 func (b *back) Notify(ctx context.Context, method string, params any) error {
 	if raw, ok := params.(json.RawMessage); ok {
 		params = json.RawMessage(b.names.Note(method, raw))
+	}
+	if id := related.Task(ctx); id != "" {
+		ctx = related.To(ctx, b.names.Shown(mcp.TaskFeature, id))
 	}
 	return b.Backchannel.Notify(ctx, method, params)
 }
@@ -47,6 +51,9 @@ func (b *back) Input(ctx context.Context, questions ...mcp.InputRequest) ([]json
 func question(names *naming.Backend, q mcp.InputRequest) mcp.InputRequest {
 	if raw, ok := q.Params.(json.RawMessage); ok {
 		q.Params = json.RawMessage(names.Question(q.Method, raw))
+	}
+	if q.Task != "" {
+		q.Task = names.Shown(mcp.TaskFeature, q.Task)
 	}
 	return q
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -26,7 +27,7 @@ const (
 
 // describe combines what backends say. Lists are offered even while no backend is known
 // to have one, because the client of a session is told only once what there is.
-func describe(info *mcp.Implementation, members []*member, of []*mcp.Description) *mcp.Description {
+func describe(info *mcp.Implementation, members []*member, of []*mcp.Description, editors []guard.Editor) *mcp.Description {
 	changes := &mcp.ListCapability{ListChanged: true}
 	d := &mcp.Description{Info: *info, Capabilities: mcp.ServerCapabilities{
 		Tools: changes, Prompts: changes, Resources: &mcp.ResourcesCapability{Subscribe: true, ListChanged: true},
@@ -41,7 +42,11 @@ func describe(info *mcp.Implementation, members []*member, of []*mcp.Description
 		d.Capabilities.Tasks = mergeTasks(d.Capabilities.Tasks, c.Tasks)
 		d.Capabilities.Extensions = mergeSettings(d.Capabilities.Extensions, c.Extensions)
 		d.Capabilities.Experimental = mergeSettings(d.Capabilities.Experimental, c.Experimental)
-		text := strings.TrimSpace(b.Instructions)
+		text := b.Instructions
+		for _, e := range editors {
+			text = e.Instructions(members[i].backend.Name(), text)
+		}
+		text = strings.TrimSpace(text)
 		if text == "" {
 			continue
 		}
@@ -63,18 +68,17 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len(mark)], "") + mark
 }
 
-// mergeTasks returns what either of two servers can do with tasks. Lists of tasks are
-// left out: to a backend all clients of the gateway may be one and the same.
-//
-// Spec: 2025-11-25 basic/utilities/tasks#task-isolation-and-access-control.
+// mergeTasks returns what either of two servers can do with tasks.
 func mergeTasks(one, other *mcp.TasksCapability) *mcp.TasksCapability {
 	if other == nil {
 		return one
 	}
 	merged := *other
-	merged.List = nil
 	if one == nil {
 		return &merged
+	}
+	if one.List != nil {
+		merged.List = one.List
 	}
 	if one.Cancel != nil {
 		merged.Cancel = one.Cancel

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,8 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/catalogue"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/reads"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -29,6 +32,9 @@ import (
 type Options struct {
 	// Info is what the gateway says it is.
 	Info mcp.Implementation
+	// Around is what every exchange with a client goes through, besides the guards: also
+	// lists, and what no backend was found for. nil means nothing.
+	Around func(mcp.ServeFunc) mcp.ServeFunc
 	// Logger logs what goes wrong. nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -38,10 +44,17 @@ type Setup struct {
 	Servers []Server
 	// Views are parts of the whole, by their names.
 	Views map[string]Part
+	// Profile says which clients see tools in the form that their models take, unless
+	// their view or Clients say so. "" is none.
+	Profile profile.Choice
+	// Clients are those that always get the same profile.
+	Clients []profile.Client
 	// Guards stand between clients and backends, the first closest to the client.
 	Guards []guard.Guard
 	// ListTimeout is how long a list waits for a server. 0 means 3 seconds.
 	ListTimeout time.Duration
+	// ReadCache is how many bytes of what resources were read are kept. 0 keeps nothing.
+	ReadCache int64
 }
 
 // Server is a server behind the gateway.
@@ -62,7 +75,10 @@ type Server struct {
 type Gateway struct {
 	opts    Options
 	current atomic.Pointer[setup]
+	reads   *reads.Cache
 	hub     hub
+	pace    pace
+	owners  owners
 
 	loading sync.Mutex
 	closed  bool
@@ -76,6 +92,9 @@ type setup struct {
 	members   []*member
 	views     map[string]*part
 	guards    []guard.Guard
+	recorders []guard.Recorder // those of the guards that are one
+	profile   profile.Choice
+	clients   []profile.Client
 	catalogue *catalogue.Catalogue
 	described sync.Map // description by the name of the view
 }
@@ -94,7 +113,7 @@ func New(o Options) *Gateway {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	g := &Gateway{opts: o}
+	g := &Gateway{opts: o, reads: reads.New(0)}
 	names, _ := naming.New(nil) // no rules cannot be wrong
 	g.current.Store(&setup{names: names, views: map[string]*part{"": {}}, catalogue: catalogue.New(catalogue.Options{}, nil)})
 	return g
@@ -117,6 +136,10 @@ func (g *Gateway) Load(next Setup) error {
 		return err
 	}
 	g.current.Store(s)
+	g.reads.Resize(next.ReadCache)
+	for _, m := range s.left(old) { // what they have said is not what those of the same name say
+		g.reads.Changed(m.backend.Name(), "")
+	}
 	g.work.Go(old.catalogue.Close)     // ends when what waits for it has got what there is
 	g.work.Go(func() { g.leave(old) }) // ends when the backends have ended
 	g.Announce()
@@ -132,17 +155,28 @@ func (g *Gateway) leave(old *setup) {
 	for _, w := range g.hub.all() {
 		w.moved(next)
 	}
-	kept := map[*backend.Backend]bool{}
-	for _, m := range next.members {
-		kept[m.backend] = true
-	}
 	var group sync.WaitGroup
-	for _, m := range old.members {
-		if !kept[m.backend] {
-			group.Go(func() { _ = m.backend.Close() }) // it has nothing to say
-		}
+	for _, m := range next.left(old) {
+		group.Go(func() {
+			_ = m.backend.Close()                 // it has nothing to say
+			g.reads.Changed(m.backend.Name(), "") // calls that were under way may have read it
+		})
 	}
 	group.Wait()
+}
+
+// left returns the members of an older setup whose backends this one does not have.
+func (s *setup) left(old *setup) (members []*member) {
+	kept := map[*backend.Backend]bool{}
+	for _, m := range s.members {
+		kept[m.backend] = true
+	}
+	for _, m := range old.members {
+		if !kept[m.backend] {
+			members = append(members, m)
+		}
+	}
+	return members
 }
 
 // prepare makes a setup, with the backends of the old one that stay.
@@ -160,7 +194,7 @@ func (g *Gateway) prepare(old *setup, next *Setup) (*setup, error) {
 			return nil, fmt.Errorf("view %q: %w", name, err)
 		}
 	}
-	s := &setup{names: names, guards: next.Guards, views: map[string]*part{}}
+	s := &setup{names: names, guards: next.Guards, recorders: guard.Recorders(next.Guards), profile: next.Profile, clients: next.Clients, views: map[string]*part{}}
 	for i := range next.Servers { // nothing can fail any more
 		s.members = append(s.members, g.join(old, names, &next.Servers[i]))
 	}
@@ -180,6 +214,14 @@ func (g *Gateway) Announce() {
 	g.hub.changed(func(*watcher) bool { return true }, everyList...)
 }
 
+// Changed says that the lists of a server may be others for some clients, because a user
+// has logged in there, for example.
+func (g *Gateway) Changed(name string) {
+	for _, kind := range everyList {
+		g.listChanged(name, nil, kind)
+	}
+}
+
 // join returns the backend of a server: the one that there is already, if it is the same.
 func (g *Gateway) join(old *setup, names *naming.Names, srv *Server) *member {
 	name := srv.Rules.Backend
@@ -197,13 +239,24 @@ func (g *Gateway) join(old *setup, names *naming.Names, srv *Server) *member {
 
 // listChanged has a list read again that has changed, and tells of it.
 func (g *Gateway) listChanged(name string, peer *mcp.Peer, kind mcp.ChangeKind) {
+	if kind == mcp.ResourcesChanged {
+		g.reads.Changed(name, "")
+	}
 	g.current.Load().catalogue.Changed(name, peer, kind)
 	g.tell(name, peer, kind)
 }
 
-// tell tells those clients of a changed list who see what the connection of peer shows;
-// nil is everybody's.
+// tell tells those clients of a changed list, before long, who see what the connection of
+// peer shows; nil is everybody's.
 func (g *Gateway) tell(name string, peer *mcp.Peer, kind mcp.ChangeKind) {
+	n := news{backend: name, kind: kind, everybody: peer == nil}
+	if peer != nil {
+		n.principal, n.session = peer.Principal, peer.SessionID
+	}
+	g.pace.tell(n, func() { g.tellNow(name, peer, kind) })
+}
+
+func (g *Gateway) tellNow(name string, peer *mcp.Peer, kind mcp.ChangeKind) {
 	s := g.current.Load()
 	m := s.views[""].member(name)
 	if m == nil { // it is about to end, or not there yet
@@ -254,6 +307,27 @@ func (g *Gateway) Look(ctx context.Context) map[string]error {
 
 // looking bounds how many servers are started at the same time.
 const looking = 16
+
+// Entries returns all that the backends list, as the gateway itself sees it, and the
+// instructions of those that have some. Why a backend is missing is by its name.
+func (g *Gateway) Entries(ctx context.Context) (entries []catalogue.Entry, instructions, missing map[string]string, err error) {
+	s := g.current.Load()
+	instructions, missing = map[string]string{}, map[string]string{}
+	for _, method := range catalogue.Methods() {
+		list, absent, err := s.catalogue.Entries(ctx, &mcp.Peer{}, method)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		entries = append(entries, list...)
+		maps.Copy(missing, absent)
+	}
+	for _, m := range s.members {
+		if d := m.backend.Describe(); d != nil && d.Instructions != "" { //nolint:contextcheck // it only remembers
+			instructions[m.backend.Name()] = d.Instructions
+		}
+	}
+	return entries, instructions, missing, nil
+}
 
 // State returns how the backends are, in the order of the setup.
 func (g *Gateway) State() []backend.State {

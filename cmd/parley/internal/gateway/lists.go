@@ -5,6 +5,7 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/catalogue"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -19,7 +20,23 @@ func (v *View) list(ctx context.Context, s *setup, p *part, x *mcp.Exchange) (an
 			return nil, mcp.InvalidParams("params: %v", err)
 		}
 	}
-	return s.catalogue.List(ctx, &x.Peer, x.Method, p.shown(), params.Cursor)
+	shown := p.shown()
+	shown.Profile, shown.Differs = s.profileFor(p, x.Peer.Info.Name)
+	return s.catalogue.List(ctx, &x.Peer, x.Method, shown, params.Cursor)
+}
+
+// profileFor returns the profile of a client, and whether others who see the view may get
+// another one.
+func (s *setup) profileFor(p *part, client string) (_ *profile.Profile, differs bool) {
+	choice, clients := p.Profile, s.clients
+	switch choice {
+	case "":
+		choice = s.profile
+	case profile.Auto:
+	default:
+		clients = nil // the view is for those that it names
+	}
+	return profile.Choose(choice, clients, client), choice == profile.Auto || len(clients) > 0
 }
 
 // shown is what the catalogue shows of a view.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -18,6 +19,9 @@ type Part struct {
 	Principals []string
 	// Search shows three tools that find, describe and call the others, in place of these.
 	Search bool
+	// Profile says which clients see tools in the form that their models take; "" is
+	// Setup.Profile.
+	Profile profile.Choice
 }
 
 // part is a view of a setup.

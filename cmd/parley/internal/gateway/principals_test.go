@@ -5,105 +5,256 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
+	"os"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
-	"github.com/parley-mcp/parley/server"
 	"github.com/parley-mcp/parley/transport/frames"
 )
 
-// mark is what belongs to one principal.
-var mark = regexp.MustCompile(`mark-[0-9]+`)
+const (
+	principals = 50
+	// turns is how much each principal does, unless PARLEY_SOAK says for how long.
+	turns = 10
+)
 
-// marking returns a server that says, asks and lists things with the mark of its caller,
-// and reports calls that bring marks of others.
-func marking(t *testing.T) *server.Server {
-	s := server.New(mcp.Implementation{Name: "marking", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Logging: true})
-	type in struct {
-		Mark string `json:"mark"`
-		Ask  bool   `json:"ask"`
-	}
-	server.AddTool(s, mcp.Tool{Name: "mark"}, func(ctx context.Context, call *server.Call, in in) (string, error) {
-		_ = call.Exchange().Back.Notify(ctx, mcp.NoteProgress, json.RawMessage(`{"progress":1,"message":"`+in.Mark+`"}`))
-		if !in.Ask {
-			return in.Mark, nil
-		}
-		answer, err := server.Elicit[struct {
-			Mark string `json:"mark"`
-		}](ctx, call, "who", "Who is "+in.Mark+"?")
-		if err == nil && answer.Mark != in.Mark {
-			t.Errorf("%s was answered by %s", in.Mark, answer.Mark)
-		}
-		return in.Mark, err
-	})
-	return s
+// crowd is many principals in front of one gateway, and how they are doing.
+type crowd struct {
+	t        *testing.T
+	seed     uint64
+	g        *gateway.Gateway
+	backends []*marking
+	until    time.Time // zero is until all have had their turns
+
+	loading  sync.Mutex
+	versions []int
+
+	good, failed, cancelled, faults, events atomic.Int64
 }
 
-// Nothing crosses between principals: what each gets, is asked and hears of has its own
-// mark.
+// Nothing crosses between principals, whatever fails: what each gets, is asked and hears of
+// has its own mark.
 func TestPrincipals(t *testing.T) {
-	const principals, calls = 12, 6
-	for _, back := range modes {
-		for name, share := range map[string]bridge.Share{"principal": bridge.SharePrincipal, "session": bridge.ShareSession} {
-			t.Run(back.String()+" "+name, func(t *testing.T) {
-				g := gateway.New(gateway.Options{Info: mcp.Implementation{Name: "gateway", Version: "1"}, Logger: mcptest.Quiet()})
-				servers := []gateway.Server{behind(t, "one", marking(t), back, share), behind(t, "two", marking(t), back, share)}
-				t.Cleanup(func() { _ = g.Close() })
-				if err := g.Load(gateway.Setup{Servers: servers}); err != nil {
-					t.Fatal(err)
-				}
-				var group sync.WaitGroup
-				for p := range principals {
-					group.Go(func() { use(t, g, p, calls) })
-				}
-				group.Wait()
-			})
+	c := &crowd{t: t, seed: rand.Uint64(), g: gateway.New(gateway.Options{Info: mcp.Implementation{Name: "gateway", Version: "1"}, Logger: mcptest.Quiet()})}
+	if text := os.Getenv("PARLEY_SEED"); text != "" {
+		var err error
+		if c.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
 		}
+	}
+	if text := os.Getenv("PARLEY_SOAK"); text != "" {
+		length, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.until = time.Now().Add(length)
+	}
+	t.Logf("PARLEY_SEED=%d has everybody do the same again", c.seed)
+	for i, back := range modes {
+		for name, share := range map[string]bridge.Share{"own": bridge.SharePrincipal, "session": bridge.ShareSession, "all": bridge.ShareAll} {
+			if share != bridge.SharePrincipal && i > 0 && stateless(back) == (share == bridge.ShareSession) {
+				continue // sessions behind are enough for the one, and none for the other
+			}
+			m := &marking{t: t, name: fmt.Sprint(name, i), back: back, share: share, ways: map[string]*mcptest.Transport{}}
+			t.Cleanup(m.wait)
+			c.backends = append(c.backends, m)
+		}
+	}
+	t.Cleanup(func() { _ = c.g.Close() }) // before the servers are waited for
+	c.versions = make([]int, len(c.backends))
+	c.load(-1)
+	var group sync.WaitGroup
+	for p := range principals {
+		group.Go(func() { c.use(p) })
+	}
+	group.Wait()
+	t.Logf("%d operations went well and %d failed, %d were cancelled; %d faults, %d changes told", c.good.Load(), c.failed.Load(), c.cancelled.Load(), c.faults.Load(), c.events.Load())
+	if good, failed := c.good.Load(), c.failed.Load(); good < failed || c.cancelled.Load() == 0 || c.faults.Load() == 0 || c.events.Load() == 0 {
+		t.Error("not everything has happened, or too much has failed, for this to show anything")
 	}
 }
 
-// use is a principal that makes calls.
-func use(t *testing.T, g *gateway.Gateway, p, calls int) {
-	own := fmt.Sprintf("mark-%d", p)
-	check := func(what, text string) {
-		for _, m := range mark.FindAllString(text, -1) {
-			if m != own {
-				t.Errorf("%s gets %s: %s", own, what, text)
-			}
-		}
+// load has the gateway read its configuration again, in which one backend is another.
+func (c *crowd) load(other int) {
+	c.loading.Lock()
+	defer c.loading.Unlock()
+	if other >= 0 {
+		c.versions[other]++
 	}
-	tr := frames.InProcess(g.View(""), &frames.Options{Principal: own, ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
-	c, err := client.Connect(t.Context(), tr, &client.Options{
-		Revisions: []mcp.Revision{modes[p%len(modes)].Revision}, Logger: mcptest.Quiet(),
-		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &mcp.Empty{}}},
-		Answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
-			check("asked", string(params))
-			return json.RawMessage(`{"action":"accept","content":{"mark":"` + own + `"}}`), nil
+	var servers []gateway.Server
+	for i, m := range c.backends {
+		servers = append(servers, m.server(c.versions[i]))
+	}
+	if err := c.g.Load(gateway.Setup{Servers: servers, ListTimeout: 20 * time.Second}); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// principal is one of the crowd.
+type principal struct {
+	*crowd
+
+	own    string
+	dice   *rand.Rand
+	client *client.Client
+}
+
+// check fails the test if something has the mark of somebody else.
+func (p *principal) check(what, text string) {
+	if found := strangers(p.own, text); found != nil {
+		p.t.Errorf("%s gets marks of %v: %s: %s", p.own, found, what, text)
+	}
+}
+
+// use is what a principal does.
+func (c *crowd) use(n int) {
+	p := &principal{crowd: c, own: fmt.Sprintf("mark-%d-", n), dice: rand.New(rand.NewPCG(c.seed, uint64(n)))}
+	tr := frames.InProcess(c.g.View(""), &frames.Options{Principal: p.own, ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
+	var err error
+	p.client, err = client.Connect(c.t.Context(), tr, &client.Options{
+		Revisions: []mcp.Revision{modes[n%len(modes)].Revision}, Logger: mcptest.Quiet(),
+		Capabilities: &mcp.ClientCapabilities{
+			Elicitation: &mcp.ElicitationCapability{Form: &mcp.Empty{}}, Extensions: map[string]json.RawMessage{mcp.ExtensionTasks: json.RawMessage(`{}`)},
 		},
+		Answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
+			p.check("a question", string(params))
+			return raw(`{"action":"accept","content":{"mark":%q}}`, p.own), nil
+		},
+		Notification: func(_ context.Context, method string, params json.RawMessage) { p.check(method, string(params)) },
 	})
 	if err != nil {
-		t.Error(err)
+		c.t.Error(err)
 		return
 	}
-	defer c.Close()
-	for range calls {
-		backend := []string{"one", "two"}[rand.IntN(2)]
-		params := fmt.Sprintf(`{"name":"%s__mark","arguments":{"mark":"%s","ask":%t}}`, backend, own, rand.IntN(2) == 0)
-		raw, err := c.Do(t.Context(), mcp.MethodCallTool, json.RawMessage(params), client.WithProgress(nil),
-			client.WithNotifications(func(_ context.Context, _ string, params json.RawMessage) { check("told", string(params)) }))
-		if err != nil {
-			t.Errorf("%s: %v", own, err)
-			continue
-		}
-		if text := string(raw); !mark.MatchString(text) {
-			t.Errorf("%s gets %s", own, text)
-		}
-		check("answered", string(raw))
+	defer p.client.Close()
+	p.listen()
+	for turn := 0; turn < turns || time.Now().Before(c.until); turn++ {
+		p.turn(c.backends[p.dice.IntN(len(c.backends))])
 	}
+}
+
+// listen subscribes to what is one's own.
+func (p *principal) listen() {
+	var uris []string
+	for range 3 {
+		m := p.backends[p.dice.IntN(len(p.backends))]
+		uris = append(uris, "mcp:"+m.name+":note://"+p.own)
+	}
+	_, err := p.client.Listen(p.t.Context(), mcp.SubscriptionFilter{ToolsListChanged: true, ResourceSubscriptions: uris}, func(_ context.Context, e client.Event) {
+		p.events.Add(1)
+		p.check("a change", e.Change.URI)
+	})
+	if err != nil {
+		p.t.Error(err)
+	}
+}
+
+// turn does something at random at a backend, or breaks it.
+func (p *principal) turn(m *marking) {
+	call := func(tool, do string) {
+		p.ask(mcp.MethodCallTool, raw(`{"name":"%s__%s","arguments":{"mark":%q,"do":%q}}`, m.name, tool, p.own, do))
+	}
+	switch p.dice.IntN(24) {
+	case 0:
+		p.faults.Add(1)
+		m.dies(p.own)
+	case 1:
+		if p.dice.IntN(4) == 0 {
+			p.faults.Add(1)
+			p.load(p.dice.IntN(len(p.backends)))
+		}
+	case 2, 3:
+		p.cancel(m)
+	case 4, 5, 6:
+		call("mark", "fail")
+	case 7, 8, 9, 10:
+		call("mark", "ask")
+	case 11, 12:
+		p.ask(mcp.MethodListTools, nil)
+	case 13, 14, 15:
+		if m.share != bridge.ShareAll {
+			p.ask(mcp.MethodReadResource, raw(`{"uri":"mcp:%s:test://me"}`, m.name))
+		}
+	case 16, 17:
+		p.ask(mcp.MethodReadResource, raw(`{"uri":"mcp:%s:note://%s"}`, m.name, p.own))
+	case 18, 19:
+		p.ask(mcp.MethodGetPrompt, raw(`{"name":"%s__greet","arguments":{"mark":%q}}`, m.name, p.own))
+	case 20, 21:
+		p.task(m)
+	default:
+		call("mark", "")
+	}
+}
+
+// ask makes a request whose answer has to have one's own mark.
+func (p *principal) ask(method string, params json.RawMessage) {
+	var in any
+	if params != nil {
+		in = params
+	}
+	result, err := p.client.Do(p.t.Context(), method, in, client.WithProgress(nil), client.WithLogLevel(mcp.LevelInfo), client.WithNotifications(p.told))
+	if made := new(mcp.CreateTaskResult); err == nil && json.Unmarshal(result, made) == nil && made.ResultType == mcp.ResultTask { // it has asked
+		result, err = p.client.Task(made.ID, "").WaitRaw(p.t.Context(), client.WithNotifications(p.told))
+	}
+	if err != nil {
+		p.failed.Add(1)
+		p.check("an error", err.Error())
+		return
+	}
+	p.good.Add(1)
+	p.check(method, string(result))
+	if !strings.Contains(string(result), p.own) && !strings.Contains(string(result), "unavailable") {
+		p.t.Errorf("%s gets for %s %s: %s", p.own, method, params, result)
+	}
+}
+
+func (p *principal) told(_ context.Context, method string, params json.RawMessage) {
+	p.check(method, string(params))
+}
+
+// cancel makes a call, and does not want the answer any more.
+func (p *principal) cancel(m *marking) {
+	ctx, cancel := context.WithCancel(p.t.Context())
+	defer cancel()
+	_, err := p.client.Do(ctx, mcp.MethodCallTool, raw(`{"name":"%s__mark","arguments":{"mark":%q,"do":"wait"}}`, m.name, p.own),
+		client.WithProgress(nil), client.WithNotifications(func(_ context.Context, method string, params json.RawMessage) {
+			p.told(ctx, method, params)
+			if method == mcp.NoteProgress {
+				cancel()
+			}
+		}))
+	if err == nil {
+		p.t.Errorf("%s gets an answer that nobody gives", p.own)
+		return
+	}
+	p.cancelled.Add(1)
+	p.check("an error", err.Error())
+}
+
+// task runs a tool as a task, where tasks pass.
+func (p *principal) task(m *marking) {
+	if p.client.Revision() != m.back.Revision {
+		return
+	}
+	result, err := p.client.CallTool(p.t.Context(), m.name+"__task", marked{p.own, "ask"})
+	if err != nil {
+		p.failed.Add(1)
+		p.check("an error", err.Error())
+		return
+	}
+	p.good.Add(1)
+	text, err := json.Marshal(result)
+	if err != nil || !strings.Contains(string(text), p.own) {
+		p.t.Errorf("%s gets from a task %s", p.own, text)
+	}
+	p.check("a task", string(text))
 }

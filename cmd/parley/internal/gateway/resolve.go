@@ -2,10 +2,14 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"slices"
 
+	"github.com/parley-mcp/parley/auth"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/reads"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -16,6 +20,8 @@ type operation struct {
 
 	member *member
 	names  *naming.Backend
+	reads  *reads.Cache
+	owners *owners
 }
 
 // resolve finds the backend that a request is for, and what it is about there. Params that
@@ -37,14 +43,14 @@ func (v *View) resolve(ctx context.Context, s *setup, x *mcp.Exchange, m *mcp.Me
 // find finds what a client has named.
 func (v *View) find(ctx context.Context, s *setup, peer *mcp.Peer, kind mcp.FeatureKind, shown string) (*operation, error) {
 	names, own, known := s.names.Own(kind, shown)
-	if names == nil {
+	if names == nil || kind == mcp.TaskFeature && !v.g.owners.admits(shown, peer.Principal) {
 		return nil, unknown(kind, shown)
 	}
 	member := s.views[v.name].member(names.Name())
 	if member == nil {
 		return nil, unknown(kind, shown)
 	}
-	op := &operation{member: member, names: names}
+	op := &operation{member: member, names: names, reads: v.g.reads, owners: &v.g.owners}
 	op.View, op.Backend, op.Subject, op.Shown = v.name, names.Name(), own, shown
 	op.Definition = s.catalogue.Find(ctx, peer, member.backend.Name(), kind, shown)
 	switch {
@@ -76,6 +82,9 @@ func unknown(kind mcp.FeatureKind, shown string) error {
 
 // serve passes an operation through the guards of the gateway to its backend.
 func (s *setup) serve(ctx context.Context, op *operation) (any, error) {
+	if passed, ok := ctx.Value(passedKey{}).(*bool); ok {
+		*passed = true
+	}
 	last := func(ctx context.Context, guarded *guard.Operation) (any, error) {
 		own := *op
 		own.Operation = *guarded
@@ -102,14 +111,65 @@ func (s *setup) narrow(p *part, m *mcp.Method, result any) any {
 
 // pass passes an operation on to its backend.
 func (op *operation) pass(ctx context.Context) (any, error) {
-	result, err := op.member.backend.Serve(ctx, behind(op.Exchange, op.names, op.Params), op.harmless())
+	send := func(ctx context.Context) (any, error) {
+		return op.member.backend.Serve(ctx, behind(op.Exchange, op.names, op.Params), op.harmless())
+	}
+	var result any
+	var err error
+	if op.isPlainRead() {
+		result, err = op.reads.Read(ctx, op.asked(), send)
+	} else {
+		result, err = send(ctx)
+	}
 	if err != nil {
 		return nil, failure(op.names, err)
 	}
 	if raw, ok := result.(json.RawMessage); ok {
-		return json.RawMessage(op.names.Result(op.Method.Name, raw)), nil
+		shown := json.RawMessage(op.names.Result(op.Method.Name, raw))
+		op.owners.made(op.Exchange, shown)
+		return shown, nil
 	}
 	return result, nil
+}
+
+// traced are the keys of _meta that are for observers alone.
+var traced = []string{mcp.MetaTraceParent, mcp.MetaTraceState, mcp.MetaBaggage}
+
+// isPlainRead reports whether the operation reads a resource, and nothing but its URI can
+// make a difference.
+//
+// Spec: 2026-07-28 server/utilities/caching#cache-key.
+func (op *operation) isPlainRead() bool {
+	x := op.Exchange
+	if op.Method.Name != mcp.MethodReadResource || x.Answers != nil || x.State != nil {
+		return false
+	}
+	for name := range wire.Each(op.Params) {
+		if n := string(name); n != op.Method.Subject && n != "_meta" {
+			return false
+		}
+	}
+	for key := range wire.Each(wire.Find(op.Params, "_meta")) {
+		if k := string(key); !mcp.ReservedMeta(k) && !slices.Contains(traced, k) {
+			return false
+		}
+	}
+	return true
+}
+
+// asked says who reads what. What one principal was shown is never another's, whoever
+// shares the connection, nor what one access token lets it read that of another: a backend
+// may get the token itself, or one that was exchanged for it.
+//
+// Spec: 2026-07-28 server/utilities/caching#cache-scope-field.
+func (op *operation) asked() reads.Asked {
+	peer := &op.Exchange.Peer
+	key := op.member.backend.Key(peer) + "\x00" + peer.Principal
+	if a := peer.Authorization; a != nil {
+		sum := sha256.Sum256([]byte(auth.AccessToken(a)))
+		key += "\x00" + string(sum[:])
+	}
+	return reads.Asked{Backend: op.Backend, Key: key, URI: op.Subject}
 }
 
 // harmless reports whether the request can be made twice: whatever is no tool and no task

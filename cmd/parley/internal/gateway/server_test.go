@@ -27,6 +27,7 @@ func (w *world) server(name string) *server.Server {
 		return "Hello " + who.Name + ", from " + name, err
 	})
 	s.AddResource(mcp.Resource{URI: "test://static", Name: "static"}, func(_ context.Context, _ *server.Call, uri string) (*mcp.ReadResourceResult, error) {
+		w.reads.Add(1)
 		return server.Contents(mcp.TextResource(uri, "text/plain", "static of "+name)), nil
 	})
 	server.AddTemplate(s, mcp.ResourceTemplate{URITemplate: "note://{id}", Name: "note"}, func(_ context.Context, _ *server.Call, uri string, vars struct {
@@ -94,6 +95,12 @@ func (w *world) working(next mcp.ServeFunc) mcp.ServeFunc {
 			<-ctx.Done()
 			w.say(&w.got, "ended: %v", context.Cause(ctx))
 			return nil, context.Cause(ctx)
+		case "first":
+			if w.visited.Swap(false) {
+				break
+			}
+			w.way.Store(&x.Back)
+			return nil, &mcp.InputRequired{Requests: []mcp.InputRequest{questions["url"]}, VisitFirst: true}
 		case "several":
 			answers, err := x.Back.Input(ctx, questions["form"], questions["url"], questions["sample"])
 			for _, a := range answers {

@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"text/tabwriter"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
@@ -120,6 +118,11 @@ var features = []feature{
 	}},
 	asks("elicitation, a form", "form", "elicitation/create "+strings.TrimSuffix(form, "}"), answers["form"]),
 	asks("elicitation, a visit", "url", `"url":"https://pay.example/1"`, answers["url"]),
+	{name: "elicitation, a visit that comes first", test: func(t *testing.T, w *world) {
+		w.visited.Store(false)
+		has(t, w.call(t, `{"name":"one__work","arguments":{"do":"first"}}`), `"big":12345678901234567890`)
+		w.heard(t, &w.asked, `"url":"https://pay.example/1"`)
+	}},
 	asks("sampling/createMessage", "sample", "sampling/createMessage "+strings.TrimSuffix(sample, "}"), answers[mcp.MethodSample]),
 	asks("roots/list", "roots", "roots/list", answers[mcp.MethodRoots]),
 	{name: "several questions at once", test: func(t *testing.T, w *world) {
@@ -233,7 +236,8 @@ var features = []feature{
 		}
 	}},
 	{name: "tasks", test: func(t *testing.T, w *world) {
-		task, err := w.c.StartTask(t.Context(), "two__task", nil)
+		c := w.taking(t)
+		task, err := c.StartTask(t.Context(), "two__task", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,12 +250,74 @@ var features = []feature{
 		}
 		text, _ := r.Content[0].(*mcp.TextContent)
 		has(t, text.Text, "Hello Ann, from two")
-		if _, err := w.c.Task("two:none", "").Status(t.Context()); !errors.Is(err, client.ErrNotFound) {
+		if _, err := c.Task("two:none", "").Status(t.Context()); !errors.Is(err, client.ErrNotFound) {
 			t.Errorf("an unknown task: %v", err)
 		}
+	}},
+	{name: "a task for a client without them", test: func(t *testing.T, w *world) {
+		r, err := w.c.CallTool(t.Context(), "one__task", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := r.Content[0].(*mcp.TextContent)
+		has(t, text.Text, "Hello Ann, from one")
 	}, not: func(front, back mcptest.Mode) string {
-		if stateless(front) != stateless(back) {
-			return "tasks do not pass between eras"
+		if stateless(front) == stateless(back) {
+			return "the server refuses that"
+		}
+		return ""
+	}},
+	{name: "a call that asks becomes a task", test: func(t *testing.T, w *world) {
+		c := w.taking(t)
+		task, err := c.StartTask(t.Context(), "two__work", json.RawMessage(`{"do":"several"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id := task.ID(); !strings.HasPrefix(id, "two:") {
+			t.Errorf("the ID of the task is %q", id)
+		}
+		raw, err := task.WaitRaw(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		has(t, string(raw), `{"content":[]`)
+		for _, answer := range []string{`"name":"Ann"`, `"com.example/sure":2.0`, `"com.example/cost":1.50`} {
+			w.heardOne(t, answer)
+		}
+	}, not: func(front, back mcptest.Mode) string {
+		if !stateless(front) || stateless(back) {
+			return "the server decides, or the client"
+		}
+		return ""
+	}},
+	{name: "tasks/cancel", test: func(t *testing.T, w *world) {
+		c := w.taking(t)
+		task, err := c.StartTask(t.Context(), "two__task", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := task.Cancel(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := task.Wait(t.Context()); !errors.Is(err, client.ErrTaskCancelled) {
+			t.Errorf("a task that was cancelled: %v", err)
+		}
+	}},
+	{name: "tasks/list", test: func(t *testing.T, w *world) {
+		task, err := w.c.StartTask(t.Context(), "one__task", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := client.Collect(w.c.Tasks(t.Context()))
+		if err != nil || !slices.ContainsFunc(list, func(t *mcp.Task) bool { return t.ID == task.ID() }) {
+			t.Errorf("%s is not in the list %+v, error %v", task.ID(), list, err)
+		}
+		if err := task.Cancel(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}, not: func(front, _ mcptest.Mode) string {
+		if stateless(front) {
+			return "only sessions have it"
 		}
 		return ""
 	}},
@@ -279,63 +345,33 @@ func asks(name, do, question, answer string) feature {
 	}}
 }
 
-// TestTable tests each feature between all eras and transports. With -v it prints the
-// table.
+// shares are the ways of sharing a server that the table is about.
+var shares = map[string]bridge.Share{"principal": bridge.SharePrincipal, "session": bridge.ShareSession}
+
+// TestTable tests each feature between all eras and transports, for both ways of sharing
+// servers. docs/gateway-table.md has what came out; -update writes it.
 func TestTable(t *testing.T) {
-	for name, share := range map[string]bridge.Share{"principal": bridge.SharePrincipal, "session": bridge.ShareSession} {
+	cells := table{}
+	for name, share := range shares {
 		t.Run(name, func(t *testing.T) {
-			cells := map[string]string{}
 			for _, front := range modes {
 				for _, back := range modes {
 					t.Run(front.String()+" to "+back.String(), func(t *testing.T) {
 						w := newWorld(t, front, back, share)
 						for _, f := range features {
-							cell := f.name + "|" + front.String() + "|" + back.String()
 							if f.not != nil && f.not(front, back) != "" {
-								cells[cell] = "–"
+								cells.add(&f, front, back, outcome{not: f.not(front, back)})
 								continue
 							}
-							cells[cell] = "no"
-							if t.Run(f.name, func(t *testing.T) { f.test(t, w) }) {
-								cells[cell] = "yes"
-							}
+							passed := t.Run(f.name, func(t *testing.T) { f.test(t, w) })
+							cells.add(&f, front, back, outcome{passed: passed})
 						}
 					})
 				}
 			}
-			if testing.Verbose() {
-				t.Log(table(cells))
-			}
 		})
 	}
-}
-
-// table is the table: a row for each feature, and a column for each pair of a client
-// and a server.
-func table(cells map[string]string) string {
-	var text strings.Builder
-	out := tabwriter.NewWriter(&text, 0, 0, 1, ' ', 0)
-	abbreviation := func(m mcptest.Mode) string {
-		era := "session"
-		if stateless(m) {
-			era = "stateless"
-		}
-		return era + "/" + m.Transport
+	if cells.isWhole() {
+		cells.compare(t)
 	}
-	for _, front := range modes {
-		fmt.Fprintf(out, "\nclient: %s\tserver:", abbreviation(front))
-		for _, back := range modes {
-			fmt.Fprintf(out, "\t%s", abbreviation(back))
-		}
-		fmt.Fprintln(out)
-		for _, f := range features {
-			fmt.Fprintf(out, "%s\t", f.name)
-			for _, back := range modes {
-				fmt.Fprintf(out, "\t%s", cells[f.name+"|"+front.String()+"|"+back.String()])
-			}
-			fmt.Fprintln(out)
-		}
-	}
-	_ = out.Flush() // to memory
-	return text.String()
 }

@@ -5,21 +5,29 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/search"
 	"github.com/parley-mcp/parley/mcp"
 )
 
 // View is the gateway as the clients of one view see it.
 type View struct {
-	g    *Gateway
-	name string
+	g     *Gateway
+	name  string
+	outer mcp.ServeFunc // serve, and what is around it
 }
 
 var _ mcp.Handler = (*View)(nil)
 
 // View returns the view of a name; "" is the whole. One that is in no setup answers that
 // it is not there.
-func (g *Gateway) View(name string) *View { return &View{g, name} }
+func (g *Gateway) View(name string) *View {
+	v := &View{g: g, name: name}
+	if v.outer = v.serve; g.opts.Around != nil {
+		v.outer = g.opts.Around(v.serve)
+	}
+	return v
+}
 
 // part returns what the view shows to a principal now, or nil if it is not there.
 func (v *View) part(s *setup, principal string) *part {
@@ -35,7 +43,7 @@ func (v *View) Describe(_ context.Context, peer *mcp.Peer) *mcp.Description {
 	s := v.g.current.Load()
 	p := s.views[v.name]
 	if p == nil || peer != nil && !p.admits(peer.Principal) {
-		return describe(&v.g.opts.Info, nil, nil)
+		return describe(&v.g.opts.Info, nil, nil, nil)
 	}
 	said := make([]*mcp.Description, len(p.members))
 	for i, m := range p.members {
@@ -46,14 +54,24 @@ func (v *View) Describe(_ context.Context, peer *mcp.Peer) *mcp.Description {
 			return d.made
 		}
 	}
-	d := &description{of: said, made: describe(&v.g.opts.Info, p.members, said)}
+	d := &description{of: said, made: describe(&v.g.opts.Info, p.members, said, guard.Editors(s.guards))}
 	s.described.Store(v.name, d)
 	return d.made
 }
 
 // Serve implements mcp.Handler.
-func (v *View) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
+func (v *View) Serve(ctx context.Context, x *mcp.Exchange) (any, error) { return v.outer(ctx, x) }
+
+func (v *View) serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	s := v.g.current.Load()
+	if len(s.recorders) > 0 && (!x.ID.IsZero() || x.Watch != nil) {
+		return v.recorded(ctx, s, x)
+	}
+	return v.answer(ctx, s, x)
+}
+
+// answer serves an exchange by a setup.
+func (v *View) answer(ctx context.Context, s *setup, x *mcp.Exchange) (any, error) {
 	p := v.part(s, x.Peer.Principal)
 	if p == nil {
 		return nil, &mcp.ForbiddenError{Reason: "this view of the gateway is not for you"}
@@ -79,6 +97,8 @@ func (v *View) request(ctx context.Context, s *setup, p *part, x *mcp.Exchange, 
 	switch {
 	case m.List:
 		return v.list(ctx, s, p, x)
+	case x.Method == mcp.MethodListTasks:
+		return listTasks(ctx, p, x)
 	case m.Feature == 0 && m.Capability != mcp.CapCompletions:
 		return nil, &mcp.MethodNotFoundError{Method: x.Method}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -31,7 +32,11 @@ func (v *View) watch(ctx context.Context, s *setup, p *part, x *mcp.Exchange) (a
 
 // over ends what a session had for itself at the backends.
 func (g *Gateway) over(peer *mcp.Peer) {
-	for _, m := range g.current.Load().members {
+	s := g.current.Load()
+	for _, m := range s.members {
 		m.backend.Over(peer)
+		if m.share == bridge.ShareSession {
+			s.catalogue.Forget(m.backend.Name(), peer)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,6 +48,9 @@ func (w *watching) backends(ctx context.Context, s *setup, p *part, asked mcp.Su
 		filter := s.names.Filter(m.names, asked)
 		filter.ToolsListChanged, filter.PromptsListChanged, filter.ResourcesListChanged = false, false, false
 		filter.ResourceSubscriptions = w.allowed(ctx, s, m, filter.ResourceSubscriptions)
+		filter.TaskIDs = slices.DeleteFunc(filter.TaskIDs, func(id string) bool {
+			return !w.view.g.owners.admits(m.names.Shown(mcp.TaskFeature, id), w.x.Peer.Principal)
+		})
 		if len(filter.ResourceSubscriptions)+len(filter.TaskIDs) > 0 {
 			group.Go(func() { w.open(ctx, m, filter) })
 		}
@@ -92,7 +96,12 @@ func (w *watching) refuse(err error) {
 // open subscribes at one backend, in its own names.
 func (w *watching) open(ctx context.Context, m *member, filter mcp.SubscriptionFilter) {
 	x := behind(&w.x, m.names, nil)
-	x.Watch = &mcp.Watch{Filter: filter, Deliver: func(c mcp.Change) { w.deliver(m.names.Change(c)) }}
+	x.Watch = &mcp.Watch{Filter: filter, Deliver: func(c mcp.Change) {
+		if c.Kind == mcp.ResourceUpdated {
+			w.view.g.reads.Changed(m.backend.Name(), c.URI)
+		}
+		w.deliver(m.names.Change(c))
+	}}
 	ctx, cancel := context.WithTimeout(ctx, waiting)
 	defer cancel()
 	got, err := m.backend.Watch(ctx, x)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
@@ -42,21 +44,28 @@ type world struct {
 	c        *client.Client
 	g        *gateway.Gateway
 	one, two *server.Server
+	reads    atomic.Int64 // how often the servers were asked for the resource static
 
-	mu    sync.Mutex
-	asked []string // questions that reached the user
-	noted []string // notifications of calls
-	got   []string // what reached the servers
+	visited atomic.Bool                     // the user has been where they were sent
+	way     atomic.Pointer[mcp.Backchannel] // to whoever has to be there first
+
+	mu       sync.Mutex
+	decision string   // what the user answers who has to approve something
+	asked    []string // questions that reached the user
+	noted    []string // notifications of calls
+	got      []string // what reached the servers
 }
 
 // newWorld connects a client to a gateway.
-func newWorld(t *testing.T, front, back mcptest.Mode, share bridge.Share) *world {
+func newWorld(t *testing.T, front, back mcptest.Mode, share bridge.Share, guards ...guard.Guard) *world {
 	t.Helper()
 	w := &world{front: front, back: back, g: gateway.New(gateway.Options{
 		Info: mcp.Implementation{Name: "gateway", Version: "1"}, Logger: mcptest.Quiet(),
 	})}
 	w.one, w.two = w.server("one"), w.server("two")
-	setup := gateway.Setup{ListTimeout: 20 * time.Second}
+	setup := gateway.Setup{
+		ListTimeout: 20 * time.Second, ReadCache: 1 << 20, Guards: guards, Views: map[string]gateway.Part{"search": {Search: true}},
+	}
 	for name, s := range map[string]*server.Server{"one": w.one, "two": w.two} {
 		setup.Servers = append(setup.Servers, behind(t, name, s, back, share))
 	}
@@ -73,20 +82,37 @@ func newWorld(t *testing.T, front, back mcptest.Mode, share bridge.Share) *world
 	if failed := w.g.Look(t.Context()); len(failed) != 1 || failed["down"] == nil {
 		t.Fatalf("not reached: %v", failed)
 	}
-	w.c = mcptest.Connect(t, w.g.View(""), front, &client.Options{
+	w.c = w.connect(t, "")
+	return w
+}
+
+// connect connects a client, which declares everything but tasks, to a view.
+func (w *world) connect(t *testing.T, view string) *client.Client {
+	t.Helper()
+	return w.extended(t, view, nil)
+}
+
+// taking connects a client that takes tasks.
+func (w *world) taking(t *testing.T) *client.Client {
+	t.Helper()
+	return w.extended(t, "", takesTasks)
+}
+
+func (w *world) extended(t *testing.T, view string, extensions map[string]json.RawMessage) *client.Client {
+	t.Helper()
+	return mcptest.Connect(t, w.g.View(view), w.front, &client.Options{
 		Capabilities: &mcp.ClientCapabilities{
 			Roots:       &mcp.RootsCapability{ListChanged: true},
 			Sampling:    &mcp.SamplingCapability{Tools: &mcp.Empty{}},
 			Elicitation: &mcp.ElicitationCapability{Form: &mcp.Empty{}, URL: &mcp.Empty{}},
-			Extensions:  map[string]json.RawMessage{mcp.ExtensionTasks: json.RawMessage(`{}`)},
+			Extensions:  extensions,
 		},
 		Answer: w.answer,
 	})
-	return w
 }
 
 // behind returns a server that a gateway reaches in a mode.
-func behind(t *testing.T, name string, h mcp.Handler, back mcptest.Mode, share bridge.Share) gateway.Server {
+func behind(t testing.TB, name string, h mcp.Handler, back mcptest.Mode, share bridge.Share) gateway.Server {
 	t.Helper()
 	tr := &mcptest.Transport{Handler: h, Over: back.Transport, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
 	t.Cleanup(tr.Wait)
@@ -107,13 +133,22 @@ var answers = map[string]string{
 	mcp.MethodRoots:  `{"roots":[{"uri":"file:///a","name":"a","com.example/size":1.0}]}`,
 }
 
-func (w *world) answer(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (w *world) answer(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	w.say(&w.asked, "%s %s", method, params)
+	if strings.Contains(string(params), "Do you approve") {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return json.RawMessage(w.decision), nil
+	}
 	kind := method
 	if method == mcp.MethodElicit {
 		kind = "form"
 		if strings.Contains(string(params), `"url"`) {
 			kind = "url"
+			w.visited.Store(true)
+			if way := w.way.Swap(nil); way != nil { // the page says that the visit is over
+				_ = (*way).Notify(ctx, mcp.NoteElicitationComplete, json.RawMessage(`{"elicitationId":"e1"}`))
+			}
 		}
 	}
 	return json.RawMessage(answers[kind]), nil

@@ -65,7 +65,7 @@ type Log struct {
 	missing int   // lines that could not be written
 }
 
-var _ guard.Guard = (*Log)(nil)
+var _ guard.Recorder = (*Log)(nil)
 
 // ErrRequired is what operations fail with that cannot be logged; see Options.Required.
 var ErrRequired = errors.New("the audit log cannot be written, and nothing is done without it")
@@ -101,12 +101,36 @@ func (l *Log) Close() error {
 // Sees implements guard.Guard: a log hides nothing.
 func (l *Log) Sees(context.Context, *mcp.Peer, *guard.Definition) bool { return true }
 
+// Approved is what has become of the approval of an operation. The operation has a line of
+// its own, when it has ended.
+type Approved struct {
+	Time                                        time.Time
+	Approval                                    guard.Approval
+	Principal, Client, Backend, Method, Subject string
+}
+
+// Approved writes what has become of an approval.
+func (l *Log) Approved(a Approved) {
+	if l.level(a.Backend) == None {
+		return
+	}
+	_ = l.write(&line{ // whoever needs the line is told by the next operation
+		Time: a.Time.UTC(), Outcome: "approval", Principal: a.Principal, Client: a.Client, Backend: a.Backend,
+		Method: a.Method, Subject: a.Subject, Approval: &a.Approval,
+	})
+}
+
+// level is how much is kept of what is about a backend.
+func (l *Log) level(backend string) Level {
+	if level, ok := l.opts.Backends[backend]; ok {
+		return level
+	}
+	return l.opts.Level
+}
+
 // Serve implements guard.Guard.
 func (l *Log) Serve(ctx context.Context, op *guard.Operation, next guard.Next) (any, error) {
-	level, ok := l.opts.Backends[op.Backend]
-	if !ok {
-		level = l.opts.Level
-	}
+	level := l.level(op.Backend)
 	if level == None {
 		return next(ctx, op)
 	}
@@ -114,12 +138,26 @@ func (l *Log) Serve(ctx context.Context, op *guard.Operation, next guard.Next) (
 		return nil, err
 	}
 	begun := time.Now()
+	ctx, remarks := guard.WithRemarks(ctx)
 	result, err := next(ctx, op)
-	written := l.write(l.line(level, op, begun, result, err))
+	entry := l.line(level, op, begun, result, err)
+	entry.Remarks = remarks.List()
+	written := l.write(entry)
 	if written != nil && l.opts.Required {
 		return nil, refusal()
 	}
 	return result, err
+}
+
+// Record implements guard.Recorder.
+func (l *Log) Record(e *guard.Event) error {
+	if l.opts.Level == None {
+		return nil
+	}
+	if l.write(l.event(e)) != nil && l.opts.Required {
+		return refusal()
+	}
+	return nil
 }
 
 // admit refuses operations while a log that is required does not work. The first line

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -179,4 +180,43 @@ func TestFile(t *testing.T) {
 	if _, err := New(quiet(Options{Path: filepath.Join(path, "below-a-file")})); err == nil {
 		t.Error("a log where there can be none is opened")
 	}
+}
+
+// What a human has decided is in the line of the operation, and in lines of its own, which
+// tell of what is no operation, too.
+func TestApproval(t *testing.T) {
+	d := new(disk)
+	l := newLog(d, quiet(Options{Backends: map[string]Level{"shop": None}}))
+	op := operation()
+	_, _ = l.Serve(t.Context(), op, func(context.Context, *guard.Operation) (any, error) {
+		op.Approval = &guard.Approval{ID: "abc", Decision: "refused", By: "ann", Reason: "no"}
+		return mcp.ToolError("denied"), nil
+	})
+	l.Approved(Approved{Backend: "files", Subject: "read", Approval: guard.Approval{ID: "def", Decision: "revoked", By: "ann"}})
+	l.Approved(Approved{Backend: "shop", Approval: guard.Approval{ID: "ghi", Decision: "given"}})
+	lines := d.lines(t)
+	if len(lines) != 2 {
+		t.Fatalf("lines: %v", lines)
+	}
+	for i, want := range []struct{ outcome, approval string }{
+		{"denied", `{"by":"ann","decision":"refused","id":"abc","reason":"no"}`},
+		{"approval", `{"by":"ann","decision":"revoked","id":"def"}`},
+	} {
+		if got, _ := json.Marshal(lines[i]["approval"]); lines[i]["outcome"] != want.outcome || string(got) != want.approval {
+			t.Errorf("line %d: %v", i, lines[i])
+		}
+	}
+}
+
+// TestRemarks sees that what guards behind the log have to say is kept.
+func TestRemarks(t *testing.T) {
+	d := new(disk)
+	_, err := newLog(d, quiet(Options{})).Serve(t.Context(), operation(), func(ctx context.Context, _ *guard.Operation) (any, error) {
+		guard.Remark(ctx, "scan: a secret")
+		return json.RawMessage(`{}`), nil
+	})
+	if got := d.lines(t); err != nil || len(got) != 1 || !reflect.DeepEqual(got[0]["remarks"], []any{"scan: a secret"}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	guard.Remark(t.Context(), "nobody wants to know")
 }

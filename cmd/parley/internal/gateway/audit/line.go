@@ -1,11 +1,10 @@
 package audit
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
@@ -17,9 +16,8 @@ import (
 // line is what is kept of an exchange.
 type line struct {
 	Time time.Time `json:"time"`
-	// Outcome is "ok", "failed" for a tool that says so, "asked" when the client has to
-	// answer a question first, "denied", "cancelled", "error", or "resumed" for a line
-	// that only says that the log works again.
+	// Outcome is one of guard.Outcome, "ended" for the end of a subscription or session, "approval" for a line that only says what became of
+	// one, or "resumed" for one that only says that the log works again.
 	Outcome   string `json:"outcome"`
 	Millis    int64  `json:"ms"`
 	Principal string `json:"principal,omitzero"`
@@ -34,6 +32,8 @@ type line struct {
 	Subject  string `json:"subject,omitzero"`
 	Shown    string `json:"shown,omitzero"`
 	Trace    string `json:"traceparent,omitzero"`
+	// Entries is how many a list has.
+	Entries *int `json:"entries,omitzero"`
 	// Sizes in bytes.
 	ParamsBytes int             `json:"paramsBytes,omitzero"`
 	ResultBytes int             `json:"resultBytes,omitzero"`
@@ -41,21 +41,76 @@ type line struct {
 	Result      json.RawMessage `json:"result,omitzero"`
 	Code        int64           `json:"code,omitzero"`
 	Error       string          `json:"error,omitzero"`
+	// Approval is what a human has decided.
+	Approval *guard.Approval `json:"approval,omitzero"`
+	// Remarks are what other guards had to say, such as what a scan has found.
+	Remarks []string `json:"remarks,omitzero"`
 	// Missing is how many lines before this one could not be written.
 	Missing int `json:"missing,omitzero"`
+}
+
+// event describes something besides operations. No more is kept of it at any level: lists
+// are long, and say what servers say of themselves.
+func (l *Log) event(ev *guard.Event) *line {
+	x := ev.Exchange
+	e := &line{
+		Time: ev.Begun.UTC(), Millis: time.Since(ev.Begun).Milliseconds(), Outcome: guard.Outcome(ev.Result, ev.Err),
+		Principal: x.Peer.Principal, Session: guard.Fingerprint(x.Peer.SessionID), Source: x.Peer.Source, Client: client(&x.Peer.Info), Revision: x.Peer.Revision.String(),
+		View: ev.View, Method: bounded(x.Method), Trace: x.Trace.Parent, ParamsBytes: len(x.Params),
+	}
+	if ev.Over {
+		e.Time, e.Outcome = time.Now().UTC(), "ended"
+	}
+	if ev.Err != nil {
+		e.Error = l.opts.Secrets.Text(ev.Err.Error())
+	}
+	m := mcp.MethodNamed(x.Method)
+	if m == nil {
+		return e
+	}
+	e.Shown = bounded(m.SubjectOf(x.Params))
+	if m.List && ev.Err == nil {
+		e.Entries = entries(ev.Result)
+	}
+	return e
+}
+
+// bounded cuts what a client has named, and nobody knows.
+func bounded(name string) string {
+	const most = 512
+	if len(name) <= most {
+		return name
+	}
+	return strings.ToValidUTF8(name[:most], "")
+}
+
+// entries counts what is in a list: a pointer to the result type of its method.
+func entries(result any) *int {
+	v := reflect.Indirect(reflect.ValueOf(result))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range v.Fields() {
+		if f.Kind() == reflect.Slice {
+			n := f.Len()
+			return &n
+		}
+	}
+	return nil
 }
 
 // line describes an exchange that has ended.
 func (l *Log) line(level Level, op *guard.Operation, begun time.Time, result any, err error) *line {
 	x := op.Exchange
 	e := &line{
-		Time: begun.UTC(), Millis: time.Since(begun).Milliseconds(), Outcome: outcome(err),
-		Principal: x.Peer.Principal, Session: fingerprint(x.Peer.SessionID), Source: x.Peer.Source, Client: client(&x.Peer.Info), Revision: x.Peer.Revision.String(),
+		Time: begun.UTC(), Millis: time.Since(begun).Milliseconds(), Outcome: guard.Outcome(result, err),
+		Principal: x.Peer.Principal, Session: guard.Fingerprint(x.Peer.SessionID), Source: x.Peer.Source, Client: client(&x.Peer.Info), Revision: x.Peer.Revision.String(),
 		View: op.View, Backend: op.Backend, Method: op.Method.Name, Subject: op.Subject, Trace: x.Trace.Parent, ParamsBytes: len(op.Params),
 	}
 	if op.Shown != op.Subject {
 		e.Shown = op.Shown
 	}
+	e.Approval = op.Approval
 	if err != nil {
 		e.Error = l.opts.Secrets.Text(err.Error())
 		if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok {
@@ -64,8 +119,8 @@ func (l *Log) line(level Level, op *guard.Operation, begun time.Time, result any
 	}
 	raw := encoded(result)
 	e.ResultBytes = len(raw)
-	if e.Outcome == "ok" && string(wire.Find(raw, "isError")) == "true" {
-		e.Outcome = "failed"
+	if op.Approval.Denied() {
+		e.Outcome = guard.OutcomeDenied
 	}
 	if level == Redacted || level == Full {
 		e.Params, e.Result = l.keep(level, op.Params), l.keep(level, raw)
@@ -101,35 +156,9 @@ func (l *Log) keep(level Level, raw json.RawMessage) json.RawMessage {
 	return wire.AppendText(nil, text)
 }
 
-func outcome(err error) string {
-	var (
-		ask       *mcp.InputRequired
-		forbidden *mcp.ForbiddenError
-	)
-	switch {
-	case err == nil:
-		return "ok"
-	case errors.As(err, &ask):
-		return "asked"
-	case errors.As(err, &forbidden):
-		return "denied"
-	case errors.Is(err, context.Canceled):
-		return "cancelled"
-	}
-	return "error"
-}
-
 func client(info *mcp.Implementation) string {
 	if info.Version == "" {
 		return info.Name
 	}
 	return info.Name + "/" + info.Version
-}
-
-func fingerprint(session string) string {
-	if session == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(session))
-	return hex.EncodeToString(sum[:6])
 }

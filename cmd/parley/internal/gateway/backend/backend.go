@@ -11,10 +11,12 @@ import (
 	"log/slog"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
+	"github.com/parley-mcp/parley/internal/terse"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -29,6 +31,13 @@ type Options struct {
 	// one client.
 	Share  bridge.Share
 	Single bool
+	// Personal says that each principal has credentials of their own at the server. Those
+	// that are refused say nothing of the server, and the context of a request says who
+	// sends it (mcp.AuthorizationFrom).
+	Personal bool
+	// Login serves exchanges by next, for those who have logged in at the server, and
+	// sends others there; nil is for servers where nobody has to.
+	Login func(ctx context.Context, x *mcp.Exchange, next mcp.ServeFunc) (any, error)
 	// MaxConnections bounds the connections that are open at a time. 0 means 100.
 	MaxConnections int
 	// Idle is how long a connection is kept that nobody uses. 0 means forever.
@@ -52,6 +61,8 @@ type Backend struct {
 	life    life
 	eras    client.Eras
 	work    sync.WaitGroup
+
+	inFlight atomic.Int64 // exchanges that are being served
 }
 
 // New returns a backend, to which nobody has connected yet.
@@ -59,7 +70,7 @@ func New(o Options) *Backend {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	o.Logger = o.Logger.With("backend", o.Name)
+	o.Logger = terse.Logger(o.Logger.With("backend", o.Name)) // what the server says must not fill it
 	if o.Idle == 0 {
 		o.Idle = math.MaxInt64
 	}
@@ -94,6 +105,10 @@ func (b *Backend) Look(ctx context.Context) error {
 	return nil
 }
 
+// connecting is how long it may take to connect, also where calls may take for ever: a
+// package runner may have to fetch the server first.
+const connecting = 10 * time.Minute
+
 // connect connects to the server, unless it has failed too often for that.
 func (b *Backend) connect(ctx context.Context, peer *mcp.Peer, o *client.Options) (*client.Client, error) {
 	if err := b.breaker.allows(); err != nil {
@@ -102,9 +117,11 @@ func (b *Backend) connect(ctx context.Context, peer *mcp.Peer, o *client.Options
 	b.life.connecting(1)
 	defer b.life.connecting(-1)
 	o.Eras = &b.eras
-	c, err := b.opts.Connect(ctx, peer, o)
+	within, cancel := context.WithTimeoutCause(ctx, connecting, client.ErrTimeout)
+	defer cancel()
+	c, err := b.opts.Connect(within, peer, o)
 	if err != nil {
-		if ctx.Err() == nil && !isPersonal(peer, err) {
+		if ctx.Err() == nil && !b.isPersonal(peer, err) {
 			b.breaker.failed(err)
 			b.opts.Logger.WarnContext(ctx, "the server cannot be reached", "error", err, "retry", b.breaker.retry().Format(time.TimeOnly))
 		}
@@ -119,8 +136,8 @@ func (b *Backend) connect(ctx context.Context, peer *mcp.Peer, o *client.Options
 
 // isPersonal reports whether a failure is about who wants to connect, and not about the
 // server.
-func isPersonal(peer *mcp.Peer, err error) bool {
-	return peer.Principal != "" && errors.Is(err, mcp.ErrUnauthorized)
+func (b *Backend) isPersonal(peer *mcp.Peer, err error) bool {
+	return (b.opts.Personal || peer.Principal != "") && errors.Is(err, mcp.ErrUnauthorized)
 }
 
 // attend waits for the end of a connection. A server that ends before it has answered
@@ -147,6 +164,18 @@ func (b *Backend) changed() {
 // that the request can be made twice. A lost connection is replaced, and the request is
 // made again if the server has not seen it, or if that does no harm.
 func (b *Backend) Serve(ctx context.Context, x *mcp.Exchange, harmless bool) (any, error) {
+	b.inFlight.Add(1)
+	defer b.inFlight.Add(-1)
+	if b.opts.Personal {
+		ctx = mcp.WithAuthorization(ctx, x.Peer.Authorization)
+	}
+	if b.opts.Login != nil {
+		return b.opts.Login(ctx, x, func(ctx context.Context, x *mcp.Exchange) (any, error) { return b.serve(ctx, x, harmless) })
+	}
+	return b.serve(ctx, x, harmless)
+}
+
+func (b *Backend) serve(ctx context.Context, x *mcp.Exchange, harmless bool) (any, error) {
 	for again := false; ; again = true {
 		result, err := b.bridge.Serve(ctx, x)
 		if err == nil {
@@ -161,7 +190,7 @@ func (b *Backend) Serve(ctx context.Context, x *mcp.Exchange, harmless bool) (an
 			}
 			return nil, err
 		case again || !b.repeats(ctx, x, unanswered, harmless):
-			return nil, b.unavailable(unanswered.Err)
+			return nil, b.unanswered(unanswered, harmless || x.Watch != nil)
 		}
 		b.opts.Logger.WarnContext(ctx, "the connection was lost; the request is made again", "method", x.Method, "error", unanswered.Err)
 	}
@@ -177,7 +206,7 @@ func (b *Backend) answered() {
 // client has been asked something cannot: the new connection knows nothing of that.
 func (b *Backend) repeats(ctx context.Context, x *mcp.Exchange, e *bridge.UnansweredError, harmless bool) bool {
 	switch {
-	case ctx.Err() != nil, errors.Is(e.Err, client.ErrTimeout), x.Answers != nil, x.State != nil:
+	case ctx.Err() != nil, errors.Is(e.Err, client.ErrTimeout), errors.Is(e.Err, mcp.ErrUnauthorized), x.Answers != nil, x.State != nil:
 		return false
 	case !b.breaker.retry().IsZero(): // it cannot be reached
 		return false
@@ -185,8 +214,15 @@ func (b *Backend) repeats(ctx context.Context, x *mcp.Exchange, e *bridge.Unansw
 	return e.Unsent || harmless || x.Watch != nil
 }
 
-// unavailable is what clients are told when the server has not answered.
-func (b *Backend) unavailable(err error) error {
+// unanswered is what clients are told when the server has not answered a request.
+func (b *Backend) unanswered(e *bridge.UnansweredError, harmless bool) error {
+	u := b.unavailable(e.Err)
+	u.Unknown = !e.Unsent && !harmless
+	return u
+}
+
+// unavailable says that the server has not answered.
+func (b *Backend) unavailable(err error) *UnavailableError {
 	b.life.missed()
 	return &UnavailableError{Backend: b.opts.Name, Err: err, Retry: b.breaker.retry()}
 }
@@ -207,11 +243,16 @@ type UnavailableError struct {
 	Err     error
 	// Retry is when the server is tried again; zero means with the next request.
 	Retry time.Time
+	// Unknown says that the server may have done what it was asked to.
+	Unknown bool
 }
 
 // Error names the server, and says why and what comes next.
 func (e *UnavailableError) Error() string {
 	s := fmt.Sprintf("the server %q is not available: %v", e.Backend, e.Err)
+	if e.Unknown {
+		s = fmt.Sprintf("the server %q has not answered, and it is not known whether it has done what it was asked to: %v", e.Backend, e.Err)
+	}
 	if wait := time.Until(e.Retry).Round(100 * time.Millisecond); wait > 0 {
 		s += fmt.Sprintf("; it is tried again in %s", wait)
 	}

@@ -25,6 +25,7 @@ func (b *Backend) List(ctx context.Context, peer *mcp.Peer, method string) ([]js
 		pages  []json.RawMessage
 		size   int
 		params json.RawMessage
+		seen   = map[string]bool{} // cursors
 	)
 	for {
 		page, err := b.page(ctx, peer, method, params)
@@ -43,6 +44,10 @@ func (b *Backend) List(ctx context.Context, peer *mcp.Peer, method string) ([]js
 		if len(pages) >= maxPages || size >= maxBytes {
 			return nil, fmt.Errorf("the server %q: %s goes on after %d pages and %d bytes", b.opts.Name, method, len(pages), size)
 		}
+		if seen[string(next)] {
+			return nil, fmt.Errorf("the server %q: %s has the cursor %.100s again", b.opts.Name, method, next)
+		}
+		seen[string(next)] = true
 		params = json.RawMessage(`{"cursor":` + string(next) + `}`)
 	}
 }

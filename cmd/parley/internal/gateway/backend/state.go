@@ -19,6 +19,9 @@ const (
 	Broken     Status = "broken" // it has failed, and is left alone for a while
 )
 
+// Statuses are all that a backend can be.
+func Statuses() []Status { return []Status{Idle, Connecting, Up, Broken} }
+
 // State is how a backend is.
 type State struct {
 	Name   string
@@ -26,8 +29,14 @@ type State struct {
 	// Info and Revision are those of the last connection; zero if there was none.
 	Info     mcp.Implementation
 	Revision mcp.Revision
-	// Connections are open, and Parked calls wait for their clients to come back.
-	Connections, Parked int
+	// Connections are open, of which Used serve a call, a subscription or a session.
+	Connections, Used int
+	// Parked calls wait for their clients to come back, the oldest since ParkedSince.
+	Parked      int
+	ParkedSince time.Time
+	// InFlight requests have not been answered yet. Those that are parked are not among
+	// them.
+	InFlight int
 	// Connected is how often a connection was made, and Lost how often one ended by
 	// itself.
 	Connected, Lost int
@@ -51,7 +60,8 @@ const words = 20
 func (b *Backend) State() State {
 	s := b.life.state()
 	s.Name = b.opts.Name
-	s.Parked = b.bridge.Parked()
+	_, s.Used = b.bridge.Connections()
+	s.Parked, s.ParkedSince, s.InFlight = b.bridge.Parked(), b.bridge.ParkedSince(), int(b.inFlight.Load())
 	if b.opts.Stderr != nil {
 		s.Words = b.opts.Stderr.Lines(words)
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,6 +64,7 @@ type Options struct {
 // Catalogue knows what all backends have. Its methods may be called concurrently.
 type Catalogue struct {
 	opts    Options
+	editors []guard.Editor
 	sources []*source
 	byName  map[string]*source
 	ctx     context.Context //nolint:containedctx // the catalogue's lifetime: ended by Close
@@ -89,11 +91,14 @@ var methods = map[string]func() any{
 	mcp.MethodListSkills:    func() any { return new(mcp.Skill) },
 }
 
+// Methods returns the lists that there are, in a fixed order.
+func Methods() []string { return slices.Clone(numbers) }
+
 // New returns a catalogue. What old knows of backends whose Lister is the same, and whose
 // names follow the same rules, is kept. old may be nil.
 func New(o Options, old *Catalogue) *Catalogue {
 	defaults(&o)
-	c := &Catalogue{opts: o, byName: map[string]*source{}}
+	c := &Catalogue{opts: o, editors: guard.Editors(o.Guards), byName: map[string]*source{}}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	for _, src := range o.Sources {
 		s := &source{Source: src, lists: map[string]*list{}}
@@ -164,6 +169,21 @@ func (c *Catalogue) Changed(backend string, peer *mcp.Peer, kind mcp.ChangeKind)
 		if l.method.Change == kind {
 			l.changed(peer)
 		}
+	}
+}
+
+// Forget forgets what a backend has listed for those who see what peer does, because nobody
+// does any more. What it lists for everybody stays.
+func (c *Catalogue) Forget(backend string, peer *mcp.Peer) {
+	s := c.byName[backend]
+	if s == nil {
+		return
+	}
+	key := shareKey{key: s.key(peer)}
+	for _, l := range s.lists {
+		l.mu.Lock()
+		delete(l.shares, key)
+		l.mu.Unlock()
 	}
 }
 

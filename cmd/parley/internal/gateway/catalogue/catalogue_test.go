@@ -62,6 +62,34 @@ func TestPrivateListsAreOnesOwn(t *testing.T) {
 	})
 }
 
+// What nobody sees any more is forgotten; the others keep theirs, and what is everybody's
+// stays.
+func TestForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{pages: map[string][]string{"p": {tools("x")}, "q": {tools("z")}}, hints: `,"ttlMs":10000,"cacheScope":"private"`}
+		c := made(t, nil, f)
+		list := func() {
+			want(t, listed(t, c, "p", all), "a__x for 10s private")
+			want(t, listed(t, c, "q", all), "a__z for 10s private")
+		}
+		list()
+		c.Forget("a", &mcp.Peer{Principal: "p"})
+		c.Forget("none", &mcp.Peer{Principal: "q"})
+		list()
+		if f.count() != 3 {
+			t.Errorf("%d requests", f.count())
+		}
+		f.set(func(f *fake) { f.hints = `,"ttlMs":10000,"cacheScope":"public"` })
+		c.Changed("a", nil, mcp.ToolsChanged)
+		want(t, listed(t, c, "q", all), "a__z for 10s public")
+		c.Forget("a", &mcp.Peer{Principal: "q"})
+		want(t, listed(t, c, "p", all), "a__z for 10s public")
+		if f.count() != 4 {
+			t.Errorf("%d requests", f.count())
+		}
+	})
+}
+
 // A list that was everybody's is not any more while two wait for it.
 func TestPublicThatBecomesPrivate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,8 +1,10 @@
 package catalogue
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -17,9 +19,13 @@ import (
 type content struct {
 	digest  digest
 	defs    []*guard.Definition
-	values  []any         // of the type of the entries
-	entries []*wire.Entry // of values
+	plain   []json.RawMessage // the entries before guards have changed them
+	values  []any             // of the type of the entries
+	entries []*wire.Entry     // of values
 	index   map[string]int
+
+	forms sync.Map // content in the form of a profile, by that
+	unfit []unfit  // what is left out there
 
 	indexed sync.Once
 	found   *index
@@ -52,12 +58,18 @@ func digestOf(method string, pages []json.RawMessage) (sum digest) {
 // have the name of an earlier one, are left out: they cost nobody the others.
 func (l *list) read(sum digest, pages []json.RawMessage) *content {
 	c := &content{digest: sum, index: map[string]int{}}
+	var first error
+	left := 0
 	for _, page := range pages {
 		for _, raw := range elements(wire.Find(page, naming.Member(l.method.Name))) {
 			if err := c.add(l, raw); err != nil {
-				l.catalogue.opts.Logger.Warn("an entry of a list is left out", "backend", l.source.Names.Name(), "method", l.method.Name, "error", err)
+				left++
+				first = cmp.Or(first, err)
 			}
 		}
+	}
+	if left > 0 {
+		l.catalogue.opts.Logger.Warn("entries of a list are left out", "backend", l.source.Names.Name(), "method", l.method.Name, "entries", left, "first", first)
 	}
 	return c
 }
@@ -82,18 +94,40 @@ func (c *content) add(l *list, raw json.RawMessage) error {
 	if shown, err = wire.AppendRaw(nil, shown); err != nil {
 		return err
 	}
-	value := methods[method]()
+	return c.show(l, def, shown)
+}
+
+// show adds a definition as clients see it, once guards have changed it.
+func (c *content) show(l *list, def *guard.Definition, plain json.RawMessage) error {
+	shown := plain
+	for _, e := range l.catalogue.editors {
+		shown = e.Edit(def, shown)
+	}
+	value := methods[l.method.Name]()
 	if err := wire.Unmarshal(shown, value); err != nil {
 		return err
 	}
-	if tool, ok := value.(*mcp.Tool); ok {
+	if tool, ok := value.(*mcp.Tool); ok && def.Annotations == nil {
 		def.Annotations = tool.Annotations
 	}
 	c.index[def.Shown] = len(c.defs)
 	c.defs = append(c.defs, def)
+	c.plain = append(c.plain, plain)
 	c.values = append(c.values, value)
 	c.entries = append(c.entries, wire.NewRawEntry(value, shown))
 	return nil
+}
+
+// again is the content as the guards of another list change it.
+func (c *content) again(l *list) *content {
+	shown := &content{digest: c.digest, index: map[string]int{}}
+	for i, def := range c.defs {
+		own := *def // the other list goes on with the old one
+		if err := shown.show(l, &own, c.plain[i]); err != nil {
+			l.catalogue.opts.Logger.Warn("an entry of a list is left out", "backend", l.source.Names.Name(), "method", l.method.Name, "error", err)
+		}
+	}
+	return shown
 }
 
 // elements returns the elements of an array.
@@ -123,8 +157,8 @@ type hints struct {
 func hintsOf(pages []json.RawMessage) hints {
 	h := hints{ttl: -1, scope: mcp.CachePublic}
 	for _, page := range pages {
-		var said mcp.CacheFields
-		if wire.Unmarshal(page, &said) != nil || said.CacheScope != mcp.CachePublic {
+		said, err := cacheFieldsOf(page)
+		if err != nil || said.CacheScope != mcp.CachePublic {
 			h.scope = mcp.CachePrivate
 		}
 		if said.TTLMs == nil {
@@ -139,4 +173,17 @@ func hintsOf(pages []json.RawMessage) hints {
 		h.scope = mcp.CachePrivate
 	}
 	return h
+}
+
+// cacheFieldsOf decodes what a page says about keeping it, and nothing else: pages are long.
+func cacheFieldsOf(page json.RawMessage) (said mcp.CacheFields, err error) {
+	for name, value := range wire.Each(page) {
+		switch string(name) {
+		case "ttlMs":
+			err = errors.Join(err, wire.Unmarshal(value, &said.TTLMs))
+		case "cacheScope":
+			err = errors.Join(err, wire.Unmarshal(value, &said.CacheScope))
+		}
+	}
+	return said, err
 }

@@ -14,4 +14,4 @@ var (
 
 type twiceError struct{ name string }
 
-func (e *twiceError) Error() string { return fmt.Sprintf("there is another %q", e.name) }
+func (e *twiceError) Error() string { return fmt.Sprintf("there is another %.100q", e.name) }

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 	"weak"
@@ -156,13 +157,20 @@ func (l *list) inherit(old *list) {
 	old.mu.Lock()
 	defer old.mu.Unlock()
 	l.contents = map[digest]weak.Pointer[content]{}
+	same := slices.Equal(l.catalogue.editors, old.catalogue.editors)
 	for k, s := range old.shares {
 		if s.content == nil {
 			continue
 		}
 		kept := *s
+		switch had := l.contents[s.content.digest].Value(); {
+		case had != nil:
+			kept.content = had
+		case !same:
+			kept.content = s.content.again(l)
+		}
 		kept.flight, kept.running = nil, 0
 		l.shares[k] = &kept
-		l.contents[s.content.digest] = weak.Make(s.content)
+		l.contents[kept.content.digest] = weak.Make(kept.content)
 	}
 }

@@ -2,10 +2,12 @@ package catalogue
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
 	"github.com/parley-mcp/parley/internal/access"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -18,6 +20,10 @@ type View struct {
 	// Has reports whether it shows a definition of theirs; nil shows all. It may be called
 	// concurrently.
 	Has func(d *guard.Definition) bool
+	// Profile is what the client's models take of lists of tools; nil is everything.
+	Profile *profile.Profile
+	// Differs says that others who see the view may get another profile.
+	Differs bool
 }
 
 // metaMissing is the key of _meta of lists for which not all backends have answered: an
@@ -32,6 +38,8 @@ type whole struct {
 	scope  mcp.CacheScope
 	// missing are the backends that have not answered, and why.
 	missing map[string]string
+	// unfit are the tools that are left out for the client, and why.
+	unfit map[string]string
 }
 
 // part is the list of one backend.
@@ -57,25 +65,41 @@ func (c *Catalogue) List(ctx context.Context, peer *mcp.Peer, method string, v V
 	if err != nil {
 		return nil, err
 	}
-	if len(c.opts.Guards) > 0 || v.Has != nil {
+	if len(c.opts.Guards) > 0 || v.Has != nil || v.Differs {
 		w.scope = mcp.CachePrivate
 	}
-	return w.page(at, c.opts.PageSize, c.sees(ctx, peer, v))
+	sees := c.sees(ctx, peer, v)
+	w.adapt(v.Profile, sees, c.opts.Logger)
+	return w.page(at, c.opts.PageSize, sees)
+}
+
+// Entry is what a backend lists, and what clients see of it.
+type Entry struct {
+	*guard.Definition
+
+	// Entry is what clients see: under their names, and with what the configuration makes
+	// tools say, but before guards have changed it.
+	Entry json.RawMessage
+}
+
+// Entries returns all that backends list, whoever may see it, and why some are missing.
+func (c *Catalogue) Entries(ctx context.Context, peer *mcp.Peer, method string) (entries []Entry, missing map[string]string, err error) {
+	w, err := c.gather(ctx, peer, method, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range w.parts {
+		for i, d := range p.content.defs {
+			entries = append(entries, Entry{d, p.content.plain[i]})
+		}
+	}
+	return entries, w.missing, nil
 }
 
 // sees returns what tells what a peer sees of a view.
 func (c *Catalogue) sees(ctx context.Context, peer *mcp.Peer, v View) func(*guard.Definition) bool {
-	return func(d *guard.Definition) bool {
-		if v.Has != nil && !v.Has(d) {
-			return false
-		}
-		for _, g := range c.opts.Guards {
-			if !g.Sees(ctx, peer, d) {
-				return false
-			}
-		}
-		return true
-	}
+	guarded := guard.Look(ctx, c.opts.Guards, peer)
+	return func(d *guard.Definition) bool { return (v.Has == nil || v.Has(d)) && guarded(d) }
 }
 
 // gather asks all backends at once, and waits for those that answer in time.
@@ -127,6 +151,11 @@ func (w *whole) result(values []any, entries []*wire.Entry, next *string) (any, 
 	var fields mcp.ResultFields
 	if w.missing != nil {
 		if err := fields.Meta.Set(metaMissing, w.missing); err != nil {
+			return nil, err
+		}
+	}
+	if w.unfit != nil {
+		if err := fields.Meta.Set(metaUnfit, w.unfit); err != nil {
 			return nil, err
 		}
 	}

@@ -49,6 +49,8 @@ type checked struct {
 	check func() error
 }
 
+func (v checked) inner() (keys []key, stands string) { return innerOf(v.value) }
+
 func (v checked) read(r *reader, n *yaml.Node, at where) {
 	before := len(r.mistakes)
 	v.value.read(r, n, at)

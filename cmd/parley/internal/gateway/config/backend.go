@@ -32,11 +32,17 @@ type Backend struct {
 	Timeout time.Duration
 	// Login says that the login of this user is used that "parley login" has stored.
 	Login bool
+	// Pass says that the tokens of clients are passed on, which must be for PassAudience,
+	// or for the URL if that is "".
+	Pass         bool
+	PassAudience string
 
 	tools, prompts, resources  naming.Selection
 	renameTools, renamePrompts []renaming
 	overrides                  []override
-	client                     *credentials
+	client                     *program
+	exchange                   *exchange
+	person                     *person
 
 	command  []Text
 	url      Text
@@ -49,6 +55,7 @@ type Backend struct {
 
 	entry   *target.Entry // of another program's file
 	outside *target.Environment
+	in      *Config
 	same    string // see Same
 	at      *target.Error
 }
@@ -62,7 +69,7 @@ type setting struct {
 }
 
 func (c *Config) newBackend(name string, into **Backend) value {
-	*into = &Backend{Name: name, outside: c.env}
+	*into = &Backend{Name: name, outside: c.env, in: c}
 	return object{*into}
 }
 
@@ -104,7 +111,7 @@ func (b *Backend) reach() []key {
 			doc: "Headers for every request to the URL.",
 		},
 		{
-			name: "auth", with: "url", value: object{&account{b}},
+			name: "auth", with: "url", value: ofUsers{object{&account{b}}, b},
 			doc: "How the gateway logs in at the URL, if a header does not do it.",
 		},
 		{

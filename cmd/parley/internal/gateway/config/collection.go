@@ -138,6 +138,13 @@ func (v list[T]) fallback() string { return "" }
 // one returns what an element can be.
 func (v list[T]) one() value { return v.element(new(T)) }
 
+func (v list[T]) inner() (keys []key, stands string) {
+	if keys, _ = innerOf(v.one()); keys == nil {
+		return nil, ""
+	}
+	return keys, "[N]"
+}
+
 func (v list[T]) expects() string {
 	if v.least > 0 {
 		return "a list that is not empty, each of it " + v.one().expects()

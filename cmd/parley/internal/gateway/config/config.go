@@ -36,12 +36,21 @@ type Config struct {
 	Auth Auth
 	// Backends are in the order of the file.
 	Backends []*Backend
+	// Logins says how logins of users are kept.
+	Logins Logins
 	// Views are parts of the whole, for some clients.
 	Views []*View
 	// ListTimeout is how long a list waits for a backend.
 	ListTimeout time.Duration
+	// ReadCache is how many bytes of what resources were read are kept; 0 is none.
+	ReadCache int64
+	// Profiles say which clients see tools in the form that their models take.
+	Profiles Profiles
 	// Guards stand between clients and backends.
 	Guards
+	// Telemetry says which traces and metrics go where; nil is nowhere, unless the
+	// environment says it.
+	Telemetry *Telemetry
 	// Warnings are about what is left out or will not work, such as a server of another
 	// program's file that nobody could start. The rest works.
 	Warnings Mistakes
@@ -70,6 +79,10 @@ func (c *Config) keys() []key {
 			doc: "The servers behind the gateway, by the names that stand before those of their tools.",
 		},
 		{
+			name: "logins", value: object{&c.Logins},
+			doc: "How the logins of users at backends are kept.",
+		},
+		{
 			name: "views", value: table[*View]{&c.Views, c.newView, "NAME", viewName},
 			doc: "Parts of the whole, each at a path of its own.",
 		},
@@ -77,7 +90,20 @@ func (c *Config) keys() []key {
 			name: "list_timeout", value: period{&c.ListTimeout, 3 * time.Second, 100 * time.Millisecond, time.Hour},
 			doc: "How long a list waits for a backend. Then it has what the backend has said last, and clients are told when there is more.",
 		},
-	}, c.Guards.keys())
+		{
+			name: "read_cache", value: size{&c.ReadCache, 64 << 20, 0, 64 << 30},
+			doc: "How much is kept of the resources that were read, for as long as their backends allow; 0 is nothing.",
+		},
+		{
+			name: "profiles", value: object{&c.Profiles},
+			doc: "Show tools in a form that the models of a client take.",
+		},
+	}, c.Guards.keys(), []key{
+		{
+			name: "telemetry", value: maybe[Telemetry]{&c.Telemetry, func(into *Telemetry) value { return object{into} }},
+			doc: "Send traces and metrics to a collector of OpenTelemetry. An empty section sends both to where the variables OTEL_* say.",
+		},
+	})
 }
 
 // Read reads a file. One whose name ends in .json or .jsonc is another program's: an
@@ -175,7 +201,9 @@ func (c *Config) Files() []string {
 	for _, b := range c.Backends {
 		paths = append(paths, b.files()...)
 	}
+	paths = append(paths, c.Logins.files()...)
 	paths = append(paths, c.Policy.paths()...)
+	paths = append(paths, c.Telemetry.files()...)
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
@@ -187,6 +215,9 @@ func (c *Config) probe() {
 		c.warn(err)
 	}
 	c.Auth.same = digest(token)
+	if err := c.Telemetry.probe(); err != nil {
+		c.warn(err)
+	}
 	for _, b := range c.Backends {
 		if err := b.probe(); err != nil {
 			c.warn(err)

@@ -70,7 +70,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("%+v, %v", to, err)
 	}
 	own, err := c.Backends[2].Credentials()
-	if err != nil || own.Issuer != "https://login.example" || own.ID != "gateway" || own.Secret != "s3cret" || len(own.Scopes) != 1 {
+	if err != nil || own.Issuer != "https://login.example" || own.Client.ClientID != "gateway" || own.Client.Secret != "s3cret" || len(own.Scopes) != 1 {
 		t.Errorf("%+v, %v", own, err)
 	}
 	if own, err = shop.Credentials(); own != nil || err != nil {

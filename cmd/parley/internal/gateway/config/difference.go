@@ -25,8 +25,10 @@ type Changes struct {
 	Views []string
 	// Guards are the keys of the guards that are new, gone or others.
 	Guards []string
+	// Settings are the keys of what holds for the whole, such as times, that are others.
+	Settings []string
 	// Front are the keys of what clients meet first, which stays as it is until the
-	// gateway is started again. Of views, these are the paths.
+	// gateway is started again.
 	Front []string
 }
 
@@ -41,7 +43,7 @@ func (c *Changes) String() string {
 	for _, p := range []struct {
 		what  string
 		names []string
-	}{{"start", c.Start}, {"stop", c.Stop}, {"restart", c.Restart}, {"show otherwise", c.Show}, {"views", c.Views}, {"guards", c.Guards}, {"not before a restart of the gateway", c.Front}} {
+	}{{"start", c.Start}, {"stop", c.Stop}, {"restart", c.Restart}, {"show otherwise", c.Show}, {"views", c.Views}, {"guards", c.Guards}, {"settings", c.Settings}, {"not before a restart of the gateway", c.Front}} {
 		if len(p.names) > 0 {
 			parts = append(parts, p.what+": "+strings.Join(p.names, ", "))
 		}
@@ -82,6 +84,12 @@ func Difference(old, next *Config) Changes {
 		}
 	}
 	c.Guards = differentGuards(old, next)
+	for name, differs := range map[string]bool{"list_timeout": old.ListTimeout != next.ListTimeout, "read_cache": old.ReadCache != next.ReadCache, "profiles": !reflect.DeepEqual(old.Profiles, next.Profiles)} {
+		if differs {
+			c.Settings = append(c.Settings, name)
+		}
+	}
+	slices.Sort(c.Settings)
 	c.Front = differentFront(old, next)
 	return c
 }
@@ -91,6 +99,9 @@ func differentGuards(old, next *Config) (keys []string) {
 		if old.guarded[k.name] != next.guarded[k.name] {
 			keys = append(keys, k.name)
 		}
+	}
+	if old.Logins.identity() != next.Logins.identity() {
+		keys = append(keys, "logins")
 	}
 	return keys
 }
@@ -119,24 +130,15 @@ func (c *Config) rememberGuards(top *yaml.Node) {
 	}
 }
 
-// viewNames are the names of the views, sorted.
-func (c *Config) viewNames() (names []string) {
-	for _, v := range c.Views {
-		names = append(names, v.Name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 func differentFront(old, next *Config) (keys []string) {
 	if !reflect.DeepEqual(old.Listen, next.Listen) {
 		keys = append(keys, "listen")
 	}
-	if old.Auth.None != next.Auth.None || old.Auth.same != next.Auth.same || !reflect.DeepEqual(old.Auth.Issuer, next.Auth.Issuer) {
+	if old.Auth.None != next.Auth.None || old.Auth.same != next.Auth.same || old.Auth.Issuer.identity() != next.Auth.Issuer.identity() {
 		keys = append(keys, "auth")
 	}
-	if !slices.Equal(old.viewNames(), next.viewNames()) {
-		keys = append(keys, "views")
+	if old.Telemetry.identity() != next.Telemetry.identity() {
+		keys = append(keys, "telemetry")
 	}
 	return keys
 }

@@ -66,7 +66,10 @@ func (p *tables) section(path string, keys []key) {
 			continue
 		}
 		at := strings.TrimPrefix(path+"."+keys[i].name, ".")
-		if stands != "" {
+		switch {
+		case strings.HasPrefix(stands, "["):
+			at += stands
+		case stands != "":
 			at += "." + stands
 		}
 		if strings.HasSuffix(at, ".prompts") || strings.HasSuffix(at, ".resources") || strings.HasPrefix(at, "views.NAME.") {

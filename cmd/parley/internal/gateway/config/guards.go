@@ -15,10 +15,14 @@ type Guards struct {
 	Policy *Policy
 	// Pins keep definitions from changing unseen; nil is no pins.
 	Pins *Pins
+	// Approval says what a human must approve; nil is nothing but what policies say.
+	Approval *Approval
 	// Limits bound what is done.
 	Limits []limit.Rule
 	// Audit is the log of what is done; nil is none.
 	Audit *Audit
+	// Scan says what becomes of what models should not read; nil is nothing.
+	Scan *Scan
 }
 
 func (g *Guards) keys() []key {
@@ -32,12 +36,20 @@ func (g *Guards) keys() []key {
 			doc: "Lock what servers say of their tools, prompts and resources, and withhold what has changed until somebody has approved it.",
 		},
 		{
+			name: "approval", value: maybe[Approval]{&g.Approval, func(into *Approval) value { return object{into} }},
+			doc: "Have a human approve what rules are about, before it is done.",
+		},
+		{
 			name: "limits", value: list[limit.Rule]{&g.Limits, func(into *limit.Rule) value { return checked{object{&limitation{into}}, into.Check} }, 0}, example: "[{by: [principal], rate: 600/m}]",
 			doc: "How often, how many at a time, how long and how large. All limits hold that an operation matches.",
 		},
 		{
 			name: "audit", value: maybe[Audit]{&g.Audit, func(into *Audit) value { return object{into} }},
 			doc: "Keep a log of what is done: a line of JSON for each operation, also for those that are refused.",
+		},
+		{
+			name: "scan", value: maybe[Scan]{&g.Scan, func(into *Scan) value { return object{into} }},
+			doc: "Look at what servers say for what models should not read: hidden characters, instructions, names of other servers' tools, secrets.",
 		},
 	}
 }
@@ -169,7 +181,7 @@ func (l *limitation) keys() []key {
 		{name: "result", value: size{&l.ResultBytes, 0, 0, 1 << 40}, example: "4MiB", doc: "How large a result may be; 0 is no limit."},
 		{
 			name: "over", with: "result", value: choice[bool]{&l.Cut, []option[bool]{{"refuse", false}, {"cut", true}}},
-			doc: "What becomes of a larger one: it is refused, or its texts are cut, with a note.",
+			example: "cut", doc: "What becomes of a larger one: it is refused, or its texts are cut, with a note.",
 		},
 	}
 }

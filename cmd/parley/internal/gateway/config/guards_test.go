@@ -8,6 +8,8 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/audit"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/limit"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/scan"
 )
 
 // TestGuards reads all that can be said of guards.
@@ -35,5 +37,19 @@ func TestGuards(t *testing.T) {
 	}
 	if a.Level != audit.Redacted || !a.Required || a.MaxMiB != 100 || a.KeepDays != 30 || !reflect.DeepEqual(a.Levels(), map[string]audit.Level{"shop": audit.None}) {
 		t.Errorf("%+v", a)
+	}
+	profiles := Profiles{Default: "claude", Clients: []profile.Client{{Pattern: "acme-*", Profile: "openai"}, {Pattern: "other", Profile: "none"}}}
+	if !reflect.DeepEqual(c.Profiles, profiles) || c.View("work").Profile() != profile.Auto {
+		t.Errorf("%+v, %s", c.Profiles, c.View("work").Profile())
+	}
+	definitions, results := c.Scan.Actions()
+	if want := (scan.Actions{scan.Hidden: scan.Block, scan.Instructions: scan.Log, scan.Shadowing: scan.Block, scan.Secrets: scan.Log}); !reflect.DeepEqual(definitions, want) {
+		t.Errorf("%+v", definitions)
+	}
+	if want := (scan.Actions{scan.Hidden: scan.Log, scan.Instructions: scan.Log, scan.Secrets: scan.Redact}); !reflect.DeepEqual(results, want) {
+		t.Errorf("%+v", results)
+	}
+	if want := []scan.Exception{{Backend: "vault", Subject: "read_*", Kinds: []scan.Kind{scan.Secrets}, Action: scan.Off}, {Backend: "web", Action: scan.Log}}; !reflect.DeepEqual(c.Scan.Except, want) {
+		t.Errorf("%+v", c.Scan.Except)
 	}
 }

@@ -3,10 +3,13 @@ package config
 import (
 	"errors"
 	"net"
+	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/parley-mcp/parley/auth/oauth"
 	"github.com/parley-mcp/parley/internal/loopback"
 )
 
@@ -14,6 +17,8 @@ import (
 type Listen struct {
 	// HTTP is the address to listen on; "" means standard input and output.
 	HTTP string
+	// Path is that of the endpoint; each view is at a path below it.
+	Path string
 	// PublicURL is the origin at which clients reach the gateway, if that is not its
 	// own address.
 	PublicURL string
@@ -21,7 +26,12 @@ type Listen struct {
 	Hosts, Origins, Proxies []string
 	// Cert and Key are files for HTTPS.
 	Cert, Key string
+	// Metrics is an address at which Prometheus finds metrics, or MetricsPage; "" is none.
+	Metrics string
 }
+
+// ViewPath is the path of a view.
+func (l *Listen) ViewPath(name string) string { return strings.TrimSuffix(l.Path, "/") + "/" + name }
 
 // listening is the section of a configuration.
 type listening struct {
@@ -35,7 +45,11 @@ func (l *listening) keys() []key {
 	return []key{
 		{
 			name: "http", value: address{word{&l.HTTP, notEmpty}, l.c}, example: "127.0.0.1:7331",
-			doc: "The address to serve HTTP on: Streamable HTTP at /mcp, a view at /mcp/NAME. A port alone is on the loopback.",
+			doc: "The address to serve HTTP on. A port alone is on the loopback.",
+		},
+		{
+			name: "path", value: endpoint{word{&l.Path, isPath}, l.c}, example: "/tools",
+			doc: "The path of the endpoint. A view is at PATH/NAME. Clients of 2024-11-05 reach the whole at /sse.",
 		},
 		{
 			name: "public_url", value: word{&l.PublicURL, isURL}, example: "https://mcp.example.com",
@@ -55,6 +69,10 @@ func (l *listening) keys() []key {
 		},
 		{name: "tls_cert", value: word{&l.Cert, notEmpty}, with: "tls_key", example: "cert.pem", doc: "Serve HTTPS with the certificate in this file."},
 		{name: "tls_key", value: word{&l.Key, notEmpty}, with: "tls_cert", example: "key.pem", doc: "The key of the certificate."},
+		{
+			name: "metrics", value: word{&l.Metrics, isMetrics}, example: "127.0.0.1:9464",
+			doc: "Where Prometheus finds metrics: at " + MetricsPage + " of an address of their own, without a login; or, if it is " + MetricsPage + ", beside the endpoint, for whoever may use the gateway.",
+		},
 	}
 }
 
@@ -79,6 +97,38 @@ func (v address) read(r *reader, n *yaml.Node, at where) {
 }
 
 func (v address) schema() schema { return schema{"type": []string{"string", "integer"}} }
+
+// endpoint is a path to serve at. Below it are the views.
+type endpoint struct {
+	word
+
+	c *Config
+}
+
+const defaultPath = "/mcp"
+
+// taken are the paths that have a page already.
+var taken = []string{"/sse", "/healthz", "/readyz", MetricsPage}
+
+var isPath = matching("a path such as /mcp, of letters, digits and . _ ~ -, which does not end in /", `^(/|(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+)$`)
+
+func (v endpoint) preset()          { *v.into = defaultPath }
+func (v endpoint) fallback() string { return defaultPath }
+
+func (v endpoint) read(r *reader, n *yaml.Node, at where) {
+	v.word.read(r, n, at)
+	r.later = append(r.later, func() {
+		paths := []string{*v.into}
+		for _, view := range v.c.Views {
+			paths = append(paths, v.c.Listen.ViewPath(view.Name))
+		}
+		for _, p := range paths {
+			if slices.Contains(taken, p) {
+				r.fault(n, at, "the gateway has another page at %s; choose another path", p)
+			}
+		}
+	})
+}
 
 // isLocal reports whether an address can be reached only from this machine. A port
 // alone is on the loopback.
@@ -144,6 +194,30 @@ func isToken(s string) bool {
 type Issuer struct {
 	URL, Audience, KeysURL string
 	Scopes                 []string
+
+	client *identity
+}
+
+// PreRegistered returns what the gateway is there itself, by the issuer, with secrets as
+// they are at this moment; nil if the file does not say.
+func (i *Issuer) PreRegistered() (map[string]oauth.Credentials, error) {
+	if i.client == nil {
+		return nil, nil //nolint:nilnil // it registers
+	}
+	client, err := i.client.reveal()
+	return map[string]oauth.Credentials{i.URL: client}, err
+}
+
+// identity tells one from another, but for what is in files; nil is none.
+func (i *Issuer) identity() string {
+	if i == nil {
+		return ""
+	}
+	parts := []any{i.URL, i.Audience, i.KeysURL, i.Scopes}
+	if c := i.client; c != nil {
+		parts = append(parts, c.id, c.keyID, c.secret.raw(), c.key.raw())
+	}
+	return digest(parts...)
 }
 
 func (i *Issuer) keys() []key {
@@ -152,5 +226,12 @@ func (i *Issuer) keys() []key {
 		{name: "audience", value: word{&i.Audience, notEmpty}, example: "https://mcp.example.com/mcp", doc: "Whom tokens must be for. The default is the URL of the gateway."},
 		{name: "keys", value: word{&i.KeysURL, isURL}, example: "https://login.example.com/keys", doc: "Where its keys are, if its metadata does not say."},
 		{name: "scopes", value: list[string]{&i.Scopes, pattern, 0}, example: "[mcp]", doc: "The scopes that tokens must have."},
+		{
+			name: "client", value: maybe[identity]{&i.client, func(into *identity) value {
+				into.public = true
+				return object{into}
+			}},
+			doc: "What the gateway itself is there, if it cannot register itself. It has users log in there in their browsers, before they log in at backends. Register it with the redirect URI /connect/_callback at the gateway's public URL.",
+		},
 	}
 }

@@ -109,10 +109,7 @@ func (b *Backend) files() (paths []string) {
 	for _, s := range slices.Concat(b.env, b.headers) {
 		texts = append(texts, s.value)
 	}
-	if b.client != nil {
-		texts = append(texts, b.client.secret)
-	}
-	for _, t := range texts {
+	for _, t := range append(texts, b.accountTexts()...) {
 		paths = append(paths, t.files()...)
 	}
 	if path, err := b.envFile.reveal(); err == nil && path != "" {
@@ -130,15 +127,12 @@ func (b *Backend) Same() string { return b.same }
 func (b *Backend) probe() error {
 	t, err := b.Target()
 	slices.Sort(t.Env)
-	parts := []any{t.URL, t.Command, t.Env, t.Dir, t.Header, t.Revision.String(), b.Share, b.MaxConnections, b.Idle, b.AtOnce, b.Timeout, b.Login}
-	own, failed := b.Credentials()
-	if own != nil {
-		parts = append(parts, own.Issuer, own.ID, string(own.Secret), own.Scopes)
-	}
+	parts := []any{t.URL, t.Command, t.Env, t.Dir, t.Header, t.Revision.String(), b.Share, b.MaxConnections, b.Idle, b.AtOnce, b.Timeout}
+	own, failed := b.accountParts()
 	if err = errors.Join(err, failed); err != nil {
 		parts = append(parts, err.Error())
 	}
-	b.same = digest(parts...)
+	b.same = digest(append(parts, own...)...)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
 )
 
 // View is a part of the whole.
@@ -20,6 +21,17 @@ type View struct {
 	Principals []string
 	// Search shows three tools that find, describe and call the others, in place of these.
 	Search bool
+
+	profile *profile.Choice
+}
+
+// Profile says which clients see tools in the form that their models take; "" is that of
+// the whole.
+func (v *View) Profile() profile.Choice {
+	if v.profile == nil {
+		return ""
+	}
+	return *v.profile
 }
 
 // viewName is that of a path.
@@ -53,6 +65,10 @@ func (v *viewed) keys() []key {
 		{
 			name: "search", value: boolean{&v.Search}, example: "true",
 			doc: "Show models three tools that find, describe and call the others, in place of these.",
+		},
+		{
+			name: "profile", value: maybe[profile.Choice]{&v.profile, func(into *profile.Choice) value { return profileChoice(into, profile.None, profile.Auto) }}, example: "auto",
+			doc: "The form in which tools are shown, so that the models of a vendor take them: none, auto, claude, openai or gemini; without the key, as profiles says.",
 		},
 	}
 }

@@ -6,6 +6,7 @@ package guard
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -29,6 +30,23 @@ type Operation struct {
 	Definition *Definition
 	// Params are what the backend gets.
 	Params json.RawMessage
+	// Demands are the reasons for which guards want a human to approve the operation.
+	Demands []string
+	// Approval is how a human has decided about the operation; nil if nobody had to. Who
+	// stands in front sees it in the Operation that they have passed on.
+	Approval *Approval
+}
+
+// Approval is what a human has decided about an operation.
+type Approval struct {
+	ID string `json:"id"`
+	// Decision is "given", "refused" or "expired", or "asked" while nobody has decided.
+	Decision string `json:"decision"`
+	// By is who has decided; "" if nobody has. Reason is why it is refused.
+	By     string `json:"by,omitzero"`
+	Reason string `json:"reason,omitzero"`
+	// Until is the end of an approval that is given for a time; zero for one that is not.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Definition is an entry of a list of a backend. It must not be changed: many share it.
@@ -48,6 +66,11 @@ type Definition struct {
 	Annotations *mcp.ToolAnnotations
 }
 
+// Denied reports whether an operation was not done because of it.
+func (a *Approval) Denied() bool {
+	return a != nil && (a.Decision == "refused" || a.Decision == "expired")
+}
+
 // Next serves an operation by whatever stands behind.
 type Next func(ctx context.Context, op *Operation) (any, error)
 
@@ -60,6 +83,96 @@ type Guard interface {
 	// Sees reports whether a peer may know of a definition. Lists have only what all
 	// guards let be seen.
 	Sees(ctx context.Context, peer *mcp.Peer, d *Definition) bool
+}
+
+// Looker is a Guard that knows faster what a peer may know of if it is asked about many
+// definitions.
+type Looker interface {
+	Guard
+	// Look returns Sees for one peer. The function may be called concurrently.
+	Look(ctx context.Context, peer *mcp.Peer) func(d *Definition) bool
+}
+
+// Look returns what tells which definitions all guards let a peer know of.
+func Look(ctx context.Context, guards []Guard, peer *mcp.Peer) func(*Definition) bool {
+	looks := make([]func(*Definition) bool, len(guards))
+	for i, g := range guards {
+		if l, ok := inner(g).(Looker); ok {
+			looks[i] = l.Look(ctx, peer)
+		} else {
+			looks[i] = func(d *Definition) bool { return g.Sees(ctx, peer, d) }
+		}
+	}
+	return func(d *Definition) bool {
+		for _, sees := range looks {
+			if !sees(d) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// Editor is a guard that changes what clients see of definitions. Its methods may be
+// called concurrently.
+type Editor interface {
+	Guard
+	// Edit returns an entry of a list as clients are to see it; shown is what they would
+	// see otherwise. It is called once for a definition, before Sees.
+	Edit(d *Definition, shown json.RawMessage) json.RawMessage
+	// Instructions returns what a backend tells models in every conversation, as clients
+	// are to see it.
+	Instructions(backend, text string) string
+}
+
+// Editors returns those of some guards that are one.
+func Editors(guards []Guard) []Editor { return those[Editor](guards) }
+
+// Recorder is a guard that also learns of what is no operation of one backend: lists, what
+// the gateway answers by itself, what no backend was found for, and subscriptions.
+type Recorder interface {
+	Guard
+	// Record is told when something has ended. An error takes the place of the result.
+	Record(e *Event) error
+}
+
+// Event is something besides operations.
+type Event struct {
+	Exchange *mcp.Exchange
+	View     string
+	// Over says that the subscription or session has ended that the exchange had begun.
+	Over   bool
+	Begun  time.Time
+	Result any
+	Err    error
+}
+
+// Recorders returns those of some guards that are one.
+func Recorders(guards []Guard) []Recorder { return those[Recorder](guards) }
+
+// Wrapper is a guard around another one.
+type Wrapper interface {
+	Guard
+	// Unwrap returns the other one, which still does what it can do besides.
+	Unwrap() Guard
+}
+
+// inner returns the guard that another one is around, or the guard itself.
+func inner(g Guard) Guard {
+	if w, ok := g.(Wrapper); ok {
+		return w.Unwrap()
+	}
+	return g
+}
+
+// those returns the guards that are more than that.
+func those[T any](guards []Guard) (list []T) {
+	for _, g := range guards {
+		if t, ok := inner(g).(T); ok {
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // Chain returns what passes an operation through guards, the first of which stands

@@ -130,19 +130,22 @@ func (r *reading) name(is span) []byte {
 	return []byte(text)
 }
 
+// checkCase compares with bytes.EqualFold only what can be the same: most names differ in
+// their length, unless they have one of two letters, both longer, that are those of ASCII in
+// another case.
 func checkCase(name []byte, reserved [][]byte) error {
 	for _, r := range reserved {
-		if folds(name, r) && !bytes.Equal(name, r) {
+		if bytes.Equal(name, r) {
+			return nil
+		}
+	}
+	wide := len(reserved) > 0 && slices.ContainsFunc(name, isWide)
+	for _, r := range reserved {
+		if (wide || len(name) == len(r)) && bytes.EqualFold(name, r) {
 			return mcp.InvalidParams("the member %.100q differs from %q in case only", string(name), string(r))
 		}
 	}
 	return nil
-}
-
-// folds is bytes.EqualFold. Most names differ in their length: there are two letters, both
-// longer, that are those of ASCII in another case.
-func folds(name, reserved []byte) bool {
-	return (len(name) == len(reserved) || slices.ContainsFunc(name, isWide)) && bytes.EqualFold(name, reserved)
 }
 
 func isWide(c byte) bool { return c >= utf8.RuneSelf }

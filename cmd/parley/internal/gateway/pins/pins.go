@@ -57,6 +57,8 @@ const (
 	gather = 200 * time.Millisecond
 	// lookEvery is how often the file is looked at, for what was approved meanwhile.
 	lookEvery = time.Second
+	// writeAgain is how long a file is left alone that could not be written.
+	writeAgain = 10 * time.Second
 )
 
 var _ guard.Guard = (*Pins)(nil)
@@ -171,6 +173,19 @@ func (p *Pins) trusts(d *guard.Definition) bool {
 	return trusted
 }
 
+// Withheld returns how many definitions wait for approval.
+func (p *Pins) Withheld() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, pin := range p.known {
+		if pin.Pending != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // watch reads the file again whenever another process has changed it, until Close.
 func (p *Pins) watch() {
 	ticker := time.NewTicker(lookEvery)
@@ -235,14 +250,22 @@ func (p *Pins) compare(key Key, v Version) bool {
 // learn has a pin written soon. The caller holds p.mu.
 func (p *Pins) learn(key Key) {
 	p.news[key] = true
+	p.soon(gather)
+}
+
+// soon has the news written in a while, and again if that fails. The caller holds p.mu.
+func (p *Pins) soon(wait time.Duration) {
 	if p.flush != nil || p.closed {
 		return
 	}
 	p.work.Add(1)
-	p.flush = time.AfterFunc(gather, func() { // Close waits for it
+	p.flush = time.AfterFunc(wait, func() { // Close waits for it
 		defer p.work.Done()
 		if err := p.save(); err != nil {
-			p.opts.Logger.Error("the pins cannot be written", "error", err)
+			p.opts.Logger.Error("the pins cannot be written; what is in the file is not complete", "error", err, "again_in", writeAgain)
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.soon(writeAgain)
 		}
 	})
 }

@@ -194,6 +194,32 @@ func TestNewsAreKept(t *testing.T) {
 	})
 }
 
+// TestUnwritable sees that what could not be written is written as soon as it can be, and
+// that the first sight holds meanwhile.
+func TestUnwritable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		folder := filepath.Join(t.TempDir(), "none")
+		file := pins.Open(filepath.Join(folder, "pins.json"))
+		p := open(t, pins.Options{File: file, Logger: slog.New(slog.DiscardHandler)})
+		defer shut(t, p)
+		if !sees(p, first) {
+			t.Error("what is seen first is not shown")
+		}
+		<-time.NewTimer(time.Minute).C
+		if !sees(p, first) || sees(p, second) {
+			t.Error("what is not written does not hold")
+		}
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		<-time.NewTimer(20 * time.Second).C
+		list, err := file.Read()
+		if err != nil || len(list) != 1 || list[0].Approved == nil || list[0].Pending == nil {
+			t.Errorf("the file has %+v: %v", list, err)
+		}
+	})
+}
+
 // TestVolatile sees that what changes by itself needs no approval.
 func TestVolatile(t *testing.T) {
 	a, err := pins.Digest(json.RawMessage(`{"uri":"file:///a","name":"a","size":1,"annotations":{"lastModified":"2026-01-01T00:00:00Z"}}`))

@@ -13,7 +13,6 @@ import (
 
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
-	"github.com/cedar-policy/cedar-go/x/exp/batch"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/mcp"
@@ -34,12 +33,20 @@ type Options struct {
 type Policy struct {
 	opts Options
 	set  *cedar.PolicySet
+	// plain and inContext are the parts of set that say nothing of the context, and that
+	// do; inContext is nil if there are none.
+	plain, inContext *cedar.PolicySet
+	askers           askers
+	things           things
 }
 
-var _ guard.Guard = (*Policy)(nil)
+var _ guard.Looker = (*Policy)(nil)
 
 // Source is a text of policies, and the name of its file for messages.
 type Source struct{ Name, Text string }
+
+// demand is the annotation of a policy that permits only what a human approves.
+const demand types.AnnotationKey = "approval"
 
 // byDefault permits everything; policies that forbid are stronger.
 const byDefault types.PolicyID = "default"
@@ -62,7 +69,11 @@ func New(sources []Source, o Options) (*Policy, error) {
 		}
 		set.Add(byDefault, &all)
 	}
-	return &Policy{opts: o, set: set}, nil
+	plain, inContext, err := split(set)
+	if err != nil {
+		return nil, err
+	}
+	return &Policy{opts: o, set: set, plain: plain, inContext: inContext}, nil
 }
 
 // add adds the policies of a source to a set, each by its place or by its @id, which
@@ -75,6 +86,9 @@ func add(set *cedar.PolicySet, s Source) error {
 	for _, policy := range list {
 		at := policy.Position()
 		id := cmp.Or(string(policy.Annotations()["id"]), fmt.Sprintf("%s:%d:%d", s.Name, at.Line, at.Column))
+		if _, ok := policy.Annotations()[demand]; ok && policy.Effect() != types.Permit {
+			return fmt.Errorf("%s:%d:%d: @approval is for policies that permit; this one forbids, which no human can change", s.Name, at.Line, at.Column)
+		}
 		if !set.Add(types.PolicyID(id), policy) {
 			return fmt.Errorf("%s:%d:%d: there is another policy %q; give one of them an @id of its own", s.Name, at.Line, at.Column, id)
 		}
@@ -87,6 +101,10 @@ type Decision struct {
 	Allowed bool
 	// Reasons are the policies that decided; none if nothing permits.
 	Reasons []Reason
+	// Demands are why a human has to approve what is allowed: what the annotations
+	// @approval say of the policies that permit it, and of those that could not be
+	// evaluated. That others permit it, too, makes no difference.
+	Demands []string
 	// Mistakes are policies that could not be evaluated, and so had no say.
 	Mistakes []string
 }
@@ -104,18 +122,51 @@ type Reason struct {
 
 // Decide answers a question.
 func (p *Policy) Decide(q *Question) Decision {
-	entities, request := q.request()
-	decided, diagnostic := cedar.Authorize(p.set, entities, request)
+	var context types.Record
+	if p.inContext != nil { // somebody will look at it
+		context = q.context()
+	}
+	world, request := request(p.askers.of(q.Peer), action(q.Method), p.things.of(q.about()), q.Backend, context)
+	decided, diagnostic := cedar.Authorize(p.set, world, request)
 	d := Decision{Allowed: bool(decided)}
+	var permits, mistaken []types.PolicyID
 	for _, r := range diagnostic.Reasons {
+		permits = append(permits, r.PolicyID)
 		d.Reasons = append(d.Reasons, p.reason(r.PolicyID))
 	}
 	for _, e := range diagnostic.Errors {
+		mistaken = append(mistaken, e.PolicyID)
 		d.Mistakes = append(d.Mistakes, p.reason(e.PolicyID).ID+": "+e.Message)
 	}
 	slices.SortFunc(d.Reasons, func(a, b Reason) int { return strings.Compare(a.ID, b.ID) })
 	slices.Sort(d.Mistakes)
+	if d.Allowed {
+		d.Demands = p.demands(append(permits, mistaken...))
+	}
 	return d
+}
+
+// demands returns why the policies of these IDs want a human to approve what they permit.
+func (p *Policy) demands(ids []types.PolicyID) (why []string) {
+	for _, id := range ids {
+		text, ok := p.set.Get(id).Annotations()[demand]
+		if !ok {
+			continue
+		}
+		why = append(why, cmp.Or(string(text), "the policy "+string(id)+" wants it"))
+	}
+	slices.Sort(why)
+	return slices.Compact(why)
+}
+
+// Demands reports whether there are policies that want a human's approval.
+func (p *Policy) Demands() bool {
+	for _, policy := range p.set.All() {
+		if _, ok := policy.Annotations()[demand]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *Policy) reason(id types.PolicyID) Reason {
@@ -148,11 +199,12 @@ func (d Decision) String() string {
 
 // Serve implements guard.Guard: what is denied does not reach the backend.
 func (p *Policy) Serve(ctx context.Context, op *guard.Operation, next guard.Next) (any, error) {
-	d := p.Decide(about(op))
+	d := p.Decide(ask(op))
 	for _, m := range d.Mistakes {
 		p.opts.Logger.Warn("a policy cannot be evaluated, and has no say", "policy", m)
 	}
 	if d.Allowed {
+		p.mark(op, d.Demands)
 		return next(ctx, op)
 	}
 	p.opts.Logger.Info("denied by policy", "dry_run", p.opts.DryRun, "principal", op.Exchange.Peer.Principal,
@@ -161,6 +213,18 @@ func (p *Policy) Serve(ctx context.Context, op *guard.Operation, next guard.Next
 		return next(ctx, op)
 	}
 	return nil, refusal(op, d)
+}
+
+// mark has an operation approved by a human, which is up to another guard.
+func (p *Policy) mark(op *guard.Operation, demands []string) {
+	switch {
+	case len(demands) == 0:
+	case p.opts.DryRun:
+		p.opts.Logger.Info("policies want a human to approve it", "dry_run", true, "principal", op.Exchange.Peer.Principal,
+			"method", op.Method.Name, "backend", op.Backend, "subject", op.Subject, "why", demands)
+	default:
+		op.Demands = append(op.Demands, demands...)
+	}
 }
 
 // refusal is the error of an operation that is denied.
@@ -174,43 +238,4 @@ func names(reasons []Reason) []string {
 		ids = append(ids, r.ID)
 	}
 	return ids
-}
-
-// Sees implements guard.Guard: a definition is shown to whom some arguments would
-// permit its use.
-func (p *Policy) Sees(ctx context.Context, peer *mcp.Peer, d *guard.Definition) bool {
-	if p.opts.DryRun {
-		return true
-	}
-	q := &Question{Peer: peer, Method: use(d.Kind), Backend: d.Backend, Kind: d.Kind, Name: d.Name, Shown: d.Shown, Annotations: d.Annotations}
-	entities, request := q.request()
-	seen := false
-	err := batch.Authorize(ctx, p.set, entities, batch.Request{
-		Principal: request.Principal, Action: request.Action, Resource: request.Resource,
-		Context: withUnknownArguments(request.Context),
-	}, func(r batch.Result) error {
-		seen = bool(r.Decision)
-		return nil
-	})
-	return err == nil && seen
-}
-
-// withUnknownArguments is the context of a request whose arguments are not known yet.
-func withUnknownArguments(c types.Record) types.Record {
-	members := c.Map()
-	members["arguments"] = batch.Ignore()
-	return types.NewRecord(members)
-}
-
-// use is the method by which something of a list is used: the one that may ask.
-func use(kind mcp.FeatureKind) string {
-	if kind == mcp.TemplateFeature {
-		kind = mcp.ResourceFeature
-	}
-	for _, m := range mcp.Methods() {
-		if m.Feature == kind && m.MayAsk {
-			return m.Name
-		}
-	}
-	return ""
 }

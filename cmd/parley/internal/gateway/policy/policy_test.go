@@ -32,7 +32,7 @@ func reading(peer *mcp.Peer, arguments string) *policy.Question {
 	}
 }
 
-func load(t *testing.T, text string, o policy.Options) *policy.Policy {
+func load(t testing.TB, text string, o policy.Options) *policy.Policy {
 	t.Helper()
 	o.Logger = slog.New(slog.DiscardHandler)
 	p, err := policy.New([]policy.Source{{Name: "rules.cedar", Text: text}}, o)
@@ -104,10 +104,49 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// TestDemands sees which decisions a human has to approve. That something else permits the
+// same, or that a policy cannot be evaluated, is no way around it.
+func TestDemands(t *testing.T) {
+	const large = `@approval("large sums") permit(principal, action, resource) when { context.arguments.amount > 100 };`
+	for _, test := range []struct {
+		name, rules, arguments string
+		allowed                bool
+		want                   string
+	}{
+		{"it permits", large, `{"amount":500}`, true, "large sums"},
+		{"it does not permit", large, `{"amount":5}`, false, ""},
+		{"another permits, too", large + `permit(principal, action, resource);`, `{"amount":500}`, true, "large sums"},
+		{"only another permits", large + `permit(principal, action, resource);`, `{"amount":5}`, true, ""},
+		{"it cannot be evaluated", large + `permit(principal, action, resource);`, `{"amount":"500"}`, true, "large sums"},
+		{"another forbids", large + `forbid(principal, action, resource);`, `{"amount":500}`, false, ""},
+		{"without a reason", `@id("x") @approval permit(principal, action, resource);`, `{}`, true, "the policy x wants it"},
+		{"two", `@approval("b") permit(principal, action, resource);@approval("a") permit(principal, action, resource);`, `{}`, true, "a, b"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := load(t, test.rules, policy.Options{})
+			d := p.Decide(reading(alice, test.arguments))
+			if got := strings.Join(d.Demands, ", "); d.Allowed != test.allowed || got != test.want || !p.Demands() {
+				t.Errorf("allowed %t, demands %q", d.Allowed, got)
+			}
+			for dry, want := range map[bool]string{false: test.want, true: ""} {
+				op := &guard.Operation{
+					Exchange: &mcp.Exchange{Peer: *alice}, Method: mcp.MethodNamed(mcp.MethodCallTool), Backend: "files", Subject: "read", Shown: "files__read",
+					Params: json.RawMessage(`{"name":"read","arguments":` + test.arguments + `}`),
+				}
+				_, _ = load(t, test.rules, policy.Options{DryRun: dry}).Serve(t.Context(), op, func(context.Context, *guard.Operation) (any, error) { return nil, nil })
+				if got := strings.Join(op.Demands, ", "); got != want {
+					t.Errorf("dry run %t: the operation is marked with %q", dry, got)
+				}
+			}
+		})
+	}
+}
+
 // TestMistakes sees that what is wrong with a file is told with its place.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"permit(principal, action)": "rules.cedar",
+		"permit(principal, action)":                                                                      "rules.cedar",
+		"@approval(\"why\")\nforbid(principal, action, resource);":                                       "@approval is for policies that permit",
 		"@id(\"a\")permit(principal, action, resource);\n@id(\"a\")forbid(principal, action, resource);": "rules.cedar:2:1: there is another policy \"a\"",
 	} {
 		if _, err := policy.New([]policy.Source{{Name: "rules.cedar", Text: text}}, policy.Options{}); err == nil || !strings.Contains(err.Error(), want) {
@@ -166,6 +205,10 @@ func TestSees(t *testing.T) {
 		{`permit(principal, action == Action::"resources/read", resource);`, tool, false},
 		{`permit(principal, action == Action::"resources/read", resource is Template);`, template, true},
 		{`permit(principal in Group::"others", action, resource);`, tool, false},
+		{`permit(principal, action, resource); forbid(principal, action, resource) when { !context.session };`, tool, false},
+		{`permit(principal, action, resource); forbid(principal, action, resource) when { context.arguments.a == 1 };`, tool, true},
+		{`permit(principal, action, resource) when { context.arguments.a == 1 }; forbid(principal, action, resource) when { resource.destructive };`, tool, false},
+		{`permit(principal, action, resource) when { resource.readOnly && context.arguments.a == 1 };`, tool, false},
 	} {
 		if got := load(t, test.rules, policy.Options{}).Sees(t.Context(), alice, test.d); got != test.want {
 			t.Errorf("%s\n%s is seen: %t", test.rules, test.d.Shown, got)
@@ -188,16 +231,4 @@ func FuzzArguments(f *testing.F) {
 		}
 		p.Decide(reading(nobody, strings.TrimSpace(arguments)))
 	})
-}
-
-func BenchmarkDecide(b *testing.B) {
-	p, err := policy.New([]policy.Source{{Name: "rules.cedar", Text: `permit(principal in Group::"staff", action, resource) when { context.arguments.path like "/tmp/*" };`}}, policy.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	q := reading(alice, `{"path":"/tmp/a"}`)
-	b.ReportAllocs()
-	for b.Loop() {
-		p.Decide(q)
-	}
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
@@ -27,8 +28,8 @@ type Question struct {
 	Arguments json.RawMessage
 }
 
-// about makes the question of an operation.
-func about(op *guard.Operation) *Question {
+// ask makes the question of an operation.
+func ask(op *guard.Operation) *Question {
 	q := &Question{
 		Peer: &op.Exchange.Peer, View: op.View, Method: op.Method.Name, Backend: op.Backend,
 		Name: op.Subject, Shown: op.Shown, Arguments: wire.Find(op.Params, "arguments"),
@@ -47,106 +48,127 @@ var kinds = map[mcp.FeatureKind]types.EntityType{
 	mcp.ToolFeature: "Tool", mcp.PromptFeature: "Prompt", mcp.ResourceFeature: "Resource", mcp.TemplateFeature: "Template",
 }
 
-// request puts the question in the terms of Cedar.
-func (q *Question) request() (types.EntityMap, cedar.Request) {
-	entities := types.EntityMap{}
-	r := cedar.Request{
-		Principal: q.principal(entities),
-		Action:    q.action(entities),
-		Resource:  q.resource(entities),
-		Context:   q.context(),
-	}
-	return entities, r
+// world is what a question is about, in the terms of Cedar: all entities that there are.
+type world struct {
+	principal, action, resource, backend types.Entity
 }
 
-// principal is who asks. Groups, roles and scopes of its token are its parents.
-func (q *Question) principal(entities types.EntityMap) types.EntityUID {
-	p := q.Peer
-	if p.Principal == "" {
-		uid := types.NewEntityUID("Anonymous", "")
-		entities[uid] = types.Entity{UID: uid}
-		return uid
-	}
-	uid := types.NewEntityUID("User", types.String(p.Principal))
-	members := types.RecordMap{}
-	var parents []types.EntityUID
-	if a := p.Authorization; a != nil {
-		members["issuer"], members["subject"], members["client"] = types.String(a.Issuer), types.String(a.Subject), types.String(a.ClientID)
-		claims := record(a.Claims)
-		members["claims"] = claims
-		for _, scope := range a.Scopes {
-			parents = append(parents, types.NewEntityUID("Scope", types.String(scope)))
-		}
-		parents = append(parents, parentsIn(claims, "groups", "Group")...)
-		parents = append(parents, parentsIn(claims, "roles", "Role")...)
-	}
-	entities[uid] = types.Entity{UID: uid, Attributes: types.NewRecord(members), Parents: types.NewEntityUIDSet(parents...)}
-	return uid
-}
-
-// parentsIn are the groups that a claim names.
-func parentsIn(claims types.Record, claim types.String, kind types.EntityType) []types.EntityUID {
-	value, _ := claims.Get(claim)
-	set, ok := value.(types.Set)
-	if !ok {
-		return nil
-	}
-	var parents []types.EntityUID
-	for v := range set.All() {
-		if s, ok := v.(types.String); ok {
-			parents = append(parents, types.NewEntityUID(kind, s))
+// Get implements types.EntityGetter.
+func (w *world) Get(uid types.EntityUID) (types.Entity, bool) {
+	for _, e := range [...]*types.Entity{&w.principal, &w.action, &w.resource, &w.backend} {
+		if e.UID == uid {
+			return *e, true
 		}
 	}
-	return parents
+	return types.Entity{}, false
 }
 
-// action is the method. Its parent is what stands before the slash: Action::"tools"
-// is everything about tools.
-func (q *Question) action(entities types.EntityMap) types.EntityUID {
-	uid := types.NewEntityUID("Action", types.String(q.Method))
+// request puts a question in the terms of Cedar: who asks, how it is done, what it is about,
+// and what else is known.
+func request(a *asker, action, resource types.Entity, backend string, context types.Record) (*world, cedar.Request) {
+	w := &world{a.entity, action, resource, types.Entity{UID: backendOf(backend)}}
+	return w, cedar.Request{Principal: a.entity.UID, Action: action.UID, Resource: resource.UID, Context: context}
+}
+
+func backendOf(name string) types.EntityUID { return types.NewEntityUID("Backend", types.String(name)) }
+
+// action is the method.
+func action(method string) types.Entity {
+	if known, ok := actions[method]; ok {
+		return known
+	}
+	return actionOf(method)
+}
+
+// actions are those of the methods of the protocol.
+var actions = func() map[string]types.Entity {
+	all := map[string]types.Entity{}
+	for _, m := range mcp.Methods() {
+		all[m.Name] = actionOf(m.Name)
+	}
+	return all
+}()
+
+// actionOf makes the entity of a method. Its parent is what stands before the slash:
+// Action::"tools" is everything about tools.
+func actionOf(method string) types.Entity {
 	var parents types.EntityUIDSet
-	if group, _, ok := strings.Cut(q.Method, "/"); ok {
+	if group, _, ok := strings.Cut(method, "/"); ok {
 		parents = types.NewEntityUIDSet(types.NewEntityUID("Action", types.String(group)))
 	}
-	entities[uid] = types.Entity{UID: uid, Parents: parents}
-	return uid
+	return types.Entity{UID: types.NewEntityUID("Action", types.String(method)), Parents: parents}
 }
 
-// resource is what the question is about, in its backend.
-func (q *Question) resource(entities types.EntityMap) types.EntityUID {
-	backend := types.NewEntityUID("Backend", types.String(q.Backend))
-	entities[backend] = types.Entity{UID: backend}
-	if q.Kind == 0 {
-		return backend
+// thing is what a question is about: a feature of a backend, or the backend if it has no
+// kind.
+type thing struct {
+	kind                 mcp.FeatureKind
+	backend, name, shown string
+	hints                guard.Hints // of a tool
+}
+
+// about is what the question is about.
+func (q *Question) about() thing {
+	t := thing{kind: q.Kind, backend: q.Backend}
+	if q.Kind != 0 {
+		t.name, t.shown = q.Name, q.Shown
 	}
-	kind, ok := kinds[q.Kind]
+	if q.Kind == mcp.ToolFeature {
+		t.hints = guard.HintsOf(q.Annotations)
+	}
+	return t
+}
+
+// entity puts a thing in the terms of Cedar.
+func (t *thing) entity() types.Entity {
+	backend := backendOf(t.backend)
+	if t.kind == 0 {
+		return types.Entity{UID: backend}
+	}
+	kind, ok := kinds[t.kind]
 	if !ok {
 		kind = "Feature"
 	}
-	uid := types.NewEntityUID(kind, types.String(q.Shown))
-	entities[uid] = types.Entity{UID: uid, Parents: types.NewEntityUIDSet(backend), Attributes: types.NewRecord(q.attributes())}
-	return uid
+	return types.Entity{
+		UID: types.NewEntityUID(kind, types.String(t.shown)), Parents: types.NewEntityUIDSet(backend), Attributes: types.NewRecord(t.attributes()),
+	}
 }
 
-// attributes are those of what the question is about. Tools have the defaults of the
-// specification for hints that they do not give.
-//
-// Spec: 2026-07-28 server/tools#data-types.
-func (q *Question) attributes() types.RecordMap {
-	members := types.RecordMap{"backend": types.String(q.Backend), "name": types.String(q.Name)}
-	if q.Kind != mcp.ToolFeature {
-		return members
+func (t *thing) attributes() types.RecordMap {
+	members := types.RecordMap{"backend": types.String(t.backend), "name": types.String(t.name)}
+	if t.kind == mcp.ToolFeature {
+		members["readOnly"] = types.Boolean(t.hints.ReadOnly)
+		members["destructive"] = types.Boolean(t.hints.Destructive)
+		members["idempotent"] = types.Boolean(t.hints.Idempotent)
+		members["openWorld"] = types.Boolean(t.hints.OpenWorld)
 	}
-	a := q.Annotations
-	if a == nil {
-		a = &mcp.ToolAnnotations{}
-	}
-	unless := func(hint *bool) types.Boolean { return types.Boolean(hint == nil || *hint) }
-	members["readOnly"] = types.Boolean(a.ReadOnlyHint)
-	members["destructive"] = !types.Boolean(a.ReadOnlyHint) && unless(a.DestructiveHint)
-	members["idempotent"] = types.Boolean(a.ReadOnlyHint || a.IdempotentHint)
-	members["openWorld"] = unless(a.OpenWorldHint)
 	return members
+}
+
+// things remembers what calls are about. The zero value is ready.
+type things struct {
+	mu  sync.RWMutex
+	all map[thing]types.Entity
+}
+
+// maxThings bounds what is remembered; beyond that, it is begun anew.
+const maxThings = 1000
+
+func (k *things) of(t thing) types.Entity {
+	k.mu.RLock()
+	e, ok := k.all[t]
+	k.mu.RUnlock()
+	if ok {
+		return e
+	}
+	e = t.entity()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.all == nil || len(k.all) >= maxThings {
+		k.all = map[thing]types.Entity{}
+	}
+	k.all[t] = e
+	return e
 }
 
 // context is what else is known of the request.

@@ -18,6 +18,9 @@ func list() *mcp.ListToolsResult {
 // reads are the annotations of tools that change nothing, here or elsewhere.
 var reads = &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 
+// Tools returns the three tools. They must not be changed.
+func Tools() []*mcp.Tool { return three }
+
 var three = []*mcp.Tool{
 	{
 		Name: FindTools, Title: "Find tools", Annotations: reads,

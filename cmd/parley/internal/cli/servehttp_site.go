@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
+	"github.com/parley-mcp/parley/transport/sse"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// site serves endpoints, which can become others while it is there.
+type site struct {
+	f       *httpFlags
+	origin  string // at which clients reach it
+	gates   *gates
+	logger  *slog.Logger
+	pages   atomic.Pointer[http.ServeMux]
+	metrics http.Handler // nil unless they are here
+
+	mu     sync.Mutex
+	open   map[string]opened // by the paths of the endpoints
+	closed bool
+	work   sync.WaitGroup // endpoints that are being closed
+}
+
+var errSiteClosed = errors.New("the server is shutting down")
+
+// serve makes these the endpoints. Those that are there already go on, and those that are
+// not among them are closed.
+func (s *site) serve(at []endpoint) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errSiteClosed
+	}
+	if err := s.gates.admit(at); err != nil {
+		return err
+	}
+	next := make(map[string]opened, len(at))
+	for _, e := range at {
+		h := s.open[e.path]
+		if h == nil {
+			var err error
+			if h, err = e.open(s.f, s.logger); err != nil {
+				return usagef("%v", err)
+			}
+		}
+		next[e.path] = h
+	}
+	old := s.open
+	s.open = next
+	s.pages.Store(s.routes())
+	for path, h := range old {
+		if next[path] == nil {
+			s.work.Go(func() { s.leave(path, h) }) // ends after closeTimeout at the latest
+		}
+	}
+	return nil
+}
+
+// leave closes an endpoint that is not served any more.
+func (s *site) leave(path string, h opened) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	if err := h.Close(ctx); err != nil {
+		s.logger.Warn("an endpoint was closed with requests in flight", "path", path, "error", err)
+	}
+}
+
+// close closes all endpoints.
+func (s *site) close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	open := slices.Collect(maps.Values(s.open))
+	s.mu.Unlock()
+	var closing errgroup.Group
+	for _, h := range open {
+		closing.Go(func() error { return h.Close(ctx) })
+	}
+	err := closing.Wait()
+	s.work.Wait()
+	return err
+}
+
+// sessions counts those that are open, by the name of the transport.
+func (s *site) sessions() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := map[string]int{"http": 0, "sse": 0}
+	for _, h := range s.open {
+		switch h := h.(type) {
+		case *streamable.Handler:
+			n["http"] += h.Sessions()
+		case *sse.Handler:
+			n["sse"] += h.Sessions()
+		}
+	}
+	return n
+}
+
+// ServeHTTP implements http.Handler.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.pages.Load().ServeHTTP(w, r) }
+
+// routes are all pages but those of the card.
+func (s *site) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for path, h := range s.open {
+		pattern := path
+		if path == "/" {
+			pattern = "/{$}" // and nothing below it
+		}
+		mux.Handle(pattern, s.gates.protect(path, bearer(s.f.bearer, h)))
+	}
+	s.gates.mount(mux)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { tell(w, nil) })
+	for pattern, h := range s.f.pages {
+		mux.Handle(pattern, h)
+	}
+	if s.f.ready != nil {
+		mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { tell(w, s.f.ready()) })
+	}
+	if s.metrics != nil {
+		mux.Handle("GET "+config.MetricsPage, s.gates.protectPage(bearer(s.f.bearer, s.metrics)))
+	}
+	return mux
+}

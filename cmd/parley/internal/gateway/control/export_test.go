@@ -1,0 +1,4 @@
+package control
+
+// Folder is where the sockets are that belong into a folder.
+var Folder = folder
