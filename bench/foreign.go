@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// The servers in other languages are built when they are asked for, with the
-// versions that their lock files pin.
+// What is in other languages is built when it is asked for, with the versions
+// that its lock files pin.
 
 func rustServer(*peer) ([]string, error) {
 	if _, err := exec.LookPath("cargo"); err != nil {
@@ -24,42 +24,55 @@ func rustServer(*peer) ([]string, error) {
 }
 
 func nodeServer(*peer) ([]string, error) {
+	dir, err := nodeFolder("servers/typescript")
+	return []string{"node", filepath.Join(dir, "server.mjs")}, err
+}
+
+// nodeFolder installs what a folder's lock file names, and returns the folder.
+func nodeFolder(dir string) (string, error) {
 	if _, err := exec.LookPath("npm"); err != nil {
-		return nil, errors.New("npm is not installed")
+		return "", errors.New("npm is not installed")
 	}
-	const dir = "servers/typescript"
 	// npm writes this copy of the lock file last.
 	if !newer(dir+"/node_modules/.package-lock.json", dir+"/package-lock.json") {
 		cmd := exec.Command("npm", "ci", "--loglevel=error")
 		cmd.Dir = dir
 		if err := quietly(cmd); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	main, err := filepath.Abs(dir + "/server.mjs")
-	return []string{"node", main}, err
+	return filepath.Abs(dir)
 }
 
 func pythonServer(*peer) ([]string, error) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		return nil, errors.New("python3 is not installed")
-	}
-	venv, err := filepath.Abs(filepath.Join(binDir, "python"))
+	bin, err := pythonFolder("python", "servers/python/requirements.txt")
 	if err != nil {
 		return nil, err
 	}
-	const requirements = "servers/python/requirements.txt"
+	main, err := filepath.Abs("servers/python/server.py")
+	return []string{filepath.Join(bin, "python"), main}, err
+}
+
+// pythonFolder installs what a file names into an environment of its own, and
+// returns the folder of its programs.
+func pythonFolder(name, requirements string) (string, error) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		return "", errors.New("python3 is not installed")
+	}
+	venv, err := filepath.Abs(filepath.Join(binDir, name))
+	if err != nil {
+		return "", err
+	}
 	stamp := filepath.Join(venv, "installed")
 	if !newer(stamp, requirements) {
 		if err := install(venv, requirements); err != nil {
-			return nil, err
+			return "", err
 		}
 		if err := os.WriteFile(stamp, nil, 0o600); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	main, err := filepath.Abs("servers/python/server.py")
-	return []string{filepath.Join(venv, "bin", "python"), main}, err
+	return filepath.Join(venv, "bin"), nil
 }
 
 func install(venv, requirements string) error {

@@ -35,6 +35,7 @@ type lister struct {
 type page struct {
 	request *payload.Request
 	check   *load.Checker
+	loose   bool
 	tools   int
 	next    *string
 }
@@ -44,7 +45,7 @@ func newPage(w *workload, cursor *string) *page {
 	if cursor != nil {
 		params["cursor"] = *cursor
 	}
-	p := &page{request: payload.NewRequest(w.era, "tools/list", "", params, false)}
+	p := &page{loose: w.loose, request: payload.NewRequest(w.era, "tools/list", "", params, false)}
 	p.check = load.NewChecker(p.decode)
 	return p
 }
@@ -64,6 +65,9 @@ func (p *page) decode(result json.RawMessage) error {
 	for _, t := range r.Tools {
 		// Not every server has an output schema for the tool that asks in
 		// rounds.
+		if p.loose {
+			continue
+		}
 		if t.InputSchema["type"] != "object" || t.OutputSchema["type"] != "object" && t.Name != "ask" {
 			return fmt.Errorf("the tool %q lacks its schemas", t.Name)
 		}
@@ -93,7 +97,7 @@ func (l *lister) list() (time.Duration, error) {
 			l.pages = append(l.pages, newPage(l.w, p.next))
 		}
 	}
-	if tools != l.w.tools {
+	if tools != l.w.tools && !(l.w.loose && tools > l.w.tools) {
 		return 0, fmt.Errorf("the list has %d tools, not %d", tools, l.w.tools)
 	}
 	return took, nil

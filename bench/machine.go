@@ -36,3 +36,10 @@ func kernel() string {
 	version, _, _ := strings.Cut(string(release), "-")
 	return version
 }
+
+// loadAverage returns how busy the machine has been for the last minute.
+func loadAverage() string {
+	b, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(b), " ")
+	return first
+}

@@ -1,6 +1,6 @@
 // Bench compares MCP servers and clients, our own and those of other
 // implementations, with a bare program that does the same work on the same
-// payloads.
+// payloads; and gateways with a bare proxy.
 //
 //	go run . [flags]
 //
@@ -16,6 +16,7 @@ import (
 	"log"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -57,7 +58,7 @@ func parse() (options, error) {
 	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each workload")
 	flag.DurationVar(&o.time, "time", 250*time.Millisecond, "how long one server runs in one round")
 	flag.IntVar(&o.scale, "scale", 10_000, "number of idle sessions, of open streams, and of waiting tasks")
-	flag.StringVar(&o.out, "out", "", "file to put the results of a complete run into, between its markers; all others go to standard output")
+	flag.StringVar(&o.out, "out", "", "file to put the results of each part that is measured completely into, between its markers; all others go to standard output")
 	flag.StringVar(&o.profile, "profile", "", "folder to write profiles of our server into, instead of measuring")
 	flag.BoolVar(&o.list, "list", false, "list the workloads and the peers")
 	flag.Parse()
@@ -67,7 +68,7 @@ func parse() (options, error) {
 	if *peers != "" {
 		o.peers = strings.Split(*peers, ",")
 	}
-	if o.quick || *only != "" || *peers != "" {
+	if o.quick || *peers != "" {
 		o.out = ""
 	}
 	var err error
@@ -75,43 +76,54 @@ func parse() (options, error) {
 	if err == nil && o.rounds < 1 {
 		err = errors.New("-rounds must be at least 1")
 	}
-	return o, err
+	return o, errors.Join(err, o.checkPeers())
+}
+
+func (o options) checkPeers() error {
+	var known []string
+	for _, p := range parts {
+		for _, k := range p.peers() {
+			known = append(known, k.name)
+		}
+	}
+	for _, name := range o.peers {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("there is no peer %q; -list shows all", name)
+		}
+	}
+	return nil
 }
 
 func run(o options) error {
 	if o.list {
-		return list()
+		list()
+		return nil
 	}
 	if o.profile != "" {
 		return profile(o)
 	}
-	subjects, skipped, err := build(o.peers)
-	if err != nil {
-		return err
-	}
 	start := time.Now()
-	r := &results{options: o, subjects: subjects, skipped: skipped}
-	for _, family := range families {
-		if err := family(r); err != nil {
+	for _, p := range parts {
+		if err := p.run(o); err != nil {
 			return err
 		}
 	}
 	log.Printf("measured for %s", time.Since(start).Round(time.Second))
-	return r.write()
+	return nil
 }
 
 // families measure one kind of workload each.
 var families = []func(*results) error{measureCalls, measureMemory, measureClients, measureSessions, measureListeners, measureTasks, measureFootprint}
 
-func list() error {
-	for _, w := range workloads() {
-		fmt.Fprintln(os.Stdout, w.name)
+func list() {
+	for _, p := range parts {
+		for _, row := range p.rows() {
+			fmt.Fprintln(os.Stdout, row)
+		}
 	}
-	for _, name := range otherWorkloads {
-		fmt.Fprintln(os.Stdout, name)
+	for _, p := range parts {
+		for _, k := range p.peers() {
+			fmt.Fprintf(os.Stdout, "%s %s: %s\n", p.kind, k.name, k.label)
+		}
 	}
-	for _, p := range peers {
-		fmt.Fprintf(os.Stdout, "peer %s: %s\n", p.name, p.label)
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parley-mcp/parley/bench/internal/child"
 	"github.com/parley-mcp/parley/bench/internal/load"
 	"github.com/parley-mcp/parley/bench/internal/stats"
 )
@@ -170,24 +171,33 @@ func (b *bench) stop() {
 	}
 }
 
-func (b *bench) round(d time.Duration) error {
-	before, err := b.CPU()
+func (b *bench) round(d time.Duration) error { return b.cell.round(d, b.ops, b) }
+
+// meter tells what a program uses.
+type meter interface {
+	CPU() (time.Duration, error)
+	Memory() (child.Memory, error)
+}
+
+// round runs ops for some time, and adds what that took.
+func (c *cell) round(d time.Duration, ops []load.Op, m meter) error {
+	before, err := m.CPU()
 	if err != nil {
 		return err
 	}
-	run, err := load.Loop(d, b.ops)
+	run, err := load.Loop(d, ops)
 	if err != nil {
 		return err
 	}
-	after, err := b.CPU()
+	after, err := m.CPU()
 	if err != nil {
 		return err
 	}
-	m, err := b.Memory()
+	used, err := m.Memory()
 	if err != nil {
 		return err
 	}
-	b.cell.add(run, after-before, m.Peak)
+	c.add(run, after-before, used.Peak)
 	return nil
 }
 

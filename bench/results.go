@@ -1,12 +1,5 @@
 package main
 
-import (
-	"fmt"
-	"os"
-
-	"github.com/parley-mcp/parley/bench/internal/report"
-)
-
 // results are the measurements of a run.
 type results struct {
 	options
@@ -33,20 +26,27 @@ var otherWorkloads = []string{
 	sessionsName, listenersName, tasksName, startupName,
 }
 
-// write writes the results to the file or to standard output.
-func (r *results) write() error {
-	text := r.markdown()
-	if r.out == "" {
-		_, err := fmt.Fprint(os.Stdout, text)
-		return err
+// serverRows returns the names of all rows about servers and clients.
+func serverRows() []string {
+	var rows []string
+	for _, w := range workloads() {
+		rows = append(rows, w.name)
 	}
-	page, err := os.ReadFile(r.out)
+	return append(rows, otherWorkloads...)
+}
+
+// measureServers measures servers and clients, and returns the results as
+// sections.
+func measureServers(o options) (string, error) {
+	subjects, skipped, err := build(o.peers)
 	if err != nil {
-		return err
+		return "", err
 	}
-	page, err = report.Replace(page, text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.out, err)
+	r := &results{options: o, subjects: subjects, skipped: skipped}
+	for _, family := range families {
+		if err := family(r); err != nil {
+			return "", err
+		}
 	}
-	return os.WriteFile(r.out, page, 0o644)
+	return r.markdown(), nil
 }

@@ -109,14 +109,16 @@ func (p *process) smallCall(d time.Duration) (float64, error) {
 
 // settled returns the resident memory once it has stopped growing: after one
 // second in which it changed by at most one percent, or after ten seconds.
-func (p *process) settled() (int64, error) {
+func (p *process) settled() (int64, error) { return settled(p) }
+
+func settled(of meter) (int64, error) {
 	const patience, calm = 100, 10
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	var last int64
 	for quiet, i := 0, 0; quiet < calm && i < patience; i++ {
 		<-tick.C
-		m, err := p.Memory()
+		m, err := of.Memory()
 		if err != nil {
 			return 0, err
 		}

@@ -17,6 +17,8 @@ type workload struct {
 	pipe  bool
 	width int
 	tools int
+	// loose lets a list have more tools than these, without their schemas.
+	loose bool
 	needs feature
 	// op makes the operation that one of the clients repeats.
 	op func(w *workload, c load.Conn) load.Op

@@ -26,8 +26,12 @@ type Child struct {
 }
 
 // Start starts a program.
-func Start(args ...string) (*Child, error) {
+func Start(args ...string) (*Child, error) { return StartIn("", nil, args...) }
+
+// StartIn starts a program in a folder, with more variables.
+func StartIn(dir string, env []string, args ...string) (*Child, error) {
 	c := &Child{cmd: exec.Command(args[0], args[1:]...), stderr: &tail{}}
+	c.cmd.Dir, c.cmd.Env = dir, append(os.Environ(), env...)
 	c.cmd.Stderr = c.stderr
 	var err error
 	if c.In, err = c.cmd.StdinPipe(); err != nil {
@@ -49,10 +53,20 @@ func (c *Child) Stop() {
 	_ = c.cmd.Wait()
 }
 
+// Ended reports whether the program has ended by itself.
+func (c *Child) Ended() bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
+	_, rest, _ := bytes.Cut(b, []byte(") "))
+	return err != nil || bytes.HasPrefix(rest, []byte("Z"))
+}
+
+// Said separates in an error what has failed from what the program said.
+const Said = "; the program said: "
+
 // Explain adds to an error what the program last wrote to standard error.
 func (c *Child) Explain(err error) error {
 	if said := strings.TrimSpace(c.stderr.String()); err != nil && said != "" {
-		return fmt.Errorf("%w; the program said: %s", err, said)
+		return fmt.Errorf("%w%s%s", err, Said, said)
 	}
 	return err
 }
@@ -60,12 +74,14 @@ func (c *Child) Explain(err error) error {
 // CPU returns the processor time of the program so far, of all its threads, in
 // user and kernel mode. It reads the process's clock, which counts nanoseconds,
 // while /proc/<pid>/stat counts hundredths of a second.
-func (c *Child) CPU() (time.Duration, error) {
+func (c *Child) CPU() (time.Duration, error) { return cpuOf(c.cmd.Process.Pid) }
+
+func cpuOf(pid int) (time.Duration, error) {
 	const schedClock = 2 // CPUCLOCK_SCHED of the kernel
 	var ts unix.Timespec
-	clock := ^int32(c.cmd.Process.Pid)<<3 | schedClock
+	clock := ^int32(pid)<<3 | schedClock
 	if err := unix.ClockGettime(clock, &ts); err != nil {
-		return 0, fmt.Errorf("clock of process %d: %w", c.cmd.Process.Pid, err)
+		return 0, fmt.Errorf("clock of process %d: %w", pid, err)
 	}
 	return time.Duration(ts.Nano()), nil
 }
@@ -74,13 +90,19 @@ func (c *Child) CPU() (time.Duration, error) {
 type Memory struct{ Resident, Peak int64 }
 
 // Memory reads VmRSS and VmHWM from /proc.
-func (c *Child) Memory() (Memory, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+func (c *Child) Memory() (Memory, error) { return memoryOf(c.cmd.Process.Pid) }
+
+func memoryOf(pid int) (Memory, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return Memory{}, err
 	}
 	return parseStatus(b)
 }
+
+// errEnded means that a process has ended, and nobody has asked for its status
+// yet: it has no memory.
+var errEnded = errors.New("no memory in the status of the process")
 
 func parseStatus(b []byte) (Memory, error) {
 	var m Memory
@@ -98,5 +120,5 @@ func statusField(b []byte, name string) (int64, error) {
 			return n << 10, err
 		}
 	}
-	return 0, fmt.Errorf("no %s in the process's status", name)
+	return 0, fmt.Errorf("%w: %s", errEnded, name)
 }

@@ -3,6 +3,7 @@ package load
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -21,12 +22,17 @@ type HTTP struct {
 	Era payload.Era
 	// Session is the ID of the session, once there is one.
 	Session string
+	// Path is where the server is, and Header what it wants in every request:
+	// complete lines.
+	Path, Header string
 
 	addr string
-	conn net.Conn
-	in   *bufio.Reader
-	body *bufio.Reader
-	out  []byte
+	// revision is what the server has agreed to.
+	revision string
+	conn     net.Conn
+	in       *bufio.Reader
+	body     *bufio.Reader
+	out      []byte
 	// buf holds what is being read, spare the previous answer.
 	buf, spare []byte
 	id         int
@@ -46,7 +52,7 @@ func DialHTTP(addr, source string, era payload.Era) (*HTTP, error) {
 		return nil, err
 	}
 	return &HTTP{
-		Era: era, addr: addr, conn: conn, id: payload.FirstID,
+		Era: era, Path: "/mcp", addr: addr, revision: era.Revision(), conn: conn, id: payload.FirstID,
 		in: bufio.NewReaderSize(conn, 4<<10), body: bufio.NewReaderSize(nil, 4<<10),
 	}, nil
 }
@@ -60,11 +66,44 @@ func (c *HTTP) Open() error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.read(resp, time.Now()); err != nil {
+	a, err := c.read(resp, time.Now())
+	if err != nil {
+		return err
+	}
+	if err := c.agree(a); err != nil {
 		return err
 	}
 	c.Session = resp.Header.Get("Mcp-Session-Id")
 	return c.send("", "", []byte(payload.Initialized))
+}
+
+// agree takes the revision that the server has chosen.
+func (c *HTTP) agree(a Answer) error {
+	result, err := ResultOf(a)
+	if err != nil {
+		return err
+	}
+	var r struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	err = json.Unmarshal(result, &r)
+	c.revision = r.ProtocolVersion
+	return err
+}
+
+// Limit sets how long reading and writing may take from now on.
+func (c *HTTP) Limit(d time.Duration) error { return c.conn.SetDeadline(time.Now().Add(d)) }
+
+// Reconnect replaces the connection, and keeps the session: servers close
+// connections that say nothing for a while.
+func (c *HTTP) Reconnect() error {
+	fresh, err := DialHTTP(c.addr, "", c.Era)
+	if err != nil {
+		return err
+	}
+	_ = c.conn.Close()
+	c.conn, c.in = fresh.conn, fresh.in
+	return nil
 }
 
 // Close closes the connection.
@@ -123,11 +162,11 @@ func (c *HTTP) send(method, name string, msg []byte) error {
 }
 
 func (c *HTTP) write(method, name string, msg []byte) error {
-	b := append(c.out[:0], "POST /mcp HTTP/1.1\r\nHost: "...)
-	b = append(b, c.addr...)
-	b = append(b, "\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"...)
+	b := append(append(append(c.out[:0], "POST "...), c.Path...), " HTTP/1.1\r\nHost: "...)
+	b = append(append(append(b, c.addr...), "\r\n"...), c.Header...)
+	b = append(b, "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"...)
 	if c.Era == payload.Stateless || c.Session != "" {
-		b = header(b, "MCP-Protocol-Version", c.Era.Revision())
+		b = header(b, "MCP-Protocol-Version", c.revision)
 	}
 	b = header(b, "Mcp-Session-Id", c.Session)
 	if c.Era == payload.Stateless {

@@ -93,6 +93,24 @@ func TestChecker(t *testing.T) {
 	}
 }
 
+func TestWhatIsLeftOfATimeIsNotANewAnswer(t *testing.T) {
+	checked := 0
+	c := NewChecker(func(json.RawMessage) error { checked++; return nil })
+	for i, tt := range []struct {
+		msg  string
+		want int
+	}{
+		{`{"id":7,"result":{"ttlMs":600000,"tools":[1]}}`, 1},
+		{`{"id":7,"result":{"ttlMs":59999,"tools":[1]}}`, 1},
+		{`{"id":7,"result":{"ttlMs":59999,"tools":[2]}}`, 2},
+		{`{"id":7,"result":{"tools":[2]}}`, 3},
+	} {
+		if err := c.Check(Answer{Message: []byte(tt.msg), ID: []byte("7")}); err != nil || checked != tt.want {
+			t.Errorf("answer %d: checked %d times, %v; want %d", i, checked, err, tt.want)
+		}
+	}
+}
+
 func TestIsEchoRefusesOthers(t *testing.T) {
 	want := payload.Small()
 	b, _ := json.Marshal(want)

@@ -104,14 +104,10 @@ func Spread(s stats.Spread) string {
 	return fmt.Sprintf("%s (%s–%s)", Number(s.Median), Number(s.Min), Number(s.Max))
 }
 
-// The markers in a page between which the results go.
-const (
-	begin = "<!-- begin results -->\n"
-	end   = "<!-- end results -->\n"
-)
-
-// Replace puts text between the markers of a page.
-func Replace(page []byte, text string) ([]byte, error) {
+// Replace puts text between the markers of a page that have a name, and leaves
+// the rest as it is.
+func Replace(page []byte, name, text string) ([]byte, error) {
+	begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->\n"
 	before, rest, ok := bytes.Cut(page, []byte(begin))
 	_, after, ok2 := bytes.Cut(rest, []byte(end))
 	if !ok || !ok2 {

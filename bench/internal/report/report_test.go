@@ -52,15 +52,18 @@ func TestSpread(t *testing.T) {
 
 func TestReplace(t *testing.T) {
 	page := "# Title\n\n<!-- begin results -->\nold\n<!-- end results -->\n\nprose\n"
-	got, err := report.Replace([]byte(page), "new\n\n")
+	got, err := report.Replace([]byte(page), "results", "new\n\n")
 	want := "# Title\n\n<!-- begin results -->\n\nnew\n\n<!-- end results -->\n\nprose\n"
 	if err != nil || string(got) != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
-	if again, _ := report.Replace(got, "new"); string(again) != want {
+	if again, _ := report.Replace(got, "results", "new"); string(again) != want {
 		t.Errorf("a second time gives %q", again)
 	}
-	if _, err := report.Replace([]byte(strings.ReplaceAll(page, "end", "fin")), "x"); err == nil {
+	if _, err := report.Replace([]byte(strings.ReplaceAll(page, "end", "fin")), "results", "x"); err == nil {
 		t.Error("a page without markers is no error")
+	}
+	if _, err := report.Replace([]byte(page), "others", "x"); err == nil {
+		t.Error("markers of another name are taken")
 	}
 }

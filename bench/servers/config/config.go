@@ -48,10 +48,12 @@ func Changing() string { return "Change " + strconv.FormatInt(changes.Add(1), 10
 
 var changes atomic.Int64
 
-// Serve serves HTTP until the process is killed.
+// Serve serves HTTP until the process is killed, at /mcp and everywhere below
+// it: what is in front of many servers takes each path for another one.
 func (c Config) Serve(h http.Handler) {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", h)
+	mux.Handle("/mcp/", h)
 	s := &http.Server{Addr: c.HTTP, Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	log.Fatal(s.ListenAndServe())
 }

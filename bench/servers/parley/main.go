@@ -6,6 +6,7 @@ import (
 	"flag"
 	"log"
 	"log/slog"
+	"time"
 
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
@@ -23,9 +24,10 @@ const moreThanEnough = 1 << 20
 
 func main() {
 	tasks := flag.Bool("tasks", false, "add a tool that runs as a task and asks its user")
+	keep := flag.Duration("keep", 0, "how long everybody may keep the list of tools")
 	c := config.Parse()
 	serve := mcp.ServeOptions{Logger: slog.New(slog.DiscardHandler), MaxInFlight: moreThanEnough}
-	srv := newServer(c)
+	srv := newServer(c, *keep)
 	if *tasks {
 		server.AddTool(srv, mcp.Tool{Name: "wait", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskOptional}}, ask)
 	}
@@ -43,8 +45,12 @@ func main() {
 }
 
 // newServer returns the server with its tools and its resource.
-func newServer(c config.Config) *server.Server {
-	s := server.New(mcp.Implementation{Name: "bench", Version: "1.0.0"}, &server.Options{ProgressInterval: -1, ToolRate: mcp.Rate{PerSecond: 1e9}, Tasks: server.TaskOptions{Total: -1}}) // a rate that is kept and never reached
+func newServer(c config.Config, keep time.Duration) *server.Server {
+	o := &server.Options{ProgressInterval: -1, ToolRate: mcp.Rate{PerSecond: 1e9}, Tasks: server.TaskOptions{Total: -1}} // a rate that is kept and never reached
+	if keep > 0 {
+		o.Cache = map[string]server.CacheHint{"tools/list": {TTL: keep, Scope: mcp.CachePublic}}
+	}
+	s := server.New(mcp.Implementation{Name: "bench", Version: "1.0.0"}, o)
 	server.AddTool(s, mcp.Tool{Name: "echo", Description: payload.PaddingText}, echo)
 	server.AddTool(s, mcp.Tool{Name: "progress", Description: payload.PaddingText}, progress)
 	server.AddTool(s, mcp.Tool{Name: "ask", Description: payload.PaddingText}, ask)
