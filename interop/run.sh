@@ -38,6 +38,10 @@ install_python() {
   done
 }
 
+install_go() {
+  mkdir -p ../.tmp && (cd go && GOWORK=off go build -o ../../.tmp/interop-go .)
+}
+
 install_nginx() {
   if ! command -v nginx >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
     apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nginx >/dev/null
@@ -120,15 +124,22 @@ install() {
   gateway)
     install_npm typescript
     install_npm servers
+    install_python
+    install_go
+    if [ -z "$(missing rust)" ] && fetch rust; then install rust; fi
     ;;
   python | skills) install_python ;;
-  go) mkdir -p ../.tmp && (cd go && GOWORK=off go build -o ../../.tmp/interop-go .) ;;
+  go) install_go ;;
   java) install_java ;;
   rust) (cd rust && cargo build --quiet --target-dir ../../.tmp/interop-rust) ;;
   nginx) install_nginx ;;
   auth)
     install_npm auth
     install_python
+    install_chromium
+    ;;
+  login)
+    install_npm auth
     install_chromium
     ;;
   apps)
@@ -141,7 +152,7 @@ install() {
 passed=0
 failed=0
 not_run=""
-for suite in typescript bridge gateway servers python go java rust tasks nginx auth apps skills check; do
+for suite in typescript bridge gateway servers python go java rust tasks nginx auth login apps skills check; do
   program=$(missing "$suite")
   if [ -n "$program" ]; then
     not_run+="not run: $suite, because there is no $program"$'\n'

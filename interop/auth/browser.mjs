@@ -89,6 +89,32 @@ class Person {
   }
 
   /**
+   * visit opens a page, and goes on for as long as there is something to fill in, to allow
+   * or to follow. It returns where that ends.
+   */
+  async visit(url) {
+    const page = await this.page();
+    try {
+      let response = await page.goto(String(url), { timeout: 10_000 });
+      for (let steps = 0; steps < 10; steps++) {
+        if (await page.$("#password")) {
+          response = await this.fill(page);
+        } else if (await page.$("button[value=allow]")) {
+          response = await this.press(page, "allow");
+        } else if (await page.$("a.button")) {
+          [response] = await Promise.all([page.waitForNavigation({ timeout: 10_000 }), page.click("a.button")]);
+        } else {
+          break;
+        }
+      }
+      const text = await page.$eval("main", (main) => main.innerText);
+      return { url: page.url(), status: response.status(), headers: response.headers(), text };
+    } finally {
+      await page.close();
+    }
+  }
+
+  /**
    * inspect checks what no other check covers: a wrong password, accessible names,
    * keys instead of a mouse, dark and small screens, and the page in a frame.
    */

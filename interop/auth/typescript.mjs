@@ -2,6 +2,8 @@
 // in memory and has a user follow authorization URLs. `ask` is the user: it takes
 // a URL, and returns where the browser ends.
 
+import { within } from "../lib/report.mjs";
+
 const identity = { name: "parley-interop", version: "1.0.0" };
 
 class Provider {
@@ -58,7 +60,7 @@ class Provider {
 /** typescript makes a client of one of the two generations of the SDK. */
 export function typescript(generation) {
   const at = (path) => (generation === 1 ? `client-1/client/${path}` : "client-2");
-  return async ({ url, ...parts }) => {
+  return async ({ url, elicit, ...parts }) => {
     const { Client } = await import(at("index.js"));
     const { StreamableHTTPClientTransport } = await import(at("streamableHttp.js"));
     const { UnauthorizedError } = await import(at("auth.js"));
@@ -80,6 +82,35 @@ export function typescript(generation) {
       }
     }
 
+    let completed = () => {};
+
+    /** asks has the user sent to the pages that servers ask for. */
+    async function asks(sdk) {
+      const handler = async ({ params }) => {
+        await elicit(params);
+        return { action: "accept" };
+      };
+      if (generation === 2) return sdk.setRequestHandler("elicitation/create", handler);
+      const types = await import("client-1/types.js");
+      sdk.setRequestHandler(types.ElicitRequestSchema, handler);
+      sdk.setNotificationHandler(types.ElicitationCompleteNotificationSchema, ({ params }) => completed(params.elicitationId));
+    }
+
+    /** visiting runs a call, and runs it again after the visits that have to come first. */
+    async function visiting(run) {
+      try {
+        return await run();
+      } catch (error) {
+        if (error.code !== -32042 || !elicit) throw error;
+        for (const params of error.data.elicitations) {
+          const done = new Promise((resolve) => (completed = (id) => id === params.elicitationId && resolve()));
+          await elicit(params);
+          await within(10_000, done, "notifications/elicitation/complete");
+        }
+        return run();
+      }
+    }
+
     return {
       connect: () =>
         loggedIn(async () => {
@@ -87,14 +118,19 @@ export function typescript(generation) {
           const previous = transport;
           transport = new StreamableHTTPClientTransport(new URL(url), { authProvider: provider });
           if (previous) await previous.close();
-          sdk = new Client(identity, generation === 1 ? {} : { versionNegotiation: { mode: "auto" } });
+          sdk = new Client(identity, {
+            ...(generation === 2 && { versionNegotiation: { mode: "auto" } }),
+            ...(elicit && { capabilities: { elicitation: { url: {} } } }),
+          });
+          if (elicit) await asks(sdk);
           await sdk.connect(transport);
         }),
       call: (tool, args) =>
         loggedIn(async () => {
-          const result = await sdk.callTool({ name: tool, arguments: args });
+          const result = await visiting(() => sdk.callTool({ name: tool, arguments: args }));
           return result.content.map(({ text }) => text).join("\n");
         }),
+      tools: async () => (await sdk.listTools()).tools.map(({ name }) => name),
       stored: async () => ({ client: provider.client?.client_id, ...provider.stored }),
       end: () => sdk?.close(),
     };

@@ -1,62 +1,82 @@
-// Runs the official TypeScript clients of five revisions against one `parley gateway`, on
-// standard input and output and over HTTP. Behind it are at once the official servers
-// everything, filesystem and memory, the reference server over HTTP, and one that does
-// not start. See ../README.md.
+// Runs the official clients in TypeScript, Python and Go, of five revisions, against one
+// `parley gateway`, on standard input and output and over HTTP. Behind it are at once the
+// official servers everything, filesystem and memory, one of fastmcp, one in Rust, the
+// reference server over HTTP, and one that does not start. See ../README.md.
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
+import { outcomes, start } from "../lib/process.mjs";
 import { Report, assert, brief, equal, skip, within } from "../lib/report.mjs";
 import { gatewayHTTP, serveHTTP } from "../lib/serve.mjs";
+import { peers, runClient } from "../python/clients.mjs";
 import { clients, packageOf } from "../typescript/clients.mjs";
+import { configure, expected, hasRust } from "./backends.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const parley = process.env.PARLEY ? resolve(process.env.PARLEY) : resolve(here, "../../.tmp/parley");
+const tourist = resolve(here, "../../.tmp/interop-go");
 const limit = 30_000;
 
 const { values: flags } = parseArgs({
-  options: { only: { type: "string" } }, // a part of a row's name: a revision, a transport, a label
+  options: {
+    only: { type: "string" }, // a part of a row's name: a revision, a transport, a package
+    trace: { type: "boolean", default: false }, // everything that clients in Python write, to standard error
+  },
 });
 
-if (!existsSync(parley)) {
-  console.error(`${parley} does not exist: go build -o .tmp/parley ./cmd/parley, or set PARLEY`);
-  process.exit(2);
+for (const file of [parley, tourist]) {
+  if (!existsSync(file)) {
+    console.error(`${file} does not exist: interop/run.sh builds it`);
+    process.exit(2);
+  }
 }
 
 const scratch = mkdtempSync(join(tmpdir(), "parley-interop-"));
-const script = (name) => join(here, `../servers/node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
 const reference = await serveHTTP(parley);
-const file = join(scratch, "mcp.json");
-const node = process.execPath;
-writeFileSync(
-  file,
-  JSON.stringify({
-    mcpServers: {
-      everything: { command: node, args: [script("everything"), "stdio"] },
-      filesystem: { command: node, args: [script("filesystem"), scratch] },
-      memory: { command: node, args: [script("memory")], env: { MEMORY_FILE_PATH: join(scratch, "memory.jsonl") } },
-      ref: { type: "http", url: `${reference.origin}/mcp` },
-      down: { command: "no-such-program" },
-    },
-  }),
-);
-
-const columns = ["version", "tools", "call", "files", "memory", "reference", "read", "prompt", "complete", "progress", "elicit", "sample", "down", "close"];
-const report = new Report("TypeScript client", columns);
+const file = configure(parley, scratch, reference.origin);
+const expectations = expected(file, scratch);
 const gateway = await gatewayHTTP(parley, file);
 
+const columns = [
+  ...["version", "tools", "call", "files", "memory", "fastmcp", "rmcp", "reference", "wrong", "unknown", "read", "prompt"],
+  ...["complete", "progress", "cancel", "elicit", "sample", "down", "close"],
+];
+const report = new Report("client of the gateway", columns);
+if (!hasRust) report.note("rmcp: interop/run.sh did not build the server in Rust");
+
+// One after the other: over HTTP, all of them are one user of the same processes.
 for (const client of clients) {
   const { name, version } = packageOf(client);
   for (const transport of ["stdio", client.remote ?? "http"]) {
-    const label = [client.revision, transport.padEnd(5), name.replace("@modelcontextprotocol/", ""), version, client.label].filter(Boolean).join(" ");
-    if (flags.only && !label.includes(flags.only)) continue;
-    // One after the other: over HTTP, all of them are one user of the same processes.
-    await run(client, transport, report.row(label));
+    const row = rowOf(client.revision, transport, `${name.replace("@modelcontextprotocol/", "")} ${version}`, client.label);
+    if (row) await run(client, transport, row);
   }
 }
+// What client.py checks, and in which column it stands here.
+const checks = {
+  ...{ connect: "version", list: "tools", call: "reference", "wrong args": "wrong", "unknown tool": "unknown", read: "read" },
+  ...{ prompt: "prompt", complete: "complete", progress: "progress", cancel: "cancel", elicit: "elicit", sample: "sample" },
+  ...Object.fromEntries(expectations.others.map(({ column }) => [`other ${column}`, column])),
+  end: "close",
+};
+for (const peer of peers) {
+  for (const way of peer.ways ?? ["stdio", "http"]) {
+    const row = rowOf(peer.revision, way, `${peer.package} ${peer.version}`);
+    if (!row) continue;
+    await runClient({ report, row, peer, way, parley, origin: gateway.origin, server: expectations, checks, trace: flags.trace });
+  }
+}
+for (const revision of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]) {
+  for (const way of ["stdio", revision === "2024-11-05" ? "sse" : "http"]) {
+    const row = rowOf(revision, way, "go-sdk 1.8.0");
+    if (row) await runTour(revision, way, row);
+  }
+}
+
 const { code } = await gateway.end();
 await report.check(report.row("the gateway over http and sse"), "close", limit, () => equal(code, 0, `exit code, after ${brief(gateway.log(), 2000)}`));
 await reference.end();
@@ -64,9 +84,34 @@ rmSync(scratch, { recursive: true, force: true });
 report.print();
 process.exit(report.failed > 0 || report.passed === 0 ? 1 : 0);
 
+/** rowOf returns the row of a client, unless it is not wanted. */
+function rowOf(revision, way, name, remark) {
+  const label = [revision, way.padEnd(5), name, remark].filter(Boolean).join(" ");
+  return !flags.only || label.includes(flags.only) ? report.row(label) : undefined;
+}
+
+/** runTour runs the client of the Go SDK, which checks what is expected itself. */
+async function runTour(revision, way, row) {
+  const url = way === "stdio" ? "" : `${gateway.origin}/${way === "sse" ? "sse" : "mcp"}`;
+  const command = [parley, ...expectations.stdio];
+  const run = start(tourist, ["tour", JSON.stringify({ command, url, revision, name: "parley-gateway", server: expectations })]);
+  row.context = () => run.stderr.trim().slice(-1500);
+  await within(4 * limit, run.ended, "end of the client").catch(() => run.child.kill("SIGKILL"));
+  const said = outcomes(run.stdout);
+  const wanted = Object.values(checks).filter((column) => column !== "wrong" && column !== "cancel");
+  for (const column of wanted) {
+    const passed = await report.check(row, column, limit, () => {
+      if (column === "elicit" && revision < "2025-06-18") skip("the revision has no elicitation");
+      assert(said[column], "the client did not get this far");
+      assert(said[column].passed, said[column].text);
+    });
+    if (!passed && column === "version") break; // what follows would only hide it
+  }
+}
+
 async function run(client, way, row) {
   const asked = [];
-  const place = way === "stdio" ? { command: parley, args: ["gateway", file, "--stdio"] } : { origin: gateway.origin };
+  const place = way === "stdio" ? { command: parley, args: expectations.stdio } : { origin: gateway.origin };
   const session = await client.open(client, place, {
     elicitation: async (request) => {
       asked.push(request.params);
@@ -117,6 +162,12 @@ async function run(client, way, row) {
     const { text } = await call("memory__read_graph");
     assert(text.includes(name), `the graph has ${brief(text)}`);
   });
+  for (const { column, name, arguments: args, contains } of expectations.others.filter(({ column }) => ["fastmcp", "rmcp"].includes(column))) {
+    await check(column, async () => {
+      const { text } = await call(name, args);
+      assert(text.includes(contains), `${name} says ${text}`);
+    });
+  }
   await check("reference", async () => {
     const { text } = await call("ref__calculate", { expression: "6 * 7" });
     equal(text, "42", "the answer");

@@ -85,3 +85,14 @@ export const server = {
     declined: "there is no report",
   },
 };
+
+/** behind is `server` as clients of a gateway see it, which calls it `backend`. */
+export function behind(backend) {
+  const named = (feature) => ({
+    ...feature,
+    ...(feature.name && { name: `${backend}__${feature.name}` }),
+    ...(feature.uri && { uri: `mcp:${backend}:${feature.uri}` }),
+  });
+  const plain = Object.entries(server).map(([key, value]) => [key, value.name || value.uri ? named(value) : value]);
+  return Object.fromEntries(plain);
+}

@@ -13,9 +13,9 @@ export function bridgeHTTP(parley, revision) {
   return serving(parley, command, "parley bridge --http");
 }
 
-/** gatewayHTTP is serveHTTP for `parley gateway --http` with a configuration. */
-export function gatewayHTTP(parley, file) {
-  return serving(parley, ["gateway", file, "--http", "127.0.0.1:0"], "parley gateway --http");
+/** gatewayHTTP is serveHTTP for `parley gateway --http` with a configuration, at an address. */
+export function gatewayHTTP(parley, file, address = "127.0.0.1:0") {
+  return serving(parley, ["gateway", file, "--http", address], "parley gateway --http");
 }
 
 /**

@@ -30,7 +30,7 @@ options = parser.parse_args()
 server = json.loads(options.server)
 modern = options.revision == "2026-07-28"
 generation = int(importlib.metadata.version("mcp").split(".")[0])
-LIMIT = 15
+LIMIT = server.get("patience", 15)  # seconds for a check
 
 
 class Skip(Exception):
@@ -605,6 +605,18 @@ async def checks(peer):
     say(turn=False)
     await check("elicit", elicit)
     await check("sample", sample)
+    for other in server.get("others", []):
+        await check(f"other {other['column']}", lambda: visit(peer, other))
+
+
+async def visit(peer, other):
+    """Calls a tool of another server behind the same endpoint."""
+    try:
+        failed, text = await peer.call(other["name"], other["arguments"])
+    except Exception as error:  # some versions have errors of the protocol as results, others raise them
+        failed, text = True, str(error)
+    equal(failed, other.get("fails", False), f"whether {other['name']} fails, with {text!r}")
+    assert other["contains"] in text, f"{other['contains']!r} is missing in {text!r}"
 
 
 def status_of_session(url, session):

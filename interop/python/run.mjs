@@ -1,7 +1,6 @@
 // Runs the official Python SDK and fastmcp against parley, in both roles and over
 // stdio and HTTP. See ../README.md.
 
-import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createConnection, createServer } from "node:net";
 import { availableParallelism, tmpdir } from "node:os";
@@ -13,6 +12,7 @@ import { parseArgs } from "node:util";
 import { server } from "../lib/reference.mjs";
 import { Report, assert, brief, equal, skip, within } from "../lib/report.mjs";
 import { serveHTTP } from "../lib/serve.mjs";
+import { columns, peers, python, runClient, start } from "./clients.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const parley = process.env.PARLEY ? resolve(process.env.PARLEY) : resolve(here, "../../.tmp/parley");
@@ -33,34 +33,6 @@ if (!existsSync(parley)) {
   process.exit(2);
 }
 
-// The last release of each revision, and the newest release of both packages in
-// the two ways in which they are used: `mode` is how it negotiates as a client, and
-// `pin` the revision that parley must speak when it is the server.
-const peers = [
-  {
-    package: "mcp",
-    version: "1.8.1",
-    revision: "2024-11-05",
-    // HTTP+SSE is the transport of this revision; this release has Streamable HTTP, too.
-    ways: ["stdio", "sse", "http"],
-    mortal: true,
-  },
-  {
-    package: "mcp",
-    version: "1.9.4",
-    revision: "2025-03-26",
-    mortal: true,
-    // Its server completes, but cannot declare it, which this revision demands.
-    lacks: ["complete"],
-  },
-  { package: "mcp", version: "1.23.0", revision: "2025-06-18" },
-  { package: "mcp", version: "1.30.0", revision: "2025-11-25" },
-  { package: "mcp", version: "2.3.0", revision: "2026-07-28", mode: "auto" },
-  { package: "mcp", version: "2.3.0", revision: "2025-11-25", mode: "legacy", pin: "2025-11-25" },
-  { package: "fastmcp", version: "4.1.2", revision: "2026-07-28", mode: "auto" },
-  { package: "fastmcp", version: "4.1.2", revision: "2025-11-25", mode: "legacy", pin: "2025-11-25" },
-];
-
 // The server of the first version crashes on a method that it does not know, such as
 // the one that asks for its revision. If parley is told the revision, it does not ask.
 const told = { ...peers[0], ways: ["stdio"], pin: "2024-11-05", remark: "told" };
@@ -77,33 +49,15 @@ const slow = {
   only: ["connect"],
 };
 
-const columns = [
-  "connect",
-  "list",
-  "call",
-  "wrong args",
-  "unknown tool",
-  "read",
-  "prompt",
-  "complete",
-  "progress",
-  "cancel",
-  "elicit",
-  "sample",
-  "end",
-];
-
 const report = new Report("Python peer", columns);
 const scratch = mkdtempSync(join(tmpdir(), "parley-interop-"));
-const started = new Set();
-process.once("exit", () => {
-  for (const child of started) child.kill("SIGKILL");
-  rmSync(scratch, { recursive: true, force: true });
-});
+process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
 
 const served = await serveHTTP(parley);
 // All clients run at the same time, against one server.
-await Promise.all(rowsOf("client", peers).map(({ peer, way, row }) => runClient(peer, way, row)));
+const checks = Object.fromEntries(columns.map((column) => [column, column]));
+const against = { report, parley, origin: served.origin, server, checks, trace: flags.trace };
+await Promise.all(rowsOf("client", peers).map((client) => runClient({ ...against, ...client })));
 // As many servers at a time as there are processors: Python is slow to start, and
 // how long it may take is what the row "slow" is about.
 const waiting = [...rowsOf("server", peers), ...rowsOf("server", [told, slow])];
@@ -129,83 +83,6 @@ function rowsOf(role, peers) {
   return rows;
 }
 
-function python(peer) {
-  return join(here, ".venv", `${peer.package}-${peer.version}`, "bin", "python");
-}
-
-/** start runs a command and keeps what it writes. */
-function start(command, args, label) {
-  const child = spawn(command, args, { cwd: here, stdio: ["pipe", "pipe", "pipe"] });
-  started.add(child);
-  const run = { child, stdout: "", stderr: "", failed: undefined };
-  // A process that is gone is noticed by its exit; its input is lost anyway.
-  child.stdin.on("error", () => {});
-  child.on("error", (error) => (run.failed = error));
-  child.stdout.setEncoding("utf8").on("data", (chunk) => (run.stdout += chunk));
-  child.stderr.setEncoding("utf8").on("data", (chunk) => (run.stderr += chunk));
-  run.ended = new Promise((done) => {
-    child.on("exit", (code, signal) => {
-      started.delete(child);
-      // Its pipes may be held by a process that outlives it.
-      setTimeout(done, 2000, { code, signal }).unref();
-    });
-    child.on("close", (code, signal) => done({ code, signal }));
-  });
-  if (flags.trace) {
-    run.ended.then(() => console.error(`${label}\n$ ${args.join(" ")}\n${run.stdout}${run.stderr}`));
-  }
-  return run;
-}
-
-/** runClient runs the checks of a Python client, and records how they ended. */
-async function runClient(peer, way, row) {
-  const url = { http: "/mcp", sse: "/sse" }[way];
-  const expectations = JSON.stringify(server);
-  const args = ["client.py", "--package", peer.package, "--transport", way, "--revision", peer.revision];
-  args.push("--target", url ? new URL(url, served.origin).href : parley, "--server", expectations);
-  if (peer.mode) args.push("--mode", peer.mode);
-  const run = start(python(peer), args, row.name);
-  row.context = () => run.stderr && `its standard error ended with:\n${run.stderr.trim().slice(-1500)}`;
-
-  const outcomes = {};
-  let endTurn = () => {};
-  let read = 0;
-  run.child.stdout.on("data", () => {
-    const lines = run.stdout.split("\n");
-    for (; read < lines.length - 1; read++) {
-      const line = JSON.parse(lines[read]);
-      if (line.column) outcomes[line.column] = line;
-      if (line.turn === false) endTurn();
-      if (line.turn === true && way === "stdio") run.child.stdin.write("\n");
-      else if (line.turn === true) {
-        inTurn(() => {
-          run.child.stdin.write("\n");
-          return Promise.race([new Promise((done) => (endTurn = done)), run.ended]);
-        });
-      }
-    }
-  });
-  await within(4 * limit, run.ended, "end of the client").catch(() => run.child.kill("SIGKILL"));
-  for (const column of columns) {
-    const outcome = outcomes[column];
-    // Failures that follow from the first one would only hide it.
-    if (!outcome && row.cells.connect === "✗") continue;
-    await report.check(row, column, limit, () => {
-      assert(outcome, "the client did not get this far");
-      if (outcome.skipped) skip();
-      assert(outcome.passed, outcome.text);
-    });
-    if (!outcome) break;
-  }
-}
-
-/** inTurn runs one function after the other. */
-function inTurn(run) {
-  const turn = (inTurn.last ?? Promise.resolve()).then(run);
-  inTurn.last = turn.catch(() => {});
-  return turn;
-}
-
 /** runServer runs the checks of parley with a Python server. */
 async function runServer(peer, way, row) {
   const modern = peer.revision === "2026-07-28";
@@ -228,7 +105,7 @@ async function runServer(peer, way, row) {
 
   const serve = async () => {
     const port = await freePort();
-    background = start(python(peer), [...command, "--port", String(port)], row.name);
+    background = start(python(peer), [...command, "--port", String(port)], flags.trace && row.name);
     target = [];
     url = [`http://127.0.0.1:${port}/${way === "sse" ? "sse" : "mcp"}`];
     await listening(port, background);
@@ -244,7 +121,7 @@ async function runServer(peer, way, row) {
   const launch = (verb, ...words) => {
     const pin = peer.pin ? ["--revision", peer.pin] : [];
     const args = [verb, ...pin, ...url, ...words, ...target];
-    last = { line: args.join(" "), run: start(parley, args, row.name) };
+    last = { line: args.join(" "), run: start(parley, args, flags.trace && row.name) };
     return last.run;
   };
   let used = false;
@@ -399,7 +276,7 @@ function seen(run, pattern) {
 /** processesWith lists the processes that have a word on their command line. */
 async function processesWith(word) {
   await sleep(500); // as long as a server may take after parley has ended
-  const ps = start("ps", ["-eo", "pid=,args="], "ps");
+  const ps = start("ps", ["-eo", "pid=,args="]);
   await ps.ended;
   return ps.stdout.split("\n").filter((line) => line.includes(word));
 }
