@@ -59,10 +59,11 @@ lint: $(LINT) ## golangci-lint, with the formatters
 	$(LINT) fmt --diff $(PACKAGES)
 
 fuzz: ## every fuzz target for FUZZTIME (50000 inputs)
-	@set -e; for pkg in $$($(GO) list $(PACKAGES)); do \
-	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg; \
-	  done; done
+	@set -e; grep -ro --include='*_test.go' --exclude-dir=.tmp --exclude-dir=node_modules '^func Fuzz[[:alnum:]_]*' . | sort \
+	| while IFS=: read -r file target; do \
+	  package=$$(dirname $$file) name=$${target#func }; \
+	  echo "== $$package $$name"; $(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) $$package </dev/null; \
+	done
 
 soak: ## random interleavings, and mixed load while everything around breaks, for SOAK (5m)
 	PARLEY_SOAK=$(SOAK) $(GO) test $(RACE) -count=1 -v -timeout 0 -run 'TestModel|TestSoak|TestClock|TestPrincipals' ./integrationtests/model ./integrationtests/soak ./cmd/parley/internal/gateway
