@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/check/gateway"
 	"github.com/parley-mcp/parley/internal/check/peer"
@@ -95,7 +96,7 @@ func (a *app) inOneWord(ctx context.Context, flag, text string) (target.Target, 
 	case named:
 		return a.entry(ctx, name)
 	}
-	words, err := wordsOf(text)
+	words, err := shellwords.Of(text)
 	if err == nil && len(words) == 0 {
 		err = usagef("there is no command")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
+	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
 )
 
 const gatewayInitLong = `Write a configuration in which every key is explained. With --from, it has the servers
@@ -53,7 +54,7 @@ func (a *app) gatewayInit() *cobra.Command {
 		if len(e.Secrets) > 0 {
 			a.note("values that may be secrets stand in the file as they are: %s; ${env:NAME} or ${file:PATH} can take their place", oneLine(strings.Join(e.Secrets, ", "), 1000))
 		}
-		a.note(`%s was written; "parley gateway validate %s" says what it means`, path, shellQuote(path))
+		a.note(`%s was written; "parley gateway validate %s" says what it means`, path, shellwords.Quote(path))
 		return nil
 	}
 	return cmd

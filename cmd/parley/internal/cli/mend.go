@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
@@ -37,7 +38,7 @@ func newMend(url string, scopes []string) *mend {
 func (m *mend) hint() string {
 	words := make([]string, 0, len(m.run))
 	for _, w := range m.run {
-		words = append(words, shellQuote(label(w, 2000)))
+		words = append(words, shellwords.Quote(label(w, 2000)))
 	}
 	run := "run: " + strings.Join(words, " ")
 	if len(m.scopes) == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
 )
@@ -43,23 +44,6 @@ func (a *app) servers() *cobra.Command {
 	return cmd
 }
 
-// named is a server of a configuration file, as --output json shows it.
-type named struct {
-	Name string `json:"name"`
-	target.Summary
-
-	Disabled bool   `json:"disabled,omitzero"`
-	Problem  string `json:"problem,omitzero"`
-}
-
-// source is a configuration file, as --output json shows it.
-type source struct {
-	File    string  `json:"file"`
-	Program string  `json:"program,omitzero"`
-	Problem string  `json:"problem,omitzero"`
-	Servers []named `json:"servers"`
-}
-
 func (a *app) runServers(env target.Environment) error {
 	var files []target.Found
 	if a.flags.config == "" {
@@ -71,10 +55,7 @@ func (a *app) runServers(env target.Environment) error {
 		}
 		files = []target.Found{{Place: target.Place{Path: a.flags.config}, File: f}}
 	}
-	sources := make([]source, 0, len(files))
-	for _, f := range files {
-		sources = append(sources, newSource(f))
-	}
+	sources := target.List(files)
 	if a.flags.json() {
 		raw, err := wire.Marshal(map[string]any{"files": sources})
 		a.out.json(raw)
@@ -84,23 +65,7 @@ func (a *app) runServers(env target.Environment) error {
 	return nil
 }
 
-func newSource(f target.Found) source {
-	s := source{File: f.Path, Program: f.Program, Servers: []named{}}
-	if f.Err != nil {
-		s.Problem = f.Err.Error()
-		return s
-	}
-	for _, e := range f.File.Entries {
-		n := named{Name: e.Name, Summary: e.Summary(), Disabled: e.Disabled}
-		if e.Err != nil {
-			n.Problem = e.Err.Error()
-		}
-		s.Servers = append(s.Servers, n)
-	}
-	return s
-}
-
-func (a *app) showSources(sources []source) {
+func (a *app) showSources(sources []target.Listed) {
 	if len(sources) == 0 {
 		a.note("no configuration file was found; \"parley servers --help\" says where they are looked for")
 	}
@@ -124,12 +89,12 @@ func (a *app) showSources(sources []source) {
 	}
 }
 
-func (a *app) showNamed(n named) {
+func (a *app) showNamed(n target.ListedEntry) {
 	what := n.URL
 	if n.Command != "" {
 		words := make([]string, 0, len(n.Args)+1)
 		for _, w := range append([]string{n.Command}, n.Args...) {
-			words = append(words, shellQuote(label(w, 200)))
+			words = append(words, shellwords.Quote(label(w, 200)))
 		}
 		what = strings.Join(words, " ")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
 )
 
 const (
@@ -51,11 +52,11 @@ func (s *shell) key(ctx context.Context, past *history, line string, pos int, ke
 func (s *shell) completeLine(ctx context.Context, line string, pos int) (string, int) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	words := splitWords(line[:pos])
+	words := shellwords.Split(line[:pos])
 	last := words[len(words)-1]
 	var values, abouts []string
 	for _, c := range s.candidates(ctx, words) {
-		if value, about, _ := strings.Cut(c, "\t"); strings.HasPrefix(value, last.text) {
+		if value, about, _ := strings.Cut(c, "\t"); strings.HasPrefix(value, last.Text) {
 			values, abouts = append(values, value), append(abouts, about)
 		}
 	}
@@ -69,11 +70,11 @@ func (s *shell) completeLine(ctx context.Context, line string, pos int) (string,
 	switch {
 	case len(values) == 1 && !goesOn(text):
 		text += " "
-	case text == last.text:
+	case text == last.Text:
 		s.showCandidates(values, abouts)
 		return line, pos
 	}
-	start := line[:last.start] + text
+	start := line[:last.Start] + text
 	return start + strings.TrimPrefix(line[pos:], " "), len(start)
 }
 
@@ -101,10 +102,10 @@ func (s *shell) showCandidates(values, abouts []string) {
 
 // candidates returns what the last of some words may become, as candidate makes it.
 // What the commands of the program complete is completed here in the same way.
-func (s *shell) candidates(ctx context.Context, words []word) []string {
+func (s *shell) candidates(ctx context.Context, words []shellwords.Word) []string {
 	texts := make([]string, 0, len(words))
 	for _, w := range words {
-		texts = append(texts, w.text)
+		texts = append(texts, w.Text)
 	}
 	before, last := texts[:len(texts)-1], texts[len(texts)-1]
 	if len(before) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -49,7 +50,7 @@ func (s *shell) line(ctx context.Context, line string) code {
 	}
 	a := s.app
 	defer func() { a.flags, a.jsonErrors = s.flags, s.flags.json() }()
-	words, err := wordsOf(line)
+	words, err := shellwords.Of(line)
 	if err == nil {
 		a.jsonErrors = s.flags.json() || wantsJSON(words)
 		err = s.run(ctx, words)

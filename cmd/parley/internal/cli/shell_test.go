@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,28 +12,6 @@ import (
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
 )
-
-func TestWords(t *testing.T) {
-	for line, want := range map[string][]string{
-		``:                       {},
-		`  `:                     {},
-		`call  echo text=hi`:     {"call", "echo", "text=hi"},
-		`echo 'a b' "c 'd'" e\ `: {"echo", "a b", "c 'd'", "e "},
-		`a:='{"x": 1}'`:          {`a:={"x": 1}`},
-		`"\"" ''`:                {`"`, ""},
-		`x '' `:                  {"x", ""},
-	} {
-		got, err := wordsOf(line)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, error %v", line, got, err)
-		}
-	}
-	for _, line := range []string{`echo 'a`, `echo "a`, `echo a\`} {
-		if _, err := wordsOf(line); err == nil {
-			t.Errorf("%s: no error", line)
-		}
-	}
-}
 
 func TestHistory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state", "history")

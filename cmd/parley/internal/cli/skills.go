@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -158,7 +159,7 @@ func (a *app) serverLabel(t target.Target) string {
 func commandLine(words []string) string {
 	quoted := make([]string, 0, len(words))
 	for _, w := range words {
-		quoted = append(quoted, shellQuote(w))
+		quoted = append(quoted, shellwords.Quote(w))
 	}
 	return strings.Join(quoted, " ")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -154,7 +154,7 @@ func (w *walk) step(ctx context.Context, s step) {
 
 // showNext ends the tour with what to do next.
 func (a *app) showNext(program string) {
-	command := shellQuote(program)
+	command := shellwords.Quote(program)
 	config := struct {
 		Servers map[string]any `json:"mcpServers"`
 	}{map[string]any{"parley": struct {
@@ -168,15 +168,4 @@ func (a *app) showNext(program string) {
 	a.out.printf("%s\n\n  %s serve --stdio\n  %s call calculate expression='2 + 3 * 4' -- %s serve --stdio\n\n%s\n\n%s\n",
 		a.out.bold("To go on:"), command, command, command,
 		"and in the configuration of a client:", indent(pretty(raw), "  "))
-}
-
-// shellQuote quotes a word for a shell, if it needs that.
-func shellQuote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:\\", r)
-	}
-	if !slices.ContainsFunc([]rune(s), func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

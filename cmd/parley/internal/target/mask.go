@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// hidden stands for a secret.
-const hidden = "***"
+// Hidden stands for a secret.
+const Hidden = "***"
 
 var (
 	secretName = regexp.MustCompile(`(?i)(key|token|secret|passw|pwd|auth|credential|bearer|header|cookie|signature|dsn|connection)`)
@@ -17,13 +17,16 @@ var (
 	onlyRefs   = regexp.MustCompile(`^(Bearer )?\$\{[^}]*\}$`)
 )
 
+// SecretName reports whether the name of a variable says that its value is a secret.
+func SecretName(name string) bool { return secretName.MatchString(name) }
+
 // MaskValue hides the value of a variable or header, unless it is a reference, which
 // is no secret.
 func MaskValue(value string) string {
 	if value == "" || onlyRefs.MatchString(value) && !strings.Contains(value, ":-") {
 		return value
 	}
-	return hidden
+	return Hidden
 }
 
 // MaskURL hides what may be a secret in a URL: a password, the values of the query,
@@ -31,12 +34,12 @@ func MaskValue(value string) string {
 func MaskURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {
-		return hidden
+		return Hidden
 	}
 	if _, has := u.User.Password(); has {
-		u.User = url.UserPassword(u.User.Username(), hidden)
+		u.User = url.UserPassword(u.User.Username(), Hidden)
 	} else if u.User != nil {
-		u.User = url.User(hidden)
+		u.User = url.User(Hidden)
 	}
 	parts := strings.Split(u.Path, "/")
 	for i, p := range parts {
@@ -59,7 +62,7 @@ func MaskURL(s string) string {
 }
 
 // readable undoes the escaping of what stands for a secret, and of references.
-var readable = strings.NewReplacer("%2A%2A%2A", hidden, "%7B", "{", "%7D", "}")
+var readable = strings.NewReplacer("%2A%2A%2A", Hidden, "%7B", "{", "%7D", "}")
 
 // MaskArgs hides what may be a secret in a command line: the values of options and
 // variables with telling names, and what looks like a key. It errs on the side of
@@ -91,7 +94,7 @@ func MaskArgs(args []string) []string {
 // maskWord hides a word that looks like a key.
 func maskWord(s string) string {
 	if keyLike.MatchString(s) && digit.MatchString(s) && letter.MatchString(s) && !strings.HasPrefix(s, "-") {
-		return hidden
+		return Hidden
 	}
 	return s
 }

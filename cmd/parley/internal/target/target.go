@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/sse"
 	"github.com/parley-mcp/parley/transport/stdio"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
@@ -32,9 +33,21 @@ type Target struct {
 	Dir string
 	// Header is sent with every request to the URL.
 	Header http.Header
+	// Over is the transport to the URL; "" means whichever the server speaks.
+	Over Over
 	// Revision is the only one to speak; zero means any.
 	Revision mcp.Revision
 }
+
+// Over names a transport to a URL.
+type Over string
+
+// The transports to a URL.
+const (
+	OverAny  Over = ""
+	OverHTTP Over = "http" // Streamable HTTP
+	OverSSE  Over = "sse"  // HTTP+SSE, of 2024-11-05
+)
 
 // IsURL reports whether an argument names a server at a URL.
 func IsURL(s string) bool {
@@ -94,11 +107,20 @@ func (t *Target) overHTTP(c Connection) (mcp.Transport, error) {
 	if c.Token != "" {
 		header.Set("Authorization", "Bearer "+c.Token)
 	}
-	s := &streamable.Client{URL: t.URL, Header: header, Logger: c.Logger}
-	if header.Get("Authorization") != "" || c.Login == nil {
-		return s, nil
+	web, err := c.web(header, t.URL)
+	if err != nil {
+		return nil, err
 	}
-	web, err := c.Login(t.URL)
-	s.HTTP = web
-	return s, err
+	if t.Over == OverSSE {
+		return &sse.Client{URL: t.URL, Header: header, HTTP: web}, nil
+	}
+	return &streamable.Client{URL: t.URL, Header: header, HTTP: web, NoSSEFallback: t.Over == OverHTTP, Logger: c.Logger}, nil
+}
+
+// web returns the HTTP client for a URL; nil stands for the default one.
+func (c *Connection) web(header http.Header, url string) (*http.Client, error) {
+	if header.Get("Authorization") != "" || c.Login == nil {
+		return nil, nil //nolint:nilnil // it is what the transports call the default
+	}
+	return c.Login(url)
 }
