@@ -54,13 +54,13 @@ func (a *app) offer(ctx context.Context, t target.Target, b bounds) (sample.Offe
 	}
 	defer a.leave(c)
 	for _, l := range listings() {
-		items, err := everything(ctx, c, l, b)
+		items, err := everything(ctx, c, l.List, b)
 		if err != nil {
 			return o, err
 		}
 		for _, raw := range items {
-			if err := offered(&o, l.method, raw); err != nil {
-				return o, malformed(l.method, err)
+			if err := offered(&o, l.Method, raw); err != nil {
+				return o, malformed(l.Method, err)
 			}
 		}
 	}

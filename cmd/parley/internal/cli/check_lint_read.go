@@ -31,12 +31,12 @@ func (a *app) definitions(ctx context.Context, t target.Target, name string, b b
 	}
 	d := &lint.Definitions{Server: or(name, c.ServerInfo().Name), Instructions: c.Instructions()}
 	for _, l := range listings() {
-		items, err := everything(ctx, c, l, b)
+		items, err := everything(ctx, c, l.List, b)
 		if err != nil {
 			return nil, err
 		}
 		for i, raw := range items {
-			d.Items = append(d.Items, lint.Item{Kind: lintKinds[l.member], Pointer: "/" + l.member + "/" + strconv.Itoa(i), Raw: raw})
+			d.Items = append(d.Items, lint.Item{Kind: lintKinds[l.Member], Pointer: "/" + l.Member + "/" + strconv.Itoa(i), Raw: raw})
 		}
 	}
 	if t.URL != "" {

@@ -15,13 +15,13 @@ func (v *lister) section(l listing, items []json.RawMessage, more bool) error {
 	if more {
 		v.out.printf("\n")
 	}
-	v.out.printf("%s\n", v.out.bold(strings.ToUpper(l.name[:1])+l.name[1:]))
+	v.out.printf("%s\n", v.out.bold(strings.ToUpper(l.Name[:1])+l.Name[1:]))
 	if len(items) == 0 {
 		v.out.printf("  %s\n", v.out.dim("none"))
 	}
 	for _, item := range items {
 		if err := l.show(v, item); err != nil {
-			return malformed(l.method, err)
+			return malformed(l.Method, err)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/serverlist"
 	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -55,7 +56,7 @@ func (a *app) skillsList() *cobra.Command {
 			return err
 		}
 		defer a.leave(c)
-		items, endless := everything(ctx, c, listing{method: mcp.MethodListSkills, member: "skills"}, b)
+		items, endless := everything(ctx, c, serverlist.Skills, b)
 		if a.flags.json() && endless == nil {
 			raw, err := wire.Marshal(map[string]any{"skills": items})
 			a.out.json(raw)
