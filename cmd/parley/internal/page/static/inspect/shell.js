@@ -1,0 +1,114 @@
+import { useGet } from "../lib/api.js";
+import { useStream } from "../lib/live.js";
+import { html, useEffect, useErrorBoundary, useRef, useState } from "../lib/preact.js";
+import { href, useRoute } from "../lib/route.js";
+import { Announcements, Button, ErrorBox, Notice, Spinner, announce } from "../lib/ui.js";
+import { Keys, useKeys } from "./keys.js";
+import { Rail } from "./rail.js";
+import { pages, views } from "./views.js";
+
+/**
+ * Shell is the page.
+ * @param {{away: boolean, used: boolean}} props away: the server does not know this page; used: the code in the address was used before
+ */
+export function Shell({ away, used }) {
+  return html`<${Announcements} />${away ? html`<${Outside} used=${used} />` : html`<${Inside} />`}`;
+}
+
+function Outside({ used }) {
+  return html`<main class="outside">
+    <h1>Parley</h1>
+    <${Notice} kind="warning" title=${used ? "This address has been used already." : "This page has no access."}>
+      <p>An address opens the page once. Press Enter in the terminal where <code>parley inspect</code> runs: it prints a new one.</p>
+      ${used && html`<p>If another tab of this browser has the page open, it still works, and so does <a href="/">this one</a>.</p>`}
+    <//>
+  </main>`;
+}
+
+function Inside() {
+  const here = useRoute();
+  const { data, error } = useGet("/connections", {}, ["connection", "question", "call"]);
+  const connections = data?.connections ?? [];
+  const connection = connections.find(({ id }) => id === here.connection);
+  const view = (here.connection ? views : pages).find(({ id }) => id === here.view) ?? (here.connection === null && views.find(({ id, alone }) => alone && id === here.view));
+  const [keys, showKeys] = useState(false);
+  useKeys(connection, () => showKeys(true));
+  const title = [view?.title, connection && (connection.title || connection.id)].filter(Boolean).join(" – ");
+  useEffect(() => {
+    document.title = `${title || "Not found"} – Parley`;
+  }, [title]);
+  return html`<div class="shell">
+    <a class="skip" href=${location.hash || "#/"} onClick=${toMain}>Skip to the view</a>
+    <${Rail} connections=${connections} connection=${connection} here=${here} onKeys=${() => showKeys(true)} />
+    <div class="column">
+      <${Stream} />
+      <${Main} key=${`${here.connection ?? ""}/${view?.id ?? "?"}`} view=${view} here=${here} connection=${connection} known=${data !== undefined} error=${error} />
+    </div>
+    ${keys && html`<${Keys} onClose=${() => showKeys(false)} />`}
+  </div>`;
+}
+
+function toMain(event) {
+  event.preventDefault();
+  document.getElementById("main").focus();
+}
+
+/** Stream says when nothing is live any more. */
+function Stream() {
+  const state = useStream();
+  if (state !== "lost") return null;
+  return html`<${Notice} kind="warning" urgent=${true} title="The connection to parley is lost.">What you see may be old. It is tried again all the time; if parley has ended, start it again.<//>`;
+}
+
+/** focusView is whether the next view that is shown takes the focus: the first one does not. */
+let focusView = false;
+
+function Main({ view, here, connection, known, error }) {
+  const ref = useRef(null);
+  useEffect(() => {
+    if (focusView) {
+      ref.current.focus({ preventScroll: true });
+      announce(view?.title ?? "Not found");
+    }
+    focusView = true;
+  }, []);
+  return html`<main id="main" ref=${ref} tabindex="-1" aria-label=${view?.title ?? "Not found"}>${content({ view, here, connection, known, error })}</main>`;
+}
+
+function content({ view, here, connection, known, error }) {
+  if (!view) return html`<${Missing} title="There is no such view." />`;
+  if (!here.connection) return html`<${Lazy} view=${view} route=${here} />`;
+  if (connection) return html`<${Lazy} view=${view} route=${here} connection=${connection} />`;
+  if (error && !known) return html`<${ErrorBox} error=${error} />`;
+  if (!known) return html`<${Spinner} />`;
+  return html`<${Missing} title="There is no such connection (any more)." />`;
+}
+
+const Missing = ({ title }) => html`<${Notice} kind="warning" title=${title}><a href=${href("home")}>Connect to a server</a><//>`;
+
+/** Lazy shows a view when it is loaded; a view that fails takes nothing else with it. */
+function Lazy({ view, ...props }) {
+  const [loaded, setLoaded] = useState({});
+  const [failed, reset] = useErrorBoundary((error) => console.error(error));
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    let wanted = true;
+    view.load().then(
+      (View) => wanted && setLoaded({ View }),
+      (error) => wanted && setLoaded({ error }),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [view, attempt]);
+  const again = () => {
+    reset();
+    setLoaded({});
+    setAttempt(attempt + 1);
+  };
+  const error = failed ?? loaded.error;
+  if (error) {
+    return html`<${ErrorBox} error=${{ message: `${view.title} cannot be shown`, hint: String(error.message ?? error) }}><${Button} onClick=${again}>Try again<//><//>`;
+  }
+  return loaded.View ? html`<${loaded.View} ...${props} />` : html`<${Spinner} label=${`Loading ${view.title}`} />`;
+}

@@ -1,0 +1,29 @@
+import { html, useEffect, useId, useRef } from "../preact.js";
+import { IconButton } from "./controls.js";
+
+/**
+ * Dialog is a window above the page, which holds the focus until it is closed.
+ * @param {{title: any, onClose: () => void, children: any, actions?: any, wide?: boolean}} props
+ */
+export function Dialog({ title, onClose, children, actions, wide = false }) {
+  const ref = useRef(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    const before = document.activeElement;
+    if (!dialog.open) dialog.showModal();
+    return () => {
+      dialog.close();
+      before?.focus?.();
+    };
+  }, []);
+  const cancel = (event) => {
+    event.preventDefault();
+    onClose();
+  };
+  return html`<dialog ref=${ref} class=${wide ? "wide" : ""} aria-labelledby=${id} onCancel=${cancel}>
+    <header><h2 id=${id}>${title}</h2><${IconButton} label="Close" icon="✕" onClick=${onClose} /></header>
+    <div class="body">${children}</div>
+    ${actions && html`<footer>${actions}</footer>`}
+  </dialog>`;
+}

@@ -1,0 +1,201 @@
+// Package web is what a page in a browser stands on: who may come in, the API that it
+// calls, the stream of what happens, and its files. It knows nothing of what the page shows.
+package web
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// keyHeader is the header in which the page sends its key.
+	keyHeader = "Parley-Key"
+	// codeLife is how long a code opens the door.
+	codeLife = 10 * time.Minute
+	// mostCodes and mostVisits bound what is kept; the oldest go first.
+	mostCodes  = 16
+	mostVisits = 256
+)
+
+// Role is what a visitor may do. Each role may do what those before it may.
+type Role int
+
+// The roles, from the one that may least.
+const (
+	Viewer   Role = iota // looks
+	Approver             // decides what waits for a decision
+	Operator             // does everything
+)
+
+// String returns the role's name in configurations and in the API.
+func (r Role) String() string {
+	switch r {
+	case Viewer:
+		return "viewer"
+	case Approver:
+		return "approver"
+	}
+	return "operator"
+}
+
+// Visitor is who calls.
+type Visitor struct {
+	Name string
+	Role Role
+}
+
+// DoorOptions say how a Door decides.
+type DoorOptions struct {
+	// Hosts are the authorities at which the page is reached, such as 127.0.0.1:7000.
+	// Requests for any other are refused, which is what DNS rebinding would send.
+	Hosts []string
+	// Secure says that the page is reached by https.
+	Secure bool
+	// Idle ends a visit that was not heard of for so long, and Life every visit; 0 is never.
+	Idle, Life time.Duration
+}
+
+// Door decides who may come in. A visitor has a cookie and, in the page's own storage, a
+// key, and needs both: a cookie alone goes to every port of its host and with requests
+// of other pages, and a key alone may have been read off a screen. It may be used
+// concurrently.
+type Door struct {
+	hosts  map[string]bool
+	scheme string
+	cookie string
+	o      DoorOptions
+
+	mu     sync.Mutex
+	codes  []code
+	visits []*visit
+}
+
+// code lets one visitor in, once.
+type code struct {
+	digest [sha256.Size]byte
+	until  time.Time
+}
+
+type visit struct {
+	cookie, key [sha256.Size]byte
+	who         Visitor
+	began, seen time.Time
+}
+
+// NewDoor returns a door that is closed to everybody.
+func NewDoor(o DoorOptions) *Door {
+	d := &Door{hosts: map[string]bool{}, scheme: "http", o: o, cookie: "parley"}
+	if o.Secure {
+		d.scheme = "https"
+	}
+	for i, host := range o.Hosts {
+		d.hosts[strings.ToLower(host)] = true
+		if _, port, ok := cutPort(host); ok && i == 0 {
+			d.cookie += "-" + port // another page of this host has a cookie of its own
+		}
+	}
+	return d
+}
+
+func cutPort(host string) (name, port string, ok bool) {
+	i := strings.LastIndexByte(host, ':')
+	if i < 0 || strings.HasSuffix(host, "]") {
+		return host, "", false
+	}
+	return host[:i], host[i+1:], true
+}
+
+// Code returns a new code, with which one visitor is let in as the operator, once, within
+// ten minutes.
+func (d *Door) Code() string {
+	text := rand.Text()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.codes = append(d.codes, code{sha256.Sum256([]byte(text)), time.Now().Add(codeLife)})
+	if len(d.codes) > mostCodes {
+		d.codes = d.codes[1:]
+	}
+	return text
+}
+
+// redeem uses a code up.
+func (d *Door) redeem(text string) bool {
+	digest := sha256.Sum256([]byte(text))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, c := range d.codes {
+		if subtle.ConstantTimeCompare(c.digest[:], digest[:]) == 1 {
+			d.codes = append(d.codes[:i:i], d.codes[i+1:]...)
+			return time.Now().Before(c.until)
+		}
+	}
+	return false
+}
+
+// Enter lets a visitor in: it sets the cookie and returns the key.
+func (d *Door) Enter(w http.ResponseWriter, who Visitor) (key string) {
+	cookie, key := rand.Text(), rand.Text()
+	now := time.Now()
+	d.mu.Lock()
+	d.visits = append(d.visits, &visit{sha256.Sum256([]byte(cookie)), sha256.Sum256([]byte(key)), who, now, now})
+	if len(d.visits) > mostVisits {
+		d.visits = d.visits[1:]
+	}
+	d.mu.Unlock()
+	d.setCookie(w, cookie, 0)
+	return key
+}
+
+func (d *Door) setCookie(w http.ResponseWriter, value string, age int) {
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure is for https, which the loopback does not have
+		Name: d.cookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: d.o.Secure, SameSite: http.SameSiteStrictMode,
+	})
+}
+
+// visitor returns who calls the API.
+func (d *Door) visitor(r *http.Request) (Visitor, error) {
+	cookie, err := r.Cookie(d.cookie)
+	key := r.Header.Get(keyHeader)
+	if err != nil || key == "" {
+		return Visitor{}, stranger("a request to the API needs the page's cookie and its key")
+	}
+	v := d.find(sha256.Sum256([]byte(cookie.Value)), sha256.Sum256([]byte(key)))
+	if v == nil {
+		return Visitor{}, stranger("this visit has ended, or never began")
+	}
+	return v.who, nil
+}
+
+// find returns a visit that has not ended, and notes that it was heard of.
+func (d *Door) find(cookie, key [sha256.Size]byte) *visit {
+	now := time.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, v := range d.visits {
+		if subtle.ConstantTimeCompare(v.cookie[:], cookie[:])&subtle.ConstantTimeCompare(v.key[:], key[:]) != 1 {
+			continue
+		}
+		if d.over(v, now) {
+			d.visits = append(d.visits[:i:i], d.visits[i+1:]...)
+			return nil
+		}
+		v.seen = now
+		return v
+	}
+	return nil
+}
+
+func (d *Door) over(v *visit, now time.Time) bool {
+	return d.o.Idle > 0 && now.Sub(v.seen) > d.o.Idle || d.o.Life > 0 && now.Sub(v.began) > d.o.Life
+}
+
+func stranger(message string) *Error {
+	e := Errorf(http.StatusUnauthorized, "stranger", "%s", message)
+	e.Hint = "open the page with a new address: press Enter where parley runs"
+	return e
+}
