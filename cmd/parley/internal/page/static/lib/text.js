@@ -1,6 +1,8 @@
 // Whatever a server says is shown as it is, including what is not seen: characters that
 // turn text around, have no width, or give orders to terminals get a mark in their place.
 
+import { stringify } from "./json.js";
+
 const hidden = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|\p{M}{9,}/u;
 const flag = /\u{1F3F4}[\u{E0030}-\u{E007A}]{1,6}\u{E007F}/u; // of a region: tags that are meant to be there
 const tags = /[\u{E0000}-\u{E007F}]+/u;
@@ -53,7 +55,7 @@ export function asText(value) {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";
   try {
-    return typeof value === "object" ? JSON.stringify(value) : String(value);
+    return typeof value === "object" ? stringify(value) : String(value);
   } catch {
     return "(a value that has no text)";
   }

@@ -1,0 +1,72 @@
+// Between the page and an app. The app is in a frame without an origin: it has no storage,
+// and reaches neither this document nor the page's. It inherits the policy that this
+// document was served with. What is passed on is bounded, so that an app that floods its
+// host floods this frame, and not the page.
+
+"use strict";
+
+const reserved = "ui/notifications/sandbox-";
+const burst = 200; // messages that may come at once
+const perSecond = 100;
+
+let host; // the page's origin, once it has spoken
+let app;
+
+let left = burst;
+setInterval(() => {
+  left = Math.min(burst, left + perSecond / 10);
+}, 100);
+
+addEventListener("message", (event) => {
+  if (event.source === parent) fromHost(event);
+  else if (app && event.source === app.contentWindow && host) fromApp(event);
+});
+
+function fromHost({ origin, data }) {
+  if (data?.method === `${reserved}resource-ready`) {
+    if (!app) show(origin, data.params);
+  } else if (app && origin === host && !isReserved(data)) {
+    app.contentWindow.postMessage(data, "*"); // a frame without an origin cannot be named
+  }
+}
+
+function fromApp(event) {
+  if (left < 1) return; // without a look at the data
+  left--;
+  if (!isReserved(event.data)) parent.postMessage(event.data, host);
+}
+
+const isReserved = (data) => typeof data?.method === "string" && data.method.startsWith(reserved);
+
+// The policy of this document says who may be its parent, and so who sends this.
+function show(origin, { html, permissions }) {
+  host = origin;
+  app = document.createElement("iframe");
+  app.title = "App";
+  app.setAttribute("sandbox", "allow-scripts allow-forms");
+  app.setAttribute("allow", allowed(permissions));
+  app.srcdoc = html;
+  let loads = 0;
+  app.addEventListener("load", () => {
+    // An app that goes elsewhere is not the app that the page has shown.
+    if (++loads > 1) app.remove();
+  });
+  document.body.append(app);
+}
+
+const features = new Map([
+  ["camera", "camera"],
+  ["microphone", "microphone"],
+  ["geolocation", "geolocation"],
+  ["clipboardWrite", "clipboard-write"],
+]);
+
+// What was not granted, the headers of this document forbid, whatever is asked for here.
+function allowed(permissions) {
+  return Object.keys(permissions ?? {})
+    .filter((name) => features.has(name))
+    .map((name) => `${features.get(name)} *`)
+    .join("; ");
+}
+
+parent.postMessage({ jsonrpc: "2.0", method: `${reserved}proxy-ready`, params: {} }, "*");
