@@ -17,7 +17,7 @@ import (
 type line struct {
 	Time time.Time `json:"time"`
 	// Outcome is one of guard.Outcome, "ended" for the end of a subscription or session, "approval" for a line that only says what became of
-	// one, or "resumed" for one that only says that the log works again.
+	// one, "console" for what was done there, or "resumed" for one that only says that the log works again.
 	Outcome   string `json:"outcome"`
 	Millis    int64  `json:"ms"`
 	Principal string `json:"principal,omitzero"`
@@ -45,6 +45,8 @@ type line struct {
 	Approval *guard.Approval `json:"approval,omitzero"`
 	// Remarks are what other guards had to say, such as what a scan has found.
 	Remarks []string `json:"remarks,omitzero"`
+	// Console is what somebody has done in the console.
+	Console *Change `json:"console,omitzero"`
 	// Missing is how many lines before this one could not be written.
 	Missing int `json:"missing,omitzero"`
 }

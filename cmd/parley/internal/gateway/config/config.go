@@ -46,6 +46,8 @@ type Config struct {
 	ReadCache int64
 	// Profiles say which clients see tools in the form that their models take.
 	Profiles Profiles
+	// Console says where the console is, and who may do what there; nil says nothing.
+	Console *Console
 	// Guards stand between clients and backends.
 	Guards
 	// Telemetry says which traces and metrics go where; nil is nowhere, unless the
@@ -97,6 +99,10 @@ func (c *Config) keys() []key {
 		{
 			name: "profiles", value: object{&c.Profiles},
 			doc: "Show tools in a form that the models of a client take.",
+		},
+		{
+			name: "console", value: maybe[Console]{&c.Console, func(into *Console) value { return object{&consoled{into, c}} }},
+			doc: "Where the console is, the pages for those who run the gateway, and who may do what there.",
 		},
 	}, c.Guards.keys(), []key{
 		{

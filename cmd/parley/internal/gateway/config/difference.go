@@ -89,8 +89,14 @@ func Difference(old, next *Config) Changes {
 			c.Settings = append(c.Settings, name)
 		}
 	}
+	place, who := sameConsole(old.Console, next.Console)
+	if !who {
+		c.Settings = append(c.Settings, "console")
+	}
 	slices.Sort(c.Settings)
-	c.Front = differentFront(old, next)
+	if c.Front = differentFront(old, next); !place {
+		c.Front = append(c.Front, "console")
+	}
 	return c
 }
 
