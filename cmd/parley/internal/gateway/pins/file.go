@@ -160,6 +160,48 @@ func (f *File) Approve(wanted func(Key) bool) ([]Pin, error) {
 	return approved, err
 }
 
+// ErrOther is why a version of a pin is not approved, or its approval not withdrawn: it is
+// not the one that is there.
+var ErrOther = errors.New("this is not the version that is there now; look at the difference again")
+
+// ApproveVersion approves the pending version of one pin, if it is the one with this
+// digest: what somebody has looked at. It returns what was approved before, which may be
+// nil.
+func (f *File) ApproveVersion(key Key, digest string) (before *Version, err error) {
+	found := false
+	_, err = f.change(func(pins map[Key]*Pin) {
+		p := pins[key]
+		if found = p != nil && p.Pending != nil && p.Pending.Digest == digest; found {
+			before = p.Approved
+			p.Approved, p.Pending = p.Pending, nil
+		}
+	})
+	if err == nil && !found {
+		err = ErrOther
+	}
+	return before, err
+}
+
+// Withdraw takes the approval of one pin back, if what is approved has this digest: it waits
+// for approval again, or what has come since does.
+func (f *File) Withdraw(key Key, digest string) error {
+	found := false
+	_, err := f.change(func(pins map[Key]*Pin) {
+		p := pins[key]
+		if found = p != nil && p.Approved != nil && p.Approved.Digest == digest; !found {
+			return
+		}
+		if p.Pending == nil {
+			p.Pending = p.Approved
+		}
+		p.Approved = nil
+	})
+	if err == nil && !found {
+		err = ErrOther
+	}
+	return err
+}
+
 // Forget removes the pins that wanted says yes to: the next sight of them is the first.
 func (f *File) Forget(wanted func(Key) bool) (forgotten int, err error) {
 	_, err = f.change(func(pins map[Key]*Pin) {

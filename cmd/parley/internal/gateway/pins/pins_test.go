@@ -268,3 +268,42 @@ func TestSkills(t *testing.T) {
 		}
 	}
 }
+
+// TestOneVersion approves what somebody has looked at and nothing else, and takes that
+// back.
+func TestOneVersion(t *testing.T) {
+	file := pins.Open(filepath.Join(t.TempDir(), "pins.json"))
+	one := open(t, pins.Options{File: file})
+	sees(one, first)
+	sees(one, second)
+	shut(t, one)
+	list, err := file.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pin := list[0]
+	if _, err := file.ApproveVersion(pin.Key, pin.Approved.Digest); !errors.Is(err, pins.ErrOther) {
+		t.Errorf("another version was approved: %v", err)
+	}
+	if _, err := file.ApproveVersion(pins.Key{Backend: "x"}, pin.Pending.Digest); !errors.Is(err, pins.ErrOther) {
+		t.Errorf("a pin was approved that there is not: %v", err)
+	}
+	before, err := file.ApproveVersion(pin.Key, pin.Pending.Digest)
+	if err != nil || before.Digest != pin.Approved.Digest {
+		t.Fatalf("%v, %v", before, err)
+	}
+	if err := file.Withdraw(pin.Key, pin.Approved.Digest); !errors.Is(err, pins.ErrOther) {
+		t.Errorf("an approval was withdrawn that there is not: %v", err)
+	}
+	if err := file.Withdraw(pin.Key, pin.Pending.Digest); err != nil {
+		t.Fatal(err)
+	}
+	two := open(t, pins.Options{File: file})
+	if sees(two, second) || sees(two, first) {
+		t.Error("what was withdrawn is trusted")
+	}
+	shut(t, two)
+	if list, err = file.Read(); err != nil || list[0].Approved != nil || list[0].Pending == nil {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
