@@ -36,6 +36,7 @@ type Request struct {
 	Who Visitor
 
 	control *http.ResponseController
+	lasts   func() bool // the visit goes on
 }
 
 // Handle adds a route that answers in JSON; nil is answered with 204. The pattern is that
@@ -43,30 +44,49 @@ type Request struct {
 func (a *API) Handle(pattern string, f func(r *Request) (any, error)) {
 	a.Raw(pattern, func(w http.ResponseWriter, r *Request) error {
 		v, err := f(r)
-		switch {
-		case err != nil:
-			return err
-		case v == nil:
-			w.WriteHeader(http.StatusNoContent)
-		default:
-			writeJSON(w, http.StatusOK, v)
-		}
-		return nil
+		return answer(w, v, err)
 	})
+}
+
+// answer answers in JSON, unless there is an error.
+func answer(w http.ResponseWriter, v any, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case v == nil:
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		writeJSON(w, http.StatusOK, v)
+	}
+	return nil
 }
 
 // Raw adds a route that answers in a form of its own. f must not have written anything
 // when it returns an error.
 func (a *API) Raw(pattern string, f func(w http.ResponseWriter, r *Request) error) {
+	a.handle(pattern, a.door.visitor, f)
+}
+
+// Open adds a route that is for everybody whose request the door admits, such as one of a
+// login. It answers as Handle does.
+func (a *API) Open(pattern string, f func(w http.ResponseWriter, r *Request) (any, error)) {
+	nobody := func(*http.Request) (Visitor, error) { return Visitor{}, nil }
+	a.handle(pattern, nobody, func(w http.ResponseWriter, r *Request) error {
+		v, err := f(w, r)
+		return answer(w, v, err)
+	})
+}
+
+func (a *API) handle(pattern string, visitor func(*http.Request) (Visitor, error), f func(w http.ResponseWriter, r *Request) error) {
 	method, path, _ := strings.Cut(pattern, " ")
 	if strings.HasSuffix(path, "/") {
 		path += "{$}" // one route, not all below it
 	}
 	a.mux.HandleFunc(method+" "+prefix+path, func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.door.visitor(r)
+		who, err := visitor(r)
 		if err == nil {
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-			err = f(w, &Request{r, who, http.NewResponseController(w)})
+			err = f(w, &Request{r, who, http.NewResponseController(w), func() bool { return a.door.lasts(r) }})
 		}
 		if err != nil {
 			writeError(w, err)

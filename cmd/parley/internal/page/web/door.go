@@ -3,10 +3,12 @@
 package web
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,6 +49,9 @@ func (r Role) String() string {
 type Visitor struct {
 	Name string
 	Role Role
+	// Still returns the role that the visitor has by now, or false if that is none: their
+	// visit then ends. nil is for those whose role stays.
+	Still func() (Role, bool)
 }
 
 // DoorOptions say how a Door decides.
@@ -58,6 +63,8 @@ type DoorOptions struct {
 	Secure bool
 	// Idle ends a visit that was not heard of for so long, and Life every visit; 0 is never.
 	Idle, Life time.Duration
+	// Hint says how to come in; "" is what holds where parley runs in a terminal.
+	Hint string
 }
 
 // Door decides who may come in. A visitor has a cookie and, in the page's own storage, a
@@ -162,17 +169,40 @@ func (d *Door) visitor(r *http.Request) (Visitor, error) {
 	cookie, err := r.Cookie(d.cookie)
 	key := r.Header.Get(keyHeader)
 	if err != nil || key == "" {
-		return Visitor{}, stranger("a request to the API needs the page's cookie and its key")
+		return Visitor{}, d.stranger("a request to the API needs the page's cookie and its key")
 	}
-	v := d.find(sha256.Sum256([]byte(cookie.Value)), sha256.Sum256([]byte(key)))
-	if v == nil {
-		return Visitor{}, stranger("this visit has ended, or never began")
+	who, ok := d.find(sha256.Sum256([]byte(cookie.Value)), sha256.Sum256([]byte(key)), true)
+	if !ok {
+		return Visitor{}, d.stranger("this visit has ended, or never began")
 	}
-	return v.who, nil
+	return who, nil
 }
 
-// find returns a visit that has not ended, and notes that it was heard of.
-func (d *Door) find(cookie, key [sha256.Size]byte) *visit {
+// lasts reports whether the visit of a request goes on, and does not count as hearing of it.
+func (d *Door) lasts(r *http.Request) bool {
+	cookie, err := r.Cookie(d.cookie)
+	if err != nil {
+		return false
+	}
+	_, ok := d.find(sha256.Sum256([]byte(cookie.Value)), sha256.Sum256([]byte(r.Header.Get(keyHeader))), false)
+	return ok
+}
+
+// Leave ends the visit of a request.
+func (d *Door) Leave(w http.ResponseWriter, r *http.Request) {
+	cookie, err := r.Cookie(d.cookie)
+	if err != nil {
+		return
+	}
+	digest := sha256.Sum256([]byte(cookie.Value))
+	d.mu.Lock()
+	d.visits = slices.DeleteFunc(d.visits, func(v *visit) bool { return v.cookie == digest })
+	d.mu.Unlock()
+	d.setCookie(w, "", -1)
+}
+
+// find returns who visits, unless the visit has ended. heard notes that it was heard of.
+func (d *Door) find(cookie, key [sha256.Size]byte, heard bool) (Visitor, bool) {
 	now := time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -182,20 +212,30 @@ func (d *Door) find(cookie, key [sha256.Size]byte) *visit {
 		}
 		if d.over(v, now) {
 			d.visits = append(d.visits[:i:i], d.visits[i+1:]...)
-			return nil
+			return Visitor{}, false
 		}
-		v.seen = now
-		return v
+		if heard {
+			v.seen = now
+		}
+		return v.who, true
 	}
-	return nil
+	return Visitor{}, false
 }
 
+// over reports whether a visit has ended, and has its role be what it is by now.
 func (d *Door) over(v *visit, now time.Time) bool {
+	if v.who.Still != nil {
+		role, ok := v.who.Still()
+		if !ok {
+			return true
+		}
+		v.who.Role = role
+	}
 	return d.o.Idle > 0 && now.Sub(v.seen) > d.o.Idle || d.o.Life > 0 && now.Sub(v.began) > d.o.Life
 }
 
-func stranger(message string) *Error {
+func (d *Door) stranger(message string) *Error {
 	e := Errorf(http.StatusUnauthorized, "stranger", "%s", message)
-	e.Hint = "open the page with a new address: press Enter where parley runs"
+	e.Hint = cmp.Or(d.o.Hint, "open the page with a new address: press Enter where parley runs")
 	return e
 }

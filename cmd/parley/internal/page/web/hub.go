@@ -71,6 +71,13 @@ func asEvent(topic string, data any) []byte {
 	return b.Bytes()
 }
 
+// Watched reports whether anybody watches.
+func (h *Hub) Watched() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.watchers) > 0
+}
+
 func (h *Hub) watch(topics string) (*watcher, error) {
 	w := &watcher{events: make(chan []byte, backlog)}
 	if topics != "" {
@@ -103,7 +110,7 @@ func (h *Hub) missed(w *watcher) bool {
 	return lost
 }
 
-// stream sends events until the watcher is gone or the server ends.
+// stream sends events until the watcher is gone, their visit has ended, or the server ends.
 func (h *Hub) stream(rw http.ResponseWriter, r *Request) error {
 	w, err := h.watch(r.URL.Query().Get("topics"))
 	if err != nil {
@@ -125,6 +132,9 @@ func (h *Hub) stream(rw http.ResponseWriter, r *Request) error {
 			}
 			out.send(event)
 		case <-alive.C:
+			if !r.lasts() {
+				return nil
+			}
 			out.send([]byte(": alive\n\n"))
 		}
 	}

@@ -1,0 +1,68 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// entered is a request of somebody who was let in.
+func entered(t *testing.T, d *Door, who Visitor) *http.Request {
+	t.Helper()
+	w := httptest.NewRecorder()
+	key := d.Enter(w, who)
+	r := httptest.NewRequest(http.MethodGet, "/api/v1/x", nil)
+	for _, c := range w.Result().Cookies() {
+		r.AddCookie(c)
+	}
+	r.Header.Set("Parley-Key", key)
+	return r
+}
+
+// A visit ends when nothing is heard of it, when it is old, and when the visitor leaves;
+// that a stream looks whether it lasts is not hearing of it.
+func TestEndOfVisits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewDoor(DoorOptions{Hosts: []string{"127.0.0.1:7000"}, Idle: 30 * time.Minute, Life: time.Hour, Hint: "log in again"})
+		quiet := entered(t, d, Visitor{Name: "ada"})
+		busy := entered(t, d, Visitor{Name: "bob"})
+		leaving := entered(t, d, Visitor{Name: "eve"})
+		d.Leave(httptest.NewRecorder(), leaving)
+		if _, err := d.visitor(leaving); err == nil {
+			t.Error("who has left is let in")
+		}
+		for range 3 {
+			time.Sleep(14 * time.Minute)
+			if _, err := d.visitor(busy); err != nil {
+				t.Error(err)
+			}
+			d.lasts(quiet)
+		}
+		_, err := d.visitor(quiet)
+		if e := asError(err); err == nil || e.Hint != "log in again" {
+			t.Errorf("a visit that nothing was heard of goes on: %v", err)
+		}
+		time.Sleep(20 * time.Minute)
+		if d.lasts(busy) {
+			t.Error("a visit goes on for longer than any does")
+		}
+	})
+}
+
+// What a visitor may do follows what it is by now.
+func TestRoleOfVisits(t *testing.T) {
+	role, has := Operator, true
+	d := NewDoor(DoorOptions{Hosts: []string{"127.0.0.1:7000"}})
+	r := entered(t, d, Visitor{Name: "ada", Role: Viewer, Still: func() (Role, bool) { return role, has }})
+	if who, err := d.visitor(r); err != nil || who.Role != Operator {
+		t.Errorf("%v, %v", who.Role, err)
+	}
+	if has = false; d.lasts(r) {
+		t.Error("a visit lasts of somebody who has no role any more")
+	}
+	if has = true; d.lasts(r) {
+		t.Error("a visit that has ended begins again")
+	}
+}
