@@ -146,13 +146,19 @@ install() {
     install_npm apps
     install_chromium
     ;;
+  page)
+    install_npm page
+    install_npm servers
+    install_npm auth
+    install_chromium
+    ;;
   esac
 }
 
 passed=0
 failed=0
 not_run=""
-for suite in typescript bridge gateway servers python go java rust tasks nginx auth login apps skills check; do
+for suite in typescript bridge gateway servers python go java rust tasks nginx auth login apps page skills check; do
   program=$(missing "$suite")
   if [ -n "$program" ]; then
     not_run+="not run: $suite, because there is no $program"$'\n'
