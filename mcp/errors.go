@@ -78,6 +78,13 @@ var ErrUnauthorized = errors.New("not authorized")
 // revisions that the server speaks.
 var ErrUnavailable = errors.New("the server is not available")
 
+// ErrNoRevision says that a client and a server have no revision of the protocol in
+// common, as far as the client is allowed to choose.
+var ErrNoRevision = errors.New("no revision in common")
+
+// ErrNotMCP says that what answered is no MCP server: a site for people, for example.
+var ErrNotMCP = errors.New("this is not an MCP server")
+
 // ForbiddenError says that the sender of a request may not do this. Over HTTP
 // the response is a 403, unless something was already sent in response.
 //

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/marked"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -60,7 +61,7 @@ func Decide(ours []mcp.Revision, p Probe) Decision {
 func Propose(ours []mcp.Revision) Decision {
 	sessions := revision.Session(ours)
 	if len(sessions) == 0 {
-		return Decision{Err: fmt.Errorf("the server needs an initialize handshake, which none of the allowed revisions has (%s)", list(ours))}
+		return Decision{Err: marked.As(mcp.ErrNoRevision, fmt.Errorf("the server needs an initialize handshake, which none of the allowed revisions has (%s)", list(ours)))}
 	}
 	return Decision{Revision: sessions[0]}
 }
@@ -68,7 +69,7 @@ func Propose(ours []mcp.Revision) Decision {
 func mutual(ours []mcp.Revision, theirs []string, d *mcp.DiscoverResult) Decision {
 	r := revision.Common(ours, theirs)
 	if r.IsZero() {
-		return Decision{Err: fmt.Errorf("no revision in common: the server speaks %s, this client is limited to %s", strings.Join(theirs, ", "), list(ours))}
+		return Decision{Err: fmt.Errorf("%w: the server speaks %s, this client is limited to %s", mcp.ErrNoRevision, strings.Join(theirs, ", "), list(ours))}
 	}
 	return Decision{Revision: r, Stateless: revision.Of(r).Stateless, Discover: d}
 }

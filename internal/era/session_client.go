@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/parley-mcp/parley/internal/marked"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -58,7 +59,7 @@ func (c *SessionClient) Initialize(ctx context.Context, propose mcp.Revision, ou
 	}
 	agreed, ok := mcp.ParseRevision(result.ProtocolVersion)
 	if !ok || !contains(revision.Session(ours), agreed) {
-		return nil, fmt.Errorf("initialize: the server speaks revision %q, this client is limited to %s", result.ProtocolVersion, list(ours))
+		return nil, marked.As(mcp.ErrNoRevision, fmt.Errorf("initialize: the server speaks revision %q, this client is limited to %s", result.ProtocolVersion, list(ours)))
 	}
 	c.facts.Store(revision.Of(agreed))
 	m, err := jsonrpc.NewNotification(mcp.NoteInitialized, nil)

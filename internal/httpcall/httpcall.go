@@ -47,14 +47,31 @@ func Guarded(c *http.Client) *http.Client {
 	return &g
 }
 
+// RedirectError says that a redirect was not followed.
+type RedirectError struct {
+	// URL is where the server wanted to have the request sent, and Other whether that is of
+	// another origin.
+	URL   *url.URL
+	Other bool
+	// Status is that of the response.
+	Status int
+}
+
+// Error names the URL without its password.
+func (e *RedirectError) Error() string {
+	if e.Other {
+		return fmt.Sprintf("refused a redirect to another origin; if it is to be trusted, use the URL %q", e.URL.Redacted())
+	}
+	return fmt.Sprintf("refused a redirect (%d) that does not keep the request; use the URL %q", e.Status, e.URL.Redacted())
+}
+
 // checkRedirect refuses redirects that would send a message, or a request's
 // headers, to a place it was not meant for.
 func checkRedirect(next *http.Request, via []*http.Request) error {
+	other, status := !SameOrigin(next.URL, via[0].URL), next.Response.StatusCode
 	switch {
-	case !SameOrigin(next.URL, via[0].URL):
-		return fmt.Errorf("refused a redirect to another origin; if it is to be trusted, use the URL %q", next.URL.Redacted())
-	case next.Response.StatusCode != http.StatusTemporaryRedirect && next.Response.StatusCode != http.StatusPermanentRedirect:
-		return fmt.Errorf("refused a redirect (%d) that does not keep the request; use the URL %q", next.Response.StatusCode, next.URL.Redacted())
+	case other, status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect:
+		return &RedirectError{next.URL, other, status}
 	case len(via) >= 10:
 		return errors.New("stopped after 10 redirects")
 	}

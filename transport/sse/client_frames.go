@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/parley-mcp/parley/internal/httpcall"
+	"github.com/parley-mcp/parley/internal/marked"
 	"github.com/parley-mcp/parley/internal/sse"
 	"github.com/parley-mcp/parley/internal/stream"
 	"github.com/parley-mcp/parley/internal/tap"
@@ -79,7 +80,7 @@ func (f *frames) connect(base *url.URL) error {
 		return newHTTPError(resp)
 	}
 	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != sse.ContentType {
-		return fmt.Errorf("GET %q: the server sent %q, not an event stream", base.Redacted(), resp.Header.Get("Content-Type"))
+		return marked.As(mcp.ErrNotMCP, fmt.Errorf("GET %q: the server sent %q, not an event stream", base.Redacted(), resp.Header.Get("Content-Type")))
 	}
 	f.events = sse.NewReader(resp.Body, f.client.MaxMessageBytes+1024) // for the field names of an event
 	first, err := f.events.Next()
@@ -87,7 +88,7 @@ func (f *frames) connect(base *url.URL) error {
 		return fmt.Errorf("GET %q: the event stream ended before it named an endpoint: %w", base.Redacted(), err)
 	}
 	if first.Name != "endpoint" {
-		return fmt.Errorf("GET %q: the first event is %q, not %q; this is not an HTTP+SSE server", base.Redacted(), first.Name, "endpoint")
+		return marked.As(mcp.ErrNotMCP, fmt.Errorf("GET %q: the first event is %q, not %q; this is not an HTTP+SSE server", base.Redacted(), first.Name, "endpoint"))
 	}
 	return f.use(resp.Request.URL, base, string(first.Data))
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/marked"
 	"github.com/parley-mcp/parley/internal/sse"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -183,18 +184,13 @@ func (c *conn) noAnswer(resp *http.Response) error {
 	if stated := resp.Header.Get("Content-Type"); stated != "" {
 		kind = fmt.Sprintf("of the Content-Type %.100q", stated)
 	}
-	return fmt.Errorf("the server sent a body %s, neither JSON nor an event stream, which begins %q; is %q an MCP endpoint?",
-		kind, head[:min(len(head), 64)], c.opts.Name())
+	return marked.As(mcp.ErrNotMCP, fmt.Errorf("the server sent a body %s, neither JSON nor an event stream, which begins %q; is %q an MCP endpoint?",
+		kind, head[:min(len(head), 64)], c.opts.Name()))
 }
 
 // unreachable makes an error of sending a request match mcp.ErrUnavailable: the server
 // has not answered at all.
-func unreachable(err error) error { return &unreachableError{err} }
-
-type unreachableError struct{ error }
-
-func (e *unreachableError) Unwrap() error        { return e.error }
-func (e *unreachableError) Is(target error) bool { return target == mcp.ErrUnavailable }
+func unreachable(err error) error { return marked.As(mcp.ErrUnavailable, err) }
 
 // refused handles a response whose status is not a success. It returns the error
 // response in the body as the answer, or otherwise an error of the client's own.
