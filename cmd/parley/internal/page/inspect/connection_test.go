@@ -1,0 +1,86 @@
+package inspect
+
+import (
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/parley-mcp/parley/transport/sse"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// A command is started, spoken to in each revision, restarted, stopped and forgotten.
+func TestCommand(t *testing.T) {
+	for _, revision := range []string{"auto", "2024-11-05", "2026-07-28"} {
+		t.Run(revision, func(t *testing.T) {
+			s := newStage(t, Options{})
+			form := itself(t)
+			form["revision"] = revision
+			c := s.open(form)
+			want := revision
+			if want == "auto" {
+				want = "2026-07-28"
+			}
+			if c.State != "up" || c.Revision != want || c.Transport != overStdio || c.Instructions != "Say something." || !slices.Contains(c.Features, "tools") {
+				t.Fatalf("connected as %+v", c)
+			}
+			c = s.until(c.ID, func(c said) bool { return len(c.Stderr) > 0 })
+			if c.Stderr[0] != "ready to serve" {
+				t.Errorf("the standard error is %q", c.Stderr)
+			}
+			must[said](s, "POST", "/connections/"+c.ID+"/disconnect", nil)
+			if c = s.settled(c.ID); c.State != "closed" {
+				t.Errorf("after disconnect the state is %s", c.State)
+			}
+			must[said](s, "POST", "/connections/"+c.ID+"/reconnect", nil)
+			if c = s.settled(c.ID); c.State != "up" {
+				t.Errorf("after reconnect the state is %s: %v", c.State, c.Error)
+			}
+			must[struct{}](s, "DELETE", "/connections/"+c.ID, nil)
+			if err := s.refused("GET", "/connections/"+c.ID, nil); err.Code != "no_connection" || err.Status != 404 {
+				t.Errorf("a removed connection: %+v", err)
+			}
+		})
+	}
+}
+
+// A URL is reached by the transport that the server speaks, or the one that was asked for.
+func TestURL(t *testing.T) {
+	over := map[string]string{}
+	h, err := streamable.New(newTestServer(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := httptest.NewServer(h)
+	defer site.Close()
+	over[overStreamable] = site.URL
+	old, err := sse.New(newTestServer(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	oldSite := httptest.NewServer(old)
+	defer oldSite.Close()
+	over[overSSE] = oldSite.URL
+	for _, tt := range []struct{ speaks, transport, revision, state string }{
+		{overStreamable, "auto", "auto", "up"},
+		{overStreamable, "http", "2024-11-05", "up"},
+		{overStreamable, "http", "2025-11-25", "up"},
+		{overStreamable, "http", "2026-07-28", "up"},
+		{overStreamable, "sse", "auto", "failed"},
+		{overSSE, "auto", "auto", "up"},
+		{overSSE, "sse", "auto", "up"},
+		{overSSE, "http", "auto", "failed"},
+		{overSSE, "auto", "2026-07-28", "failed"},
+	} {
+		t.Run(tt.speaks+" "+tt.transport+" "+tt.revision, func(t *testing.T) {
+			s := newStage(t, Options{})
+			c := s.open(map[string]any{"url": over[tt.speaks], "transport": tt.transport, "revision": tt.revision})
+			if c.State != tt.state {
+				t.Fatalf("state %s: %v", c.State, c.Error)
+			}
+			if c.State == "up" && (c.Transport != tt.speaks || tt.revision != "auto" && c.Revision != tt.revision) {
+				t.Errorf("connected over %s in %s", c.Transport, c.Revision)
+			}
+		})
+	}
+}

@@ -1,0 +1,234 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
+	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// form is what somebody fills in to be connected: exactly one of URL, Command, Args and
+// Entry says to what.
+type form struct {
+	Title string `json:"title"`
+	// URL is that of a server.
+	URL string `json:"url"`
+	// Command is a command line, read as a shell reads it, and Args the same in words.
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	// Entry is one of a configuration file.
+	Entry *shownEntry `json:"entry"`
+	// Env are added to the environment of a command, Headers to the requests to a URL.
+	Env     []namedSecret `json:"env"`
+	Headers []namedSecret `json:"headers"`
+	// Dir is the folder that a command runs in.
+	Dir string `json:"dir"`
+	// Transport is "auto", "http" or "sse", and Revision "auto" or one to speak.
+	Transport string `json:"transport"`
+	Revision  string `json:"revision"`
+	// Like is a connection whose secrets to take where a value is masked.
+	Like string `json:"like"`
+}
+
+// wish returns what a form says. like is the connection that the form was filled in from,
+// or nil. Errors are *web.Error and name the field.
+func (s *Server) wish(ctx context.Context, f *form) (*wish, error) {
+	w := &wish{name: strings.TrimSpace(f.Title)}
+	var like *wish
+	if c := s.byID(f.Like); c != nil {
+		like = c.wished()
+	}
+	for _, read := range []func() error{
+		func() error { return s.readTarget(ctx, w, f, like) },
+		func() error { return w.readEnv(f.Env, like) },
+		func() error { return w.readHeaders(f.Headers, like) },
+		func() error { return w.readHow(f) },
+	} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// wished returns what the connection is to.
+func (c *Connection) wished() *wish {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wish
+}
+
+// wrong is an error about a field.
+func wrong(field, hint, format string, args ...any) error {
+	e := web.Errorf(http.StatusBadRequest, "bad_target", format, args...)
+	e.Field, e.Hint = field, hint
+	return e
+}
+
+// readTarget reads to what to connect.
+func (s *Server) readTarget(ctx context.Context, w *wish, f *form, like *wish) error {
+	given := 0
+	for _, is := range []bool{f.URL != "", f.Command != "", len(f.Args) > 0, f.Entry != nil} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return wrong("url", "a URL begins with http:// or https://; a command is what starts the server", "say which server: its URL, the command that starts it, or one of a configuration file")
+	case given > 1:
+		return wrong("url", "leave one of them empty", "there is more than one server in the form")
+	case f.Entry != nil:
+		return s.readEntry(ctx, w, f.Entry)
+	case f.URL != "":
+		return w.readURL(strings.TrimSpace(f.URL), like)
+	case len(f.Args) > 0:
+		w.Command = unmaskedArgs(f.Args, like)
+	default:
+		words, err := shellwords.Of(strings.TrimSpace(f.Command))
+		if err != nil || len(words) == 0 {
+			return wrong("command", "quote what has blanks in it", "this is no command: %v", err)
+		}
+		w.Command = unmaskedArgs(words, like)
+	}
+	w.Dir = strings.TrimSpace(f.Dir)
+	return nil
+}
+
+// unmaskedArgs puts the words that were masked back, if the command is that of like.
+func unmaskedArgs(words []string, like *wish) []string {
+	if like == nil || len(words) != len(like.Command) {
+		return words
+	}
+	shown := target.MaskArgs(like.Command)
+	for i, word := range words {
+		if word == shown[i] {
+			words[i] = like.Command[i]
+		}
+	}
+	return words
+}
+
+func (s *Server) readEntry(ctx context.Context, w *wish, e *shownEntry) error {
+	if s.opts.Resolve == nil {
+		return wrong("entry", "", "there are no configuration files here")
+	}
+	t, err := s.opts.Resolve(ctx, e.File, e.Name)
+	if err != nil {
+		return wrong("entry", "mend the file, or fill in the form instead", "%v", err)
+	}
+	w.Target = *t
+	return nil
+}
+
+// readURL reads a URL. One with a user and a password is taken for what it says.
+func (w *wish) readURL(s string, like *wish) error {
+	if like != nil && s == target.MaskURL(like.URL) {
+		s = like.URL
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return wrong("url", "", "this is no URL: %v", unwrapped(err))
+	case !target.IsURL(s) || u.Host == "":
+		return wrong("url", "it begins with http:// or https://, as https://example.com/mcp does", "this is no URL of a server")
+	case u.Fragment != "":
+		return wrong("url", "leave out what begins with #", "a server's URL has no fragment")
+	}
+	w.URL = s
+	return nil
+}
+
+func unwrapped(err error) error {
+	if e, ok := err.(*url.Error); ok { //nolint:errorlint // url.Parse returns it so
+		return e.Err
+	}
+	return err
+}
+
+func (w *wish) readEnv(list []namedSecret, like *wish) error {
+	for i, v := range list {
+		field := fmt.Sprintf("env[%d]", i)
+		value, err := unmaskedValue(field, v, like, (*wish).env)
+		switch {
+		case err != nil:
+			return err
+		case w.URL != "":
+			return wrong(field, "a URL gets its secrets by headers", "variables are for a command")
+		case v.Name == "" || strings.ContainsAny(v.Name, "=\x00") || strings.Contains(value, "\x00"):
+			return wrong(field, "a name has no = in it", "%q cannot be the name of a variable", v.Name)
+		}
+		w.Env = append(w.Env, v.Name+"="+value)
+	}
+	return nil
+}
+
+func (w *wish) readHeaders(list []namedSecret, like *wish) error {
+	if len(list) > 0 && w.Header == nil {
+		w.Header = http.Header{}
+	}
+	w.Header = w.Header.Clone()
+	for i, h := range list {
+		field := fmt.Sprintf("headers[%d]", i)
+		value, err := unmaskedValue(field, h, like, (*wish).header)
+		switch {
+		case err != nil:
+			return err
+		case w.URL == "":
+			return wrong(field, "a command gets its secrets by variables", "headers are for a URL")
+		case h.Name == "" || strings.ContainsFunc(h.Name, notInName):
+			return wrong(field, "as in Authorization or X-Api-Key", "%q cannot be the name of a header", h.Name)
+		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			return wrong(field, "a line break cannot be in it", "the value of %s cannot be that of a header", h.Name)
+		}
+		w.Header.Set(h.Name, value)
+	}
+	return nil
+}
+
+// notInName reports whether a character cannot stand in the name of a header (RFC 9110,
+// section 5.6.2).
+func notInName(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+}
+
+// unmaskedValue returns a value, or the one that was kept where it is masked.
+func unmaskedValue(field string, v namedSecret, like *wish, of func(*wish, string) (string, bool)) (string, error) {
+	if v.Value != target.Hidden {
+		return v.Value, nil
+	}
+	if like != nil {
+		if value, ok := of(like, v.Name); ok {
+			return value, nil
+		}
+	}
+	return "", wrong(field, "type it again", "the value of %s is not known here any more", v.Name)
+}
+
+// readHow reads the transport and the revision.
+func (w *wish) readHow(f *form) error {
+	switch t := target.Over(f.Transport); t {
+	case "", "auto":
+	case target.OverHTTP, target.OverSSE:
+		if w.URL == "" {
+			return wrong("transport", "", "a command speaks over its standard input and output")
+		}
+		w.Over = t
+	default:
+		return wrong("transport", "there are auto, http and sse", "there is no transport %q", f.Transport)
+	}
+	if f.Revision == "" || f.Revision == "auto" {
+		return nil
+	}
+	var ok bool
+	if w.Revision, ok = mcp.ParseRevision(f.Revision); !ok {
+		return wrong("revision", "the page lists the revisions", "%q is not a released revision", f.Revision)
+	}
+	return nil
+}
