@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/parley-mcp/parley/internal/jsonptr"
 )
 
 // maxProblems is how many problems an error spells out.
@@ -30,6 +32,8 @@ type Problem struct {
 	// Path is the location, such as "items[2].name"; it is empty for the
 	// document as a whole.
 	Path string
+	// Pointer is the same location as a JSON pointer.
+	Pointer string
 	// Message says what was expected and what was given.
 	Message string
 }
@@ -64,13 +68,19 @@ func (p *path) item(i int) *path { return &path{parent: p, isItem: true, index: 
 
 func (p *path) member(name string) *path { return &path{parent: p, name: name} }
 
-func (p *path) String() string {
+// steps returns the path from the root on.
+func (p *path) steps() []*path {
 	var steps []*path
 	for ; p != nil; p = p.parent {
 		steps = append(steps, p)
 	}
+	slices.Reverse(steps)
+	return steps
+}
+
+func (p *path) String() string {
 	var b strings.Builder
-	for _, s := range slices.Backward(steps) {
+	for _, s := range p.steps() {
 		switch {
 		case s.isItem:
 			fmt.Fprintf(&b, "[%d]", s.index)
@@ -81,6 +91,20 @@ func (p *path) String() string {
 				b.WriteByte('.')
 			}
 			b.WriteString(s.name)
+		}
+	}
+	return b.String()
+}
+
+// pointer returns the path as a JSON pointer.
+func (p *path) pointer() string {
+	var b strings.Builder
+	for _, s := range p.steps() {
+		b.WriteByte('/')
+		if s.isItem {
+			b.WriteString(strconv.Itoa(s.index))
+		} else {
+			b.WriteString(jsonptr.Escape(s.name))
 		}
 	}
 	return b.String()
@@ -148,7 +172,7 @@ func (r *report) addf(at *path, format string, args ...any) {
 func (r *report) err() *ValidationError {
 	e := &ValidationError{More: r.more}
 	for _, p := range r.problems {
-		e.Problems = append(e.Problems, Problem{Path: p.at.String(), Message: p.message()})
+		e.Problems = append(e.Problems, Problem{Path: p.at.String(), Pointer: p.at.pointer(), Message: p.message()})
 	}
 	return e
 }
