@@ -31,7 +31,11 @@ type counter interface {
 
 // newParts lists the parts, a line each.
 func newParts(s *Server) []part {
-	return []part{}
+	return []part{
+		&lists{s},
+		&calls{s},
+		&tasks{s},
+	}
 }
 
 // partOf returns what a part keeps for a connection: the one value of a type, which is
