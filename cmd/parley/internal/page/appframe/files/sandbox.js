@@ -8,14 +8,20 @@
 const reserved = "ui/notifications/sandbox-";
 const burst = 200; // messages that may come at once
 const perSecond = 100;
+const longest = 1 << 20; // characters of a message
 
 let host; // the page's origin, once it has spoken
 let app;
 
 let left = burst;
+let dropped = 0;
+let why = "";
 setInterval(() => {
-  left = Math.min(burst, left + perSecond / 10);
-}, 100);
+  left = Math.min(burst, left + perSecond / 4);
+  if (dropped === 0 || !host) return;
+  parent.postMessage({ jsonrpc: "2.0", method: `${reserved}dropped`, params: { count: dropped, why } }, host);
+  dropped = 0;
+}, 250);
 
 addEventListener("message", (event) => {
   if (event.source === parent) fromHost(event);
@@ -31,9 +37,34 @@ function fromHost({ origin, data }) {
 }
 
 function fromApp(event) {
-  if (left < 1) return; // without a look at the data
+  if (left < 1) {
+    drop("they come too fast"); // without a look at the data
+    return;
+  }
   left--;
-  if (!isReserved(event.data)) parent.postMessage(event.data, host);
+  const text = jsonOf(event.data);
+  if (text === undefined || text[0] !== "{") drop("they are no JSON objects");
+  else if (text.length > longest) drop("they are too long");
+  else forward(JSON.parse(text));
+}
+
+// What can be sent is more than JSON, and can take long to be made JSON: that is done here.
+function jsonOf(data) {
+  try {
+    return JSON.stringify(data);
+  } catch {
+    return undefined;
+  }
+}
+
+function forward(message) {
+  if (isReserved(message)) drop("their methods are those of this sandbox");
+  else parent.postMessage(message, host);
+}
+
+function drop(reason) {
+  dropped++;
+  why = reason;
 }
 
 const isReserved = (data) => typeof data?.method === "string" && data.method.startsWith(reserved);

@@ -3,6 +3,7 @@
 
 import { parse as parseJSON } from "./json.js";
 import { dataOf, isBase64, bytesOf, linkOf } from "./links.js";
+import { addStyle } from "./load.js";
 import { Markdown } from "./markdown-view.js";
 import { html, useMemo, useState } from "./preact.js";
 import { href } from "./route.js";
@@ -10,6 +11,8 @@ import { asText, hasHidden, label, segments } from "./text.js";
 import { Json } from "./ui.js";
 
 export { label, hasHidden };
+
+addStyle(new URL("content.css", import.meta.url)).catch(() => {}); // without it, what is shown is only less handsome
 
 const longText = 20_000; // characters
 const longJSON = 2_000_000;
@@ -19,7 +22,7 @@ const manyBlocks = 200;
 /** Marked shows a text with marks in place of what would not be seen. With lines, line breaks stay. */
 export function Marked({ text, lines = false }) {
   const pieces = useMemo(() => segments(text, { lines }), [text, lines]);
-  return html`<bdi>${pieces.map(({ text, mark, about }) => (mark === undefined ? text : html`<span class="unseen" title=${about}>${mark}</span>`))}</bdi>`;
+  return html`<bdi>${pieces.map(({ text, mark, about }) => (mark === undefined ? text : html`<span class="mark" title=${about}>${mark}</span>`))}</bdi>`;
 }
 
 /**
@@ -41,7 +44,7 @@ export function Cut({ text, most = longText, mono = true }) {
   const whole = asText(text);
   const cut = !all && whole.length > most;
   return html`<pre class=${mono ? "wire" : "prose"} tabindex="0"><${Marked} text=${cut ? whole.slice(0, most) : whole} lines /></pre>
-    ${cut && html`<button type="button" class="more" onClick=${() => setAll(true)}>Show all ${whole.length.toLocaleString("en")} characters</button>`}`;
+    ${cut && html`<button type="button" class="button plain more" onClick=${() => setAll(true)}>Show all ${whole.length.toLocaleString("en")} characters</button>`}`;
 }
 
 /** Text shows a text as it is, as JSON if it is that, and as Markdown on demand. */
@@ -54,7 +57,7 @@ export function Text({ text, mimeType }) {
   return html`<div class="text-content">
     ${ways.length > 1 &&
     html`<div class="ways" role="group" aria-label="Show as">
-      ${ways.map((name) => html`<button type="button" aria-pressed=${String(name === shown)} onClick=${() => setWay(name)}>${name}</button>`)}
+      ${ways.map((name) => html`<button type="button" class="button plain" aria-pressed=${String(name === shown)} onClick=${() => setWay(name)}>${name}</button>`)}
     </div>`}
     ${shown === "JSON" && html`<${Json} value=${json.value} />`} ${shown === "Markdown" && html`<${Markdown} text=${whole} Link=${SafeLink} Words=${Marked} />`}
     ${shown === "Text" && html`<${Cut} text=${whole} />`}
@@ -82,7 +85,7 @@ export function Media({ kind, mimeType, data, name }) {
   const { url, bytes, why } = useMemo(() => dataOf(kind, mimeType, data), [kind, mimeType, data]);
   const what = kind === "image" ? "image" : "sound";
   if (why) return html`<p class="broken">This ${what} cannot be shown: ${why}. <code>${label(mimeType, 80)}</code></p><${Binary} data=${data} name=${name} mimeType=${mimeType} />`;
-  if (bytes > largeMedia && !asked) return html`<button type="button" class="more" onClick=${() => setAsked(true)}>Show ${what} of ${size(bytes)}</button>`;
+  if (bytes > largeMedia && !asked) return html`<button type="button" class="button plain more" onClick=${() => setAsked(true)}>Show ${what} of ${size(bytes)}</button>`;
   const fail = () => setFailed(true);
   return html`<figure class="media">
     ${failed && html`<p class="broken">The browser cannot show this ${what}.</p>`}
@@ -104,7 +107,7 @@ export function Binary({ data, mimeType, name }) {
   if (typeof data !== "string" || !isBase64(data)) return html`<${Cut} text=${data} />`;
   return html`<div class="binary">
     <pre class="wire" tabindex="0">${hexOf(data)}</pre>
-    <p>${size(bytesOf(data))} of ${label(mimeType ?? "application/octet-stream", 80)} <button type="button" class="more" onClick=${() => save(data, name)}>Save</button></p>
+    <p>${size(bytesOf(data))} of ${label(mimeType ?? "application/octet-stream", 80)} <button type="button" class="button plain more" onClick=${() => save(data, name)}>Save</button></p>
   </div>`;
 }
 
@@ -173,7 +176,7 @@ function ResourceLink({ block, connection }) {
   return html`<div class="resource-link">
     <p><strong>${label(block.title ?? block.name ?? block.uri)}</strong> ${block.mimeType !== undefined && html`<span class="badge">${label(block.mimeType, 80)}</span>`} ${block.size !== undefined && html`<span class="badge">${size(Number(block.size))}</span>`}</p>
     ${block.description !== undefined && html`<${Cut} text=${block.description} most=${2000} mono=${false} />`}
-    <p><${SafeLink} href=${block.uri} />${connection && html` <a href=${href(`/${connection.id ?? connection}/resources`, { uri: asText(block.uri) })}>Read it from this server</a>`}</p>
+    <p><${SafeLink} href=${block.uri} />${connection && html` <a href=${href([connection.id ?? connection, "resources"], { uri: asText(block.uri) })}>Read it from this server</a>`}</p>
     <${About} of=${block} />
   </div>`;
 }
@@ -215,5 +218,5 @@ export function Blocks({ blocks, connection, depth = 0 }) {
   const [all, setAll] = useState(false);
   const list = Array.isArray(blocks) ? blocks : blocks === undefined || blocks === null ? [] : [blocks];
   return html`${list.slice(0, all ? undefined : manyBlocks).map((block) => html`<${Content} block=${block} connection=${connection} depth=${depth} />`)}
-  ${!all && list.length > manyBlocks && html`<button type="button" class="more" onClick=${() => setAll(true)}>Show all ${list.length} blocks</button>`}`;
+  ${!all && list.length > manyBlocks && html`<button type="button" class="button plain more" onClick=${() => setAll(true)}>Show all ${list.length} blocks</button>`}`;
 }

@@ -17,7 +17,7 @@ export function Markdown({ text, Link, Words }) {
   const shown = all ? blocks : blocks.slice(0, mostBlocks);
   const as = { Link, Words };
   return html`<div class="markdown">
-    ${shown.map((block) => blockOf(block, as))} ${shown.length < blocks.length && html`<button type="button" class="more" onClick=${() => setAll(true)}>Show all ${blocks.length} parts</button>`}
+    ${shown.map((block) => blockOf(block, as))} ${shown.length < blocks.length && html`<button type="button" class="button plain more" onClick=${() => setAll(true)}>Show all ${blocks.length} parts</button>`}
     ${cut && html`<p class="hidden-note">Only the first ${longest.toLocaleString("en")} characters are shown as Markdown.</p>`}
   </div>`;
 }

@@ -1,0 +1,95 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/parley-mcp/parley/apps"
+	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
+	"github.com/parley-mcp/parley/jsonrpc"
+	"github.com/parley-mcp/parley/mcp"
+)
+
+// appPatience is how long an app waits for its server.
+const appPatience = 2 * time.Minute
+
+// call calls a tool for an app: one of the app's own server, which says that apps may
+// call it.
+//
+// Spec: extensions/apps 2026-01-26 specification#visibility.
+func (p *appsPart) call(c *Connection, _ *readApp, r *web.Request) (any, error) {
+	var asked struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	if err := r.Read(&asked); err != nil {
+		return nil, err
+	}
+	cl, err := c.live()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), appPatience)
+	defer cancel()
+	if err := mayCall(ctx, cl, asked.Name); err != nil {
+		return nil, err
+	}
+	task, err := cl.StartTask(ctx, asked.Name, asked.Arguments)
+	if err != nil {
+		return answered(nil, err)
+	}
+	return answered(task.WaitRaw(ctx))
+}
+
+// mayCall returns why an app must not call a tool.
+func mayCall(ctx context.Context, cl *client.Client, name string) error {
+	for tool, err := range cl.Tools(ctx) {
+		if err != nil {
+			return &web.Error{Status: http.StatusBadGateway, Code: "tools", Message: "who may call the tool is not known: " + err.Error()}
+		}
+		if tool.Name != name {
+			continue
+		}
+		says, err := apps.OfTool(tool)
+		switch {
+		case says.ForApp():
+			return nil
+		case err != nil:
+			return web.Errorf(http.StatusForbidden, "not_for_apps", "nobody may call tool %.100q: %v", name, err)
+		}
+		return web.Errorf(http.StatusForbidden, "not_for_apps", "tool %.100q is not for apps: its visibility does not name them", name)
+	}
+	return web.Errorf(http.StatusForbidden, "not_for_apps", "the app's server has no tool %.100q", name)
+}
+
+// readFor reads a resource for an app, from the app's own server.
+func (p *appsPart) readFor(c *Connection, _ *readApp, r *web.Request) (any, error) {
+	var asked struct {
+		URI string `json:"uri"`
+	}
+	if err := r.Read(&asked); err != nil {
+		return nil, err
+	}
+	cl, err := c.live()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), appPatience)
+	defer cancel()
+	return answered(cl.Do(ctx, mcp.MethodReadResource, mcp.ReadResourceParams{URI: asked.URI}))
+}
+
+// answered passes on what a server said, errors included. Other failures are the page's.
+func answered(result json.RawMessage, err error) (any, error) {
+	if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return &answer{Error: refusal}, nil
+	}
+	if err != nil {
+		return nil, &web.Error{Status: http.StatusBadGateway, Code: "app_call", Message: err.Error()}
+	}
+	return &answer{Result: result}, nil
+}
