@@ -35,6 +35,7 @@ func newParts(s *Server) []part {
 		&lists{s},
 		&calls{s},
 		&tasks{s},
+		&appsPart{s, s.opts.Frames},
 	}
 }
 

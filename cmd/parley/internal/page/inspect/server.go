@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/page/appframe"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/mcp"
@@ -38,6 +39,8 @@ type Options struct {
 	Client mcp.Implementation
 	// Dir is a folder for what is recorded, which the caller removes. Required.
 	Dir string
+	// Frames shows apps. nil means that the page cannot.
+	Frames *appframe.Frames
 	// First is connected to at once, unless it is nil.
 	First *target.Target
 }
