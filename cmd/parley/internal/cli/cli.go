@@ -128,7 +128,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(misplaced)
 	root.SetVersionTemplate("parley {{.Version}}\n")
 	root.AddGroup(&cobra.Group{ID: "server", Title: "Talk to a server:"}, &cobra.Group{ID: "self", Title: "Be one:"})
-	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.task(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.skills(), a.newShell(), a.card(), a.login(), a.logout(), a.servers(), a.check()} {
+	for _, cmd := range []*cobra.Command{a.info(), a.list(), a.call(), a.task(), a.read(), a.prompt(), a.complete(), a.watch(), a.ping(), a.skills(), a.newShell(), a.inspect(), a.card(), a.login(), a.logout(), a.servers(), a.check()} {
 		cmd.GroupID = "server"
 		root.AddCommand(cmd)
 	}

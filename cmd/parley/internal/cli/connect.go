@@ -86,6 +86,11 @@ func notConnected(t target.Target, err error) error {
 	return f
 }
 
+// self is what this program tells servers about itself.
+func self() mcp.Implementation {
+	return mcp.Implementation{Name: "parley", Title: "Parley", Version: buildVersion()}
+}
+
 // clientOptions turns the flags into options, except for the answers to
 // servers' questions.
 func (a *app) clientOptions(t target.Target) (*client.Options, error) {
@@ -101,7 +106,7 @@ func (a *app) clientOptions(t target.Target) (*client.Options, error) {
 		return nil, err
 	}
 	opts := &client.Options{
-		Info:      mcp.Implementation{Name: "parley", Title: "Parley", Version: buildVersion()},
+		Info:      self(),
 		Revisions: revisions,
 		Logger:    a.logger(),
 		Roots:     roots,

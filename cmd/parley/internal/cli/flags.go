@@ -45,13 +45,18 @@ type flags struct {
 
 // dial registers the flags about how a server is reached.
 func (f *flags) dial(set *pflag.FlagSet) {
+	f.chosen(set)
+	set.BoolVar(&f.cleanEnv, "clean-env", false, "give the server's command no environment but --env and what programs need to run")
+	set.StringVar(&f.token, "token", "", "send this access `TOKEN` to a URL instead of logging in; @FILE reads it from a file; the default is the variable "+tokenVariable)
+	set.BoolVar(&f.trace, "trace", false, "show every message on standard error, and what the server writes there")
+}
+
+// chosen registers the flags about which server is meant, and what it is told of secrets.
+func (f *flags) chosen(set *pflag.FlagSet) {
 	f.named(set)
 	set.StringVar(&f.revision, "revision", "", "speak only this `REVISION`, for example 2025-11-25")
 	set.StringArrayVar(&f.env, "env", nil, "set a variable for the server, as `K=V` (repeatable)")
-	set.BoolVar(&f.cleanEnv, "clean-env", false, "give the server's command no environment but --env and what programs need to run")
 	set.StringArrayVar(&f.headers, "header", nil, "send a header `K:V` with every request to a URL (repeatable)")
-	set.StringVar(&f.token, "token", "", "send this access `TOKEN` to a URL instead of logging in; @FILE reads it from a file; the default is the variable "+tokenVariable)
-	set.BoolVar(&f.trace, "trace", false, "show every message on standard error, and what the server writes there")
 }
 
 // reach registers the flags of commands that have a conversation with a server: how

@@ -62,3 +62,16 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, logger *slog.Log
 	<-ended
 	return err
 }
+
+// LoopbackHosts are the authorities at which a page that listens at an address of the
+// loopback is reached.
+func LoopbackHosts(at net.Addr) []string {
+	hosts := []string{at.String()}
+	_, port, _ := net.SplitHostPort(at.String()) // an address of a listener has one
+	for _, name := range []string{"127.0.0.1", "localhost", "::1"} {
+		if host := net.JoinHostPort(name, port); host != hosts[0] {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
