@@ -27,9 +27,9 @@ type discovery struct {
 	server   *serverMetadata
 }
 
-// errNoAuthorization says that a server names no authorization server, and that
+// ErrNoAuthorization says that a server names no authorization server, and that
 // nothing indicates that it has one.
-var errNoAuthorization = errors.New("the server says nothing about authorization")
+var ErrNoAuthorization = errors.New("the server says nothing about authorization")
 
 // discover finds the authorization server. metadataURL is the challenge's, or
 // ""; challenged says that there was one.

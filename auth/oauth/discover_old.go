@@ -22,7 +22,7 @@ func (c *Client) discoverOld(ctx context.Context, challenged bool) (*discovery, 
 	m, err := c.metadataAt(ctx, base+wellknown.OAuth, mcp.Revision20250326.String())
 	switch {
 	case errors.Is(err, errAbsent) && !challenged:
-		return nil, errNoAuthorization
+		return nil, ErrNoAuthorization
 	case errors.Is(err, errAbsent):
 		found.server = guessed(base)
 		return found, nil

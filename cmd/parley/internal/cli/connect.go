@@ -10,10 +10,10 @@ import (
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
+	"github.com/parley-mcp/parley/cmd/parley/internal/trouble"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
-	"github.com/parley-mcp/parley/transport/stdio"
 )
 
 // connect connects to a target as the flags say. The caller leaves it.
@@ -75,12 +75,12 @@ func notConnected(t target.Target, err error) error {
 	if errors.As(err, &refused) && refused.Code == jsonrpc.CodeInvalidParams {
 		return &failure{code: classify(err), err: err, hint: "the server refused the connection itself: --trace shows what was said, --revision names another revision"}
 	}
-	if starting(t, err) != codeNotStarted {
+	kind := trouble.Starting(&t, err)
+	if kind.Code() != trouble.CodeNotStarted {
 		return err
 	}
 	f := &failure{code: codeNotStarted, err: err, hint: "is it installed, and in PATH?"}
-	var ended *stdio.ExitError
-	if errors.As(err, &ended) {
+	if kind == trouble.Exited {
 		f.hint = "does the command start an MCP server?"
 	}
 	return f

@@ -2,10 +2,9 @@ package cli
 
 import (
 	"net/http"
-	"strings"
 	"sync"
 
-	"github.com/parley-mcp/parley/internal/challenge"
+	"github.com/parley-mcp/parley/cmd/parley/internal/trouble"
 )
 
 // demands is an HTTP transport that remembers what a server demanded last, to
@@ -27,7 +26,7 @@ func (d *demands) RoundTrip(req *http.Request) (*http.Response, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.code, d.scopes = codeLogin, nil
-	if scopes := missingScopes(resp.Header); resp.StatusCode == http.StatusForbidden && scopes != nil {
+	if scopes := trouble.Scopes(resp.Header); resp.StatusCode == http.StatusForbidden && scopes != nil {
 		d.code, d.scopes = codeScope, scopes
 	}
 	return resp, nil
@@ -51,17 +50,4 @@ func (d *demands) last() (code, []string) {
 		return codeLogin, nil
 	}
 	return d.code, d.scopes
-}
-
-// missingScopes returns the scopes that a 403 demands: nil when scopes are not
-// what is missing, and not nil but empty when the server does not say which.
-//
-// Spec: 2026-07-28 basic/authorization#runtime-insufficient-scope-errors.
-func missingScopes(h http.Header) []string {
-	for _, c := range challenge.Parse(h.Values("WWW-Authenticate")) {
-		if c.Get("error") == "insufficient_scope" || c.Get("scope") != "" {
-			return append([]string{}, strings.Fields(c.Get("scope"))...)
-		}
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
+	"github.com/parley-mcp/parley/cmd/parley/internal/trouble"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
@@ -18,7 +19,7 @@ func mending(c code, err error, t target.Target) *mend {
 	var scopes []string
 	var refused *streamable.HTTPError
 	if errors.As(err, &refused) {
-		scopes = missingScopes(refused.Header)
+		scopes = trouble.Scopes(refused.Header)
 	}
 	return newMend(t.URL, scopes)
 }

@@ -1,23 +1,10 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"net"
-	"net/http"
-	"os/exec"
 	"strings"
 
-	"github.com/parley-mcp/parley/auth/oauth"
-	"github.com/parley-mcp/parley/client"
-	"github.com/parley-mcp/parley/cmd/parley/internal/target"
-	"github.com/parley-mcp/parley/jsonrpc"
-	"github.com/parley-mcp/parley/mcp"
-	"github.com/parley-mcp/parley/transport/stdio"
-	"github.com/parley-mcp/parley/transport/streamable"
+	"github.com/parley-mcp/parley/cmd/parley/internal/trouble"
 )
 
 // code says what went wrong, to programs. The codes are part of the program's
@@ -34,18 +21,18 @@ const (
 	codeScan         code = "scan_found"
 	codePolicy       code = "policy_failed"
 	codeUsage        code = "usage"
-	codeNotStarted   code = "not_started"
+	codeNotStarted   code = code(trouble.CodeNotStarted)
 	codeNotRunning   code = "not_running"
-	codeUnreachable  code = "unreachable"
-	codeDisconnected code = "disconnected"
-	codeTimeout      code = "timeout"
-	codeHTTP         code = "http"
-	codeRefused      code = "refused"
-	codeNotDeclared  code = "not_declared"
-	codeUnverified   code = "unverified"
-	codeFailed       code = "failed"
-	codeLogin        code = "needs_login"
-	codeScope        code = "needs_scope"
+	codeUnreachable  code = code(trouble.CodeUnreachable)
+	codeDisconnected code = code(trouble.CodeDisconnected)
+	codeTimeout      code = code(trouble.CodeTimeout)
+	codeHTTP         code = code(trouble.CodeHTTP)
+	codeRefused      code = code(trouble.CodeRefused)
+	codeNotDeclared  code = code(trouble.CodeNotDeclared)
+	codeUnverified   code = code(trouble.CodeUnverified)
+	codeFailed       code = code(trouble.CodeFailed)
+	codeLogin        code = code(trouble.CodeLogin)
+	codeScope        code = code(trouble.CodeScope)
 	codeInterrupted  code = "interrupted"
 	// Those of tasks.
 	codeTaskCancelled code = "task_cancelled"
@@ -137,54 +124,4 @@ func exitHelp() string {
 }
 
 // classify finds the code of an error that has none yet.
-func classify(err error) code {
-	var (
-		undeclared *client.NotDeclaredError
-		rpc        *jsonrpc.Error
-		refused    *streamable.HTTPError
-		ended      *stdio.ExitError
-		login      *oauth.ResponseError
-		network    net.Error
-		unfit      *client.SkillError
-	)
-	switch {
-	case errors.As(err, &refused):
-		return classifyHTTP(refused)
-	case errors.Is(err, mcp.ErrUnauthorized), errors.As(err, &login):
-		return codeLogin
-	case errors.Is(err, client.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
-		return codeTimeout
-	case errors.As(err, &undeclared):
-		return codeNotDeclared
-	case errors.As(err, &unfit):
-		return codeUnverified
-	case errors.As(err, &rpc):
-		return codeRefused
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, exec.ErrDot):
-		return codeNotStarted
-	case errors.As(err, &ended), errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, client.ErrKeepAlive), errors.Is(err, io.ErrUnexpectedEOF):
-		return codeDisconnected
-	case errors.As(err, &network):
-		return codeUnreachable
-	}
-	return codeFailed
-}
-
-func classifyHTTP(e *streamable.HTTPError) code {
-	switch {
-	case e.Status == http.StatusUnauthorized:
-		return codeLogin
-	case e.Status == http.StatusForbidden && missingScopes(e.Header) != nil:
-		return codeScope
-	}
-	return codeHTTP
-}
-
-// starting is the code of an error of connecting to a target.
-func starting(t target.Target, err error) code {
-	var ended *stdio.ExitError
-	if t.URL == "" && (errors.As(err, &ended) || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)) {
-		return codeNotStarted
-	}
-	return classify(err)
-}
+func classify(err error) code { return code(trouble.Of(err).Code()) }
