@@ -4,16 +4,19 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"net"
 	"net/http"
 	"os"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/page/appframe"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/inspect"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/static"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
@@ -141,15 +144,44 @@ func (a *app) runInspect(ctx context.Context, first *target.Target, f *inspectFl
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	options.First, options.Hub, options.Dir = first, hub, dir
-	door := web.NewDoor(web.DoorOptions{Hosts: web.LoopbackHosts(listener.Addr())})
+	hosts := web.LoopbackHosts(listener.Addr())
+	frames, err := appframe.Listen(ctx, originsOf(hosts))
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	options.First, options.Hub, options.Dir, options.Frames = first, hub, dir, frames
+	door := web.NewDoor(web.DoorOptions{Hosts: hosts})
 	api := web.NewAPI(door, hub)
 	server := inspect.New(*options) //nolint:contextcheck // connections end with Close
 	server.Routes(api)
 	origin := "http://" + listener.Addr().String()
 	a.invite(ctx, origin, door, f)
-	site := &web.Site{Door: door, API: api, Files: web.NewFiles(static.Files, "index.html", "")}
-	return errors.Join(web.Serve(ctx, listener, site, options.Logger), server.Close())
+	site := &web.Site{Door: door, API: api, Files: web.NewFiles(static.Files, "index.html", frames.Origin())}
+	return errors.Join(serveBoth(ctx, listener, site, frames, options.Logger), server.Close())
+}
+
+// serveBoth serves the page and the frames of apps until ctx ends, or one of them.
+func serveBoth(ctx context.Context, l net.Listener, site *web.Site, frames *appframe.Frames, logger *slog.Logger) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var framesErr error
+	var serving sync.WaitGroup
+	serving.Go(func() { // ends with ctx
+		defer cancel()
+		framesErr = frames.Serve(ctx, logger)
+	})
+	err := web.Serve(ctx, l, site, logger)
+	cancel()
+	serving.Wait()
+	return errors.Join(err, framesErr)
+}
+
+// originsOf returns the origins of a page with these hosts.
+func originsOf(hosts []string) []string {
+	origins := make([]string, len(hosts))
+	for i, host := range hosts {
+		origins[i] = "http://" + host
+	}
+	return origins
 }
 
 // inspectOptions are the options of the page's server that do not depend on its target.
