@@ -17,7 +17,7 @@ async function visit(stage) {
   await stage.check("the key leaves the address", async () => {
     await tab.connected();
     await tab.settled();
-    equal(await page.evaluate(() => location.href), `${inspect.origin}/#/`, "address");
+    equal(await page.evaluate(() => location.href), `${inspect.origin}/#/c1`, "address");
     assert(await page.evaluate(() => localStorage.getItem("parley-key")?.length === 26), "the page has no key");
     assert(!(await page.evaluate(() => document.cookie)), "a script can read the cookie");
   });
@@ -62,7 +62,8 @@ async function visit(stage) {
 
   await stage.check("every stop of Tab is seen and has a name", async () => {
     await tab.go("#/c1");
-    await page.evaluate(() => document.activeElement.blur());
+    await page.reload();
+    await tab.settled();
     const names = [];
     for (let i = 0; i < 40; i++) {
       await tab.press("Tab");
@@ -94,6 +95,31 @@ async function visit(stage) {
     await link.goto(`${inspect.origin}/#/c1/log`);
     await link.waitForFunction(() => document.title.startsWith("Log"));
     await link.close();
+  });
+
+  await stage.check("seven tabs share one stream, and one goes on when the first is closed", async () => {
+    const tabs = [];
+    for (let i = 0; i < 7; i++) {
+      const other = await tab.context.newPage();
+      await other.goto(`${inspect.origin}/#/home`, { waitUntil: "load" });
+      tabs.push(other);
+    }
+    const last = tabs[6];
+    await last.bringToFront();
+    await last.evaluate(async () => {
+      const { live } = await import("/lib/live.js");
+      live.on("connection", (event) => (globalThis.heard = event));
+    });
+    const hear = async () => {
+      await last.evaluate(() => (globalThis.heard = undefined));
+      await tab.api("post", "/connections/c1/reconnect");
+      await last.waitForFunction(() => globalThis.heard, { polling: 50 });
+    };
+    await hear();
+    for (const other of tabs.slice(0, 6)) await other.close();
+    await hear();
+    await last.close();
+    await page.bringToFront();
   });
 
   await stage.check("what is not there is said so", async () => {

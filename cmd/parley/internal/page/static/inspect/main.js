@@ -5,12 +5,12 @@ import { live } from "../lib/live.js";
 import { html, render } from "../lib/preact.js";
 import { Shell } from "./shell.js";
 
-const used = takeKey();
+const { used, fresh } = takeKey();
 const root = document.getElementById("page");
 root.replaceChildren();
 
 let away = used;
-const show = () => render(html`<${Shell} away=${away} used=${used} />`, root);
+const show = () => render(html`<${Shell} away=${away} used=${used} fresh=${fresh} />`, root);
 onTurnedAway(() => {
   if (away) return;
   away = true;

@@ -1,7 +1,7 @@
 import { useGet } from "../lib/api.js";
 import { useStream } from "../lib/live.js";
 import { html, useEffect, useErrorBoundary, useRef, useState } from "../lib/preact.js";
-import { href, useRoute } from "../lib/route.js";
+import { go, href, useRoute } from "../lib/route.js";
 import { Announcements, Button, ErrorBox, Notice, Spinner, announce } from "../lib/ui.js";
 import { Keys, useKeys } from "./keys.js";
 import { Rail } from "./rail.js";
@@ -9,10 +9,11 @@ import { pages, views } from "./views.js";
 
 /**
  * Shell is the page.
- * @param {{away: boolean, used: boolean}} props away: the server does not know this page; used: the code in the address was used before
+ * @param {{away: boolean, used: boolean, fresh: boolean}} props away: the server does not know this page; used: the code in
+ *   the address was used before; fresh: the address had a code that let this page in
  */
-export function Shell({ away, used }) {
-  return html`<${Announcements} />${away ? html`<${Outside} used=${used} />` : html`<${Inside} />`}`;
+export function Shell({ away, used, fresh }) {
+  return html`<${Announcements} />${away ? html`<${Outside} used=${used} />` : html`<${Inside} fresh=${fresh} />`}`;
 }
 
 function Outside({ used }) {
@@ -25,12 +26,13 @@ function Outside({ used }) {
   </main>`;
 }
 
-function Inside() {
+function Inside({ fresh }) {
   const here = useRoute();
   const { data, error } = useGet("/connections", {}, ["connection", "question", "call"]);
   const connections = data?.connections ?? [];
   const connection = connections.find(({ id }) => id === here.connection);
   const view = (here.connection ? views : pages).find(({ id }) => id === here.view) ?? (here.connection === null && views.find(({ id, alone }) => alone && id === here.view));
+  useFirst(fresh, data?.connections);
   const [keys, showKeys] = useState(false);
   useKeys(connection, () => showKeys(true));
   const title = [view?.title, connection && (connection.title || connection.id)].filter(Boolean).join(" – ");
@@ -46,6 +48,16 @@ function Inside() {
     </div>
     ${keys && html`<${Keys} onClose=${() => showKeys(false)} />`}
   </div>`;
+}
+
+/** useFirst leads whoever opens the page to the one connection that there is: that of the command line. */
+function useFirst(fresh, connections) {
+  const done = useRef(!fresh);
+  useEffect(() => {
+    if (done.current || !connections) return;
+    done.current = true;
+    if (connections.length === 1 && location.hash === "#/") go([connections[0].id], {}, { replace: true });
+  }, [connections]);
 }
 
 function toMain(event) {

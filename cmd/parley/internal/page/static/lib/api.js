@@ -62,11 +62,11 @@ async function json(response) {
 
 const call = async (method, path, body, signal) => json(await send(method, path, body, signal));
 
-/** api calls routes; paths are below /api/v1. Everything throws ApiError. */
+/** api calls routes; paths are below /api/v1. Without a body nothing is sent. Everything throws ApiError. */
 export const api = {
   get: (path, params, { signal } = {}) => call("GET", withParams(path, params), undefined, signal),
-  post: (path, body = {}, { signal } = {}) => call("POST", path, body, signal),
-  put: (path, body = {}, { signal } = {}) => call("PUT", path, body, signal),
+  post: (path, body, { signal } = {}) => call("POST", path, body, signal),
+  put: (path, body, { signal } = {}) => call("PUT", path, body, signal),
   del: (path, params, { signal } = {}) => call("DELETE", withParams(path, params), undefined, signal),
   /** text returns the body of an answer as it is. */
   text: async (path, params, { signal } = {}) => (await send("GET", withParams(path, params), undefined, signal)).text(),

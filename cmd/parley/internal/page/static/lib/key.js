@@ -17,14 +17,15 @@ export function setKey(key) {
 
 /**
  * takeKey takes a key out of the address, and out of the history.
- * @returns {boolean} whether the address was that of a code that has been used already
+ * @returns {{used: boolean, fresh: boolean}} whether the address was that of a code that has been used already, and whether it had a key
  */
 export function takeKey() {
   const { hash } = location;
-  if (hash.startsWith("#key=")) setKey(hash.slice("#key=".length));
-  else if (hash !== "#refused") return false;
-  history.replaceState(null, "", "/#/");
-  return hash === "#refused";
+  const fresh = hash.startsWith("#key=");
+  const used = hash === "#refused";
+  if (fresh) setKey(hash.slice("#key=".length));
+  if (fresh || used) history.replaceState(null, "", "/#/");
+  return { used, fresh };
 }
 
 const listeners = new Set();

@@ -1,5 +1,6 @@
-// What happens, as it happens: one stream of server-sent events for this tab. It is read with
-// fetch because an EventSource cannot send the key.
+// What happens, as it happens: a stream of server-sent events. It is read with fetch because
+// an EventSource cannot send the key. The tabs of a browser share one: browsers open only six
+// connections to a server, and many tabs would leave none for anything else.
 
 import { parse } from "./json.js";
 import { base, headers, turnedAway } from "./key.js";
@@ -8,6 +9,21 @@ import { useEffect, useState } from "./preact.js";
 const listeners = new Map();
 let state = "opening"; // "open", "lost"
 let started = false;
+
+/** others are the other tabs: the one that has the stream tells them what it hears. */
+const others = new BroadcastChannel("parley-live");
+let leads = false;
+
+others.onmessage = ({ data: { topic, text, ask } }) => {
+  if (ask && leads) tell("stream", JSON.stringify(state));
+  if (leads || !topic) return;
+  if (topic === "stream") setState(parse(text));
+  else emit(topic, parse(text));
+};
+
+function tell(topic, text) {
+  others.postMessage({ topic, text });
+}
 
 function emit(topic, data) {
   for (const listener of listeners.get(topic) ?? []) {
@@ -22,6 +38,7 @@ function emit(topic, data) {
 function setState(next) {
   if (state === next) return;
   state = next;
+  if (leads) tell("stream", JSON.stringify(state));
   emit("stream", next);
 }
 
@@ -40,13 +57,17 @@ export const live = {
   start() {
     if (started) return;
     started = true;
-    keep();
+    others.postMessage({ ask: true });
+    navigator.locks.request("parley-live", { ifAvailable: true }, (lock) => lock && lead(false));
+    navigator.locks.request("parley-live", () => lead(true)); // when the tab that leads is closed
   },
 };
 
-async function keep() {
+/** lead reads the stream for all tabs, and never ends. late says that somebody else did before. */
+async function lead(late) {
+  leads = true;
   let wait = 250;
-  let before = false;
+  let before = late;
   for (;;) {
     try {
       const response = await fetch(`${base}/events`, { headers: headers(), cache: "no-store" });
@@ -54,7 +75,7 @@ async function keep() {
       if (response.ok) {
         setState("open");
         wait = 250;
-        if (before) emit("lost", {});
+        if (before) hear("lost", "{}");
         before = true;
         await read(response.body);
       }
@@ -86,7 +107,12 @@ function dispatch(event) {
     if (line.startsWith("event: ")) topic = line.slice("event: ".length);
     if (line.startsWith("data: ")) data += line.slice("data: ".length);
   }
-  if (topic) emit(topic, parse(data));
+  if (topic) hear(topic, data);
+}
+
+function hear(topic, text) {
+  tell(topic, text);
+  emit(topic, parse(text));
 }
 
 /** useLive calls listener with the data of each event of a topic while the component is there. */
