@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parley-mcp/parley/internal/content"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -32,28 +33,35 @@ func (a *answers) Sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.
 	if err != nil || r == nil {
 		return nil, noAnswer(mcp.MethodSample, err)
 	}
-	if len(r.Content) == 0 {
-		return nil, noAnswer(mcp.MethodSample, errors.New("the model's answer has no content"))
-	}
-	if err := a.checkSampled(r); err != nil {
+	if err := checkSampled(r, a.rules); err != nil {
 		return nil, noAnswer(mcp.MethodSample, err)
 	}
 	return r, nil
 }
 
+// CheckSample returns an error that says what is wrong with the answer of a model. What
+// Options.Sample returns is checked in the same way before it is sent; with CheckSample, a
+// program can do that while whoever wrote the answer can still mend it. Members of _meta
+// that belong to extensions are refused, although a client that has declared the
+// extension may send them.
+func CheckSample(r *mcp.CreateMessageResult) error { return checkSampled(r, content.Rules{}) }
+
 // checkSampled checks what is about to be sent.
 //
 // Spec: 2026-07-28 client/sampling#result-fields.
-func (a *answers) checkSampled(r *mcp.CreateMessageResult) error {
+func checkSampled(r *mcp.CreateMessageResult, rules content.Rules) error {
+	if len(r.Content) == 0 {
+		return errors.New("the model's answer has no content")
+	}
 	if r.Role != "" && r.Role != mcp.RoleUser && r.Role != mcp.RoleAssistant {
 		return fmt.Errorf("the role %.100q of the model's answer is neither %q nor %q", string(r.Role), mcp.RoleAssistant, mcp.RoleUser)
 	}
 	for i, block := range r.Content {
-		if err := a.rules.Sampled(block); err != nil {
+		if err := rules.Sampled(block); err != nil {
 			return fmt.Errorf("content[%d]: %w", i, err)
 		}
 	}
-	return a.rules.Meta(r.Meta)
+	return rules.Meta(r.Meta)
 }
 
 // checkTools refuses a conversation in which a message does not hold exactly

@@ -93,6 +93,9 @@ type Facts struct {
 	EmptyCursors bool
 	// Extensions: capabilities have an extensions member, for any extension.
 	Extensions bool
+	// Deprecated are the capabilities, of clients and servers, that the revision
+	// deprecates.
+	Deprecated []string
 	// ResourceNotFound is the code for a resource that does not exist.
 	ResourceNotFound int64
 }

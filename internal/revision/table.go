@@ -64,6 +64,7 @@ var table = func() []*Facts {
 	july.AnyStructuredContent = true
 	july.EmptyCursors = true
 	july.Extensions = true
+	july.Deprecated = []string{"logging", "roots", "sampling"}
 	july.ResourceNotFound = -32602
 	july.methods = november.methods.changed(
 		[]string{

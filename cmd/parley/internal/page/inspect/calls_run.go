@@ -96,6 +96,9 @@ func (k *call) options() []client.CallOption {
 // heard takes a notification of the call.
 func (k *call) heard(_ context.Context, method string, params json.RawMessage) {
 	n := note{Time: time.Now(), Method: method, Params: append(json.RawMessage{}, params...)}
+	if method == mcp.NoteMessage {
+		partOf[logBook](k.connection).hear(k.connection, n.Params, k.ID)
+	}
 	k.mu.Lock()
 	switch method {
 	case mcp.NoteProgress:

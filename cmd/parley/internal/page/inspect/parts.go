@@ -36,6 +36,11 @@ func newParts(s *Server) []part {
 		&calls{s},
 		&tasks{s},
 		&appsPart{s, s.opts.Frames},
+		questionPart{s},
+		resourcePart{s},
+		rootPart{s},
+		logPart{s},
+		skillPart{s},
 	}
 }
 

@@ -123,8 +123,8 @@ func page(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "<html><body>Welcome</body></html>")
 }
 
-// answer answers each request with an error.
-func answer(w http.ResponseWriter, r *http.Request, rest string) {
+// answerWith answers each request with an error.
+func answerWith(w http.ResponseWriter, r *http.Request, rest string) {
 	var m struct {
 		ID json.RawMessage `json:"id"`
 	}
@@ -137,14 +137,14 @@ func answer(w http.ResponseWriter, r *http.Request, rest string) {
 }
 
 func refusal(w http.ResponseWriter, r *http.Request) {
-	answer(w, r, `,"error":{"code":-32603,"message":"no"}}`)
+	answerWith(w, r, `,"error":{"code":-32603,"message":"no"}}`)
 }
 
 func invalid(w http.ResponseWriter, r *http.Request) {
-	answer(w, r, `,"error":{"code":-32602,"message":"no"}}`)
+	answerWith(w, r, `,"error":{"code":-32602,"message":"no"}}`)
 }
 
-func nonsense(w http.ResponseWriter, r *http.Request) { answer(w, r, `,"result":7}`) }
+func nonsense(w http.ResponseWriter, r *http.Request) { answerWith(w, r, `,"result":7}`) }
 
 // stateless returns the URL of a server that has no sessions, and old that of one that has.
 func stateless(t *testing.T) string { return speaking(t, "2026-07-28") }

@@ -1,0 +1,65 @@
+// The folders in which a server may work.
+
+import { api, useGet } from "../lib/api.js";
+import { html, useState } from "../lib/preact.js";
+import { useKept } from "../lib/state.js";
+import { Button, Empty, ErrorBox, Field, Notice, Spinner, TextInput, Time } from "../lib/ui.js";
+
+/** View is the view of roots. */
+export function View({ connection }) {
+  const path = `/connections/${connection.id}/roots`;
+  const { data, error, reload } = useGet(path, {}, { connection: (event) => event.id === connection.id });
+  const [failure, setFailure] = useState(undefined);
+  const put = async (roots) => {
+    setFailure(undefined);
+    try {
+      await api.put(path, { roots });
+      reload();
+      return true;
+    } catch (failed) {
+      setFailure(failed);
+      return false;
+    }
+  };
+  const roots = data?.roots ?? [];
+  return html`<h1>Roots</h1>
+    <p>Folders that the server may ask for, and is to keep to. It is told when they change, or asks again, depending on the revision.</p>
+    ${data?.deprecated && html`<${Notice} title="This revision of the protocol deprecates roots.">Tools are to take folders as arguments, or servers to be configured.<//>`}
+    ${!data && !error && html`<${Spinner} />`} ${data && roots.length === 0 && html`<${Empty} title="There are no roots">A server that asks gets an empty list.<//>`}
+    <ul class="plain roots">
+      ${roots.map((root, i) => html`<${Root} key=${`${root.uri}\n${root.name ?? ""}`} root=${root} onChange=${(next) => put(roots.map((old, at) => (at === i ? next : old)))} onRemove=${() => put(roots.filter((_, at) => at !== i))} />`)}
+    </ul>
+    ${data?.changed && html`<p class="faint">Changed at <${Time} at=${data.changed} /></p>`} <${ErrorBox} error=${failure ?? error} />
+    <${Add} connection=${connection} disabled=${!data} onAdd=${(root) => put([...roots, root])} />`;
+}
+
+function Root({ root, onChange, onRemove }) {
+  const [name, setName] = useState(root.name ?? "");
+  const changed = name !== (root.name ?? "");
+  return html`<li class="root">
+    <code class="wrap">${root.uri}</code>
+    <${Field} label=${`Name of ${root.uri}`}><${TextInput} value=${name} onInput=${setName} /><//>
+    <span class="actions">${changed && html`<${Button} kind="primary" onClick=${() => onChange({ ...root, name: name || undefined })}>Save<//>`} <${Button} kind="danger" aria-label=${`Remove ${root.uri}`} onClick=${onRemove}>Remove<//></span>
+  </li>`;
+}
+
+/** address makes a file URI of a path; a URI is left as it is. */
+export function address(text) {
+  if (/^[a-z][a-z0-9+.-]+:/i.test(text)) return text;
+  const path = text.replaceAll("\\", "/");
+  return `file://${path.startsWith("/") ? "" : "/"}${path.split("/").map((part, i) => (i === 0 && /^[A-Za-z]:$/.test(part) ? part : encodeURIComponent(part))).join("/")}`;
+}
+
+function Add({ connection, disabled, onAdd }) {
+  const [draft, setDraft] = useKept(`roots:${connection.id}`, { path: "", name: "" });
+  const submit = async (event) => {
+    event.preventDefault();
+    const { path, name } = draft;
+    if (await onAdd({ uri: address(path.trim()), name: name || undefined })) setDraft({ path: "", name: "" });
+  };
+  return html`<form class="add-root" onSubmit=${submit}>
+    <${Field} label="Folder" hint="A path such as /home/me/project, or a file URI"><${TextInput} value=${draft.path} onInput=${(path) => setDraft((old) => ({ ...old, path }))} /><//>
+    <${Field} label="Name"><${TextInput} value=${draft.name} onInput=${(name) => setDraft((old) => ({ ...old, name }))} /><//>
+    <${Button} type="submit" kind="primary" disabled=${disabled || !draft.path.trim()}>Add<//>
+  </form>`;
+}

@@ -1,0 +1,76 @@
+// Rules that answer questions in place of a person.
+
+import { api, save, useGet } from "../lib/api.js";
+import { label } from "../lib/content.js";
+import { parse, stringify } from "../lib/json.js";
+import { html, useRef, useState } from "../lib/preact.js";
+import { Badge, Button, Check, Empty, ErrorBox, Facts, Json, Spinner } from "../lib/ui.js";
+import { RuleDialog } from "./rule.js";
+
+/** Rules shows the rules of a connection. */
+export function Rules({ connection }) {
+  const path = `/connections/${connection.id}/rules`;
+  const { data, error, reload } = useGet(path);
+  const [failure, setFailure] = useState(undefined);
+  const [edited, setEdited] = useState(null); // the number of a rule; -1 is a new one
+  const put = async (next) => {
+    setFailure(undefined);
+    try {
+      await api.put(path, next);
+      reload();
+      return true;
+    } catch (failed) {
+      setFailure(failed);
+      return false;
+    }
+  };
+  if (!data) return error ? html`<${ErrorBox} error=${error} />` : html`<${Spinner} />`;
+  const { on, rules } = data;
+  const replace = (i, rule) => put({ on, rules: i < 0 ? [...rules, rule] : rules.map((old, at) => (at === i ? rule : old)) });
+  const move = (i, by) => {
+    const next = [...rules];
+    [next[i], next[i + by]] = [next[i + by], next[i]];
+    put({ on, rules: next });
+  };
+  return html`<${Check} checked=${on} onChange=${(next) => put({ on: next, rules })} label="Answer questions by these rules" hint="The first rule that matches, and whose answer fits, answers at once. What no rule answers waits for you. Parley keeps the rules until it ends." />
+    <${ErrorBox} error=${edited === null ? failure : undefined} />
+    ${rules.length === 0 && html`<${Empty} title="There are no rules" />`}
+    <ol class="rules plain">
+      ${rules.map((rule, i) => html`<${Rule} key=${rule.name} rule=${rule} first=${i === 0} last=${i === rules.length - 1} onEdit=${() => setEdited(i)} onMove=${(by) => move(i, by)} onRemove=${() => put({ on, rules: rules.filter((_, at) => at !== i) })} />`)}
+    </ol>
+    <p class="actions">
+      <${Button} kind="primary" onClick=${() => setEdited(-1)}>Add a rule<//>
+      <${Button} disabled=${rules.length === 0} onClick=${() => save(new Blob([`${stringify(data, 2)}\n`], { type: "application/json" }), "parley-rules.json")}>Export<//>
+      <${Import} onRules=${put} onError=${setFailure} />
+    </p>
+    ${edited !== null && html`<${RuleDialog} rule=${rules[edited]} error=${failure} onClose=${() => setEdited(null) ?? setFailure(undefined)} onSave=${async (rule) => (await replace(edited, rule)) && setEdited(null)} />`}`;
+}
+
+function Rule({ rule, first, last, onEdit, onMove, onRemove }) {
+  const which = [rule.kind && { form: "forms", url: "pages to visit", sampling: "requests for a model" }[rule.kind], rule.tool && `of ${label(rule.tool, 100)}`, rule.text && `with the text "${label(rule.text, 100)}"`];
+  const given = rule.content ?? rule.result;
+  return html`<li class="rule">
+    <p><strong>${label(rule.name, 100)}</strong> <${Badge} kind=${rule.action === "accept" ? "good" : ""}>${rule.action}<//></p>
+    <${Facts} facts=${[["Answers", which.filter(Boolean).join(" ") || "every question"], ["With", given !== undefined && html`<${Json} value=${given} open=${1} label="Answer" />`]]} />
+    <p class="actions">
+      <${Button} kind="plain" aria-label=${`Edit ${rule.name}`} onClick=${onEdit}>Edit<//> <${Button} kind="plain" aria-label=${`Move ${rule.name} up`} disabled=${first} onClick=${() => onMove(-1)}>Up<//>
+      <${Button} kind="plain" aria-label=${`Move ${rule.name} down`} disabled=${last} onClick=${() => onMove(1)}>Down<//> <${Button} kind="danger" aria-label=${`Remove ${rule.name}`} onClick=${onRemove}>Remove<//>
+    </p>
+  </li>`;
+}
+
+function Import({ onRules, onError }) {
+  const input = useRef(null);
+  const read = async (event) => {
+    const file = event.currentTarget.files[0];
+    event.currentTarget.value = "";
+    if (!file) return;
+    try {
+      // They are switched on by somebody who has looked at them.
+      onRules({ ...parse(await file.text()), on: false });
+    } catch (error) {
+      onError({ message: `${file.name} is not JSON`, hint: error.message });
+    }
+  };
+  return html`<${Button} onClick=${() => input.current.click()}>Import<//><input ref=${input} class="unseen" type="file" accept="application/json,.json" tabindex="-1" aria-label="File with rules" onChange=${read} />`;
+}
