@@ -5,7 +5,7 @@ import { api } from "../lib/api.js";
 import { label } from "../lib/content.js";
 import { linkOf } from "../lib/links.js";
 import { addStyle } from "../lib/load.js";
-import { html, useEffect, useMemo, useRef, useState } from "../lib/preact.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../lib/preact.js";
 import { Badge, Button, ErrorBox, Json, Notice, Spinner } from "../lib/ui.js";
 import { Asks } from "./app/asks.js";
 import { Bridge, Refusal } from "./app/bridge.js";
@@ -114,7 +114,8 @@ function Shown({ app, frame, tool, args, result, cancelled, path, onClose }) {
   const [stopped, setStopped] = useState("");
   const always = useMemo(() => new Set(), []);
 
-  useEffect(() => {
+  // Before the frame can have sent anything.
+  useLayoutEffect(() => {
     const change = (f) => setView((old) => ({ ...old, ...f(old) }));
     const note = (entry) => change(({ notes, count }) => ({ notes: [...notes.slice(1 - mostNotes), { ...entry, number: count + 1, at: new Date() }], count: count + 1 }));
     const ask = (question) =>
@@ -212,7 +213,7 @@ function Shown({ app, frame, tool, args, result, cancelled, path, onClose }) {
     </p>
     ${stopped && html`<${Notice} kind="error" urgent>${stopped}<//>`}
     ${asks.map((ask) => html`<${Asks} key=${ask.id} ask=${ask} />`)}
-    ${!stopped && html`<iframe ref=${element} class="app-frame" title=${`App ${label(app.uri)}`} height=${height} sandbox="allow-scripts allow-same-origin allow-forms" allow=${frame.allow} referrerpolicy="no-referrer"></iframe>`}
+    ${!stopped && html`<iframe ref=${element} class="app-frame" src=${frame.url} title=${`App ${label(app.uri)}`} height=${height} sandbox="allow-scripts allow-same-origin allow-forms" allow=${frame.allow} referrerpolicy="no-referrer"></iframe>`}
     ${said.length > 0 && html`<details open><summary>What it would have said in the chat (${said.length})</summary>${said.map(({ role, content }) => html`<p><strong>${label(role, 20)}</strong></p><${Json} value=${content} />`)}</details>`}
     ${context && html`<details><summary>What it tells the model</summary><${Json} value=${context} /></details>`}
     ${logs.length > 0 && html`<details><summary>What it logged (${logs.length})</summary>${logs.map((entry) => html`<${Json} value=${entry} copy=${false} />`)}</details>`}

@@ -1,12 +1,13 @@
 // What an app asks of the person who looks at it.
 
 import { Marked, label } from "../../lib/content.js";
-import { html } from "../../lib/preact.js";
-import { Button, Json } from "../../lib/ui.js";
+import { html, useEffect } from "../../lib/preact.js";
+import { Button, Json, announce } from "../../lib/ui.js";
 
 /** Asks is one question of an app's, with its answers. */
 export function Asks({ ask }) {
-  return html`<div class="notice warning app-ask" role="alertdialog" aria-label="The app asks">${ask.kind === "call" ? html`<${Call} ...${ask} />` : html`<${Link} ...${ask} />`}</div>`;
+  useEffect(() => announce("The app asks something", { urgent: true }), []);
+  return html`<div class="notice warning app-ask" role="group" aria-label="The app asks">${ask.kind === "call" ? html`<${Call} ...${ask} />` : html`<${Link} ...${ask} />`}</div>`;
 }
 
 function Call({ name, args, allow, refuse, always }) {

@@ -33,7 +33,6 @@ export function connect({ element, frame, html, onMessage, onDropped, onFlood })
     }
   };
   addEventListener("message", receive);
-  element.src = frame.url;
   return {
     send,
     end() {
