@@ -6,7 +6,7 @@ import { stringify } from "../lib/json.js";
 import { html, useMemo, useState } from "../lib/preact.js";
 import { go, href } from "../lib/route.js";
 import { useKept } from "../lib/state.js";
-import { Badge, Button, Check, Empty, ErrorBox, Facts, Field, Json, Notice, SearchBox, Select, Spinner, Split, Time, VirtualList } from "../lib/ui.js";
+import { Badge, Button, Check, Empty, ErrorBox, Facts, Field, Json, SearchBox, Select, Spinner, Split, Time, VirtualList } from "../lib/ui.js";
 import { Ping } from "./ping.js";
 
 export const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -31,9 +31,11 @@ export function View({ connection, route }) {
     </div>
     <${ErrorBox} error=${error} /> ${data?.dropped > 0 && html`<p class="faint">${data.dropped} older messages are no longer kept.</p>`}
     ${data ? html`<${Entries} entries=${entries} tail=${tail} picked=${picked} filtered=${least !== "" || search !== ""} onPick=${(entry) => go([connection.id, "log"], { n: entry.n })} />` : !error && html`<${Spinner} />`}`;
-  return html`<h1>Log</h1>
-    <${Level} connection=${connection} /> <${Ping} connection=${connection} />
-    <${Split} label="Messages" detailLabel="Message" list=${list} detail=${picked ? html`<${Entry} connection=${connection} entry=${picked} />` : html`<${Empty} title="Pick a message" />`} />`;
+  return html`<div class="log-view">
+    <h1>Log</h1>
+    <div class="log-tools"><${Level} connection=${connection} /> <${Ping} connection=${connection} /></div>
+    <${Split} label="Messages" detailLabel="Message" list=${list} detail=${picked ? html`<${Entry} connection=${connection} entry=${picked} />` : html`<${Empty} title="Pick a message" />`} />
+  </div>`;
 }
 
 function Entries({ entries, tail, picked, filtered, onPick }) {
@@ -69,11 +71,11 @@ function Level({ connection }) {
       setFailure(failed);
     }
   };
-  const declared = connection.capabilities?.logging !== undefined;
-  const options = [{ value: "", label: "what the server likes", disabled: true }, ...levels];
-  return html`<${Field} label="Ask the server for" hint=${declared || !connection.capabilities ? undefined : "The server does not declare that it logs."}>
-      <${Select} value=${data?.level ?? ""} onChange=${choose} options=${options} disabled=${!data} />
-    <//>
-    ${data?.deprecated && html`<${Notice} title="This revision of the protocol deprecates logging to the client.">Servers are to log to standard error, or by OpenTelemetry. The level goes along with every request.<//>`}
+  const hints = [
+    connection.capabilities && connection.capabilities.logging === undefined && "The server does not declare that it logs.",
+    data?.deprecated && "This revision of the protocol deprecates logging to the client. The level goes along with every request.",
+  ].filter(Boolean);
+  const options = [{ value: "", label: "what it likes", disabled: true }, ...levels];
+  return html`<${Field} label="Ask the server for" hint=${hints.join(" ")}><${Select} value=${data?.level ?? ""} onChange=${choose} options=${options} disabled=${!data} /><//>
     <${ErrorBox} error=${failure ?? error} />`;
 }

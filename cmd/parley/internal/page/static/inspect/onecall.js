@@ -29,7 +29,7 @@ export function useCall(connection, key) {
   };
   const cancel = () => api.del(path(connection, id)).catch(setFailure);
   const gone = error?.status === 404; // an earlier run of the program made it
-  return { call: id && !gone ? data : undefined, error: failure ?? (gone ? undefined : error), running: Boolean(id && !gone && data && !data.ended), start, cancel };
+  return { call: id && !gone ? data : undefined, error: failure ?? (gone ? undefined : error), running: data?.state === "running" && !gone, start, cancel };
 }
 
 /** CallState shows what becomes of a call, apart from its result. */
@@ -38,7 +38,7 @@ export function CallState({ connection, made }) {
   const question = running && connection.counts?.questions > 0;
   return html`<${ErrorBox} error=${error} />
     ${running &&
-    html`<p class="running"><${Spinner} label="The server is working" /> ${label(call.progress?.message ?? "The server is working…", 200)} <${Button} onClick=${cancel}>Give up<//></p>
+    html`<p class="running"><${Spinner} label="The server is working" /> ${label(call.progress?.params?.message ?? "The server is working…", 200)} <${Button} onClick=${cancel}>Cancel<//></p>
       ${question && html`<${Notice} kind="warning" title="The server asks something."><a href=${href([connection.id, "questions"])}>Answer its questions</a><//>`}`}
-    ${call?.error && html`<${ErrorBox} error=${call.error} />`} ${call?.ended && !call.error && call.took !== undefined && html`<p class="faint">Answered in <${Duration} ms=${call.took} /></p>`}`;
+    ${call?.error && html`<${ErrorBox} error=${call.error} />`} ${call?.ended && !call.error && html`<p class="faint">Answered in <${Duration} ms=${call.tookMs} /></p>`}`;
 }
