@@ -60,7 +60,16 @@ func recall(ctx context.Context, s oauth.Store, url string) (*registration, erro
 // authorizer returns the OAuth client that logs in to the server at a URL. It
 // is closed when the program ends.
 func (a *app) authorizer(url string, r *registration, store oauth.Store, receiver oauth.Receiver) (*oauth.Client, error) {
-	c, err := oauth.New(&oauth.Options{
+	c, err := a.newAuthorizer(url, r, store, receiver)
+	if err == nil {
+		a.atEnd = append(a.atEnd, c.Close)
+	}
+	return c, err
+}
+
+// newAuthorizer is authorizer for who closes the client.
+func (a *app) newAuthorizer(url string, r *registration, store oauth.Store, receiver oauth.Receiver) (*oauth.Client, error) {
+	return oauth.New(&oauth.Options{
 		URL:               url,
 		Store:             store,
 		Grant:             &oauth.AuthorizationCode{Receiver: receiver},
@@ -70,17 +79,13 @@ func (a *app) authorizer(url string, r *registration, store oauth.Store, receive
 		DPoP:              r.DPoP,
 		Logger:            a.logger(),
 	})
-	if err == nil {
-		a.atEnd = append(a.atEnd, c.Close)
-	}
-	return c, err
 }
 
 // authorized returns an HTTP client that logs in to the server at a URL when
 // the server demands it. It returns nil where there can be no login, because a
 // token would be sent unencrypted.
 func (a *app) authorized(ctx context.Context, url string) (*http.Client, error) {
-	if u, err := httpcall.ParseURL(url); err != nil || u.Scheme == "http" && !safehttp.IsLoopback(u) {
+	if _, err := httpcall.ParseURL(url); err != nil || !mayLogIn(url) {
 		return nil, err
 	}
 	v := a.credentials(ctx)
@@ -94,6 +99,13 @@ func (a *app) authorized(ctx context.Context, url string) (*http.Client, error) 
 		return nil, err
 	}
 	return &http.Client{Transport: c.Transport(seen)}, nil
+}
+
+// mayLogIn reports whether a token for the server at a URL would be sent encrypted, or stay
+// on this machine.
+func mayLogIn(url string) bool {
+	u, err := httpcall.ParseURL(url)
+	return err == nil && (u.Scheme != "http" || safehttp.IsLoopback(u))
 }
 
 // credentials returns the vault or, where there is none, a store that lasts as

@@ -158,7 +158,7 @@ func (a *app) authOptions(t target.Target, f *authJudging) (authprobe.Target, *a
 		return judged, nil, usagef("the header Authorization is what is judged here: give the token with --token")
 	}
 	o := &authprobe.Options{
-		Tool: "parley " + buildVersion(), OtherToken: f.other, NarrowToken: f.narrow, SecondToken: f.second,
+		Tool: checker(), OtherToken: f.other, NarrowToken: f.narrow, SecondToken: f.second,
 		Register: f.register, ClientMetadata: f.metadata, Rate: f.rate, Patience: peer.Patience{Reply: f.patience},
 		Only: f.only, Trap: setTrap,
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func (l *lintFlags) register(cmd *cobra.Command) {
 	set.StringSliceVar(&l.Vendors, "vendor", nil, "apply the rules of this `VENDOR`: openai, anthropic, gemini, a mode such as openai/strict, all, or none (default openai,anthropic,gemini)")
 	set.StringVar(&l.accept, "accept", "", "read findings that are accepted from this `FILE`: a line \"RULE: reason\" or \"RULE=NAME: reason\" for each")
 	set.IntVar(&l.MaxTokens, "max-tokens", 0, "it is an error if the tools of a server cost more than `N` tokens, estimated; 0 means any number")
-	set.IntVar(&l.MaxToolTokens, "max-tool-tokens", 1500, "warn of tools that cost more than `N` tokens, estimated; 0 means any number")
+	set.IntVar(&l.MaxToolTokens, "max-tool-tokens", mostToolTokens, "warn of tools that cost more than `N` tokens, estimated; 0 means any number")
 	set.BoolVar(&l.Strict, "strict", false, "count warnings as errors")
 	set.BoolVar(&l.listed, "rules", false, "list the rules with their sources, and judge nothing")
 	set.BoolVar(&l.verbose, "verbose", false, "show every place, and where each rule comes from")
@@ -181,13 +182,21 @@ func (a *app) runLint(ctx context.Context, t target.Target, files []string, l *l
 	return missed
 }
 
+// mostToolTokens is what a tool may cost without a warning, if nobody says otherwise.
+const mostToolTokens = 1500
+
+// lintJSON writes a report for programs.
+func lintJSON(r *lint.Report) (json.RawMessage, error) {
+	return wire.Marshal(struct {
+		OK bool `json:"ok"`
+		*lint.Report
+	}{r.OK(), r})
+}
+
 func (a *app) showLint(r *lint.Report, l *lintFlags) error {
 	switch l.output {
 	case "json":
-		raw, err := wire.Marshal(struct {
-			OK bool `json:"ok"`
-			*lint.Report
-		}{r.OK(), r})
+		raw, err := lintJSON(r)
 		if err != nil {
 			return err
 		}

@@ -122,13 +122,16 @@ func (a *app) judgeTarget(ctx context.Context, t target.Target, how *judging, sh
 	return a.showReport(ctx, report, shown)
 }
 
+// checker names the judge in reports.
+func checker() string { return "parley " + buildVersion() }
+
 func (a *app) judgingOptions(how *judging) (*serverprobe.Options, error) {
 	revisions, err := a.flags.revisions()
 	if err != nil {
 		return nil, err
 	}
 	o := &serverprobe.Options{
-		Tool: "parley " + buildVersion(), Allow: how.allow, AllowAll: how.allowAll, Stress: how.stress, Rate: how.rate,
+		Tool: checker(), Allow: how.allow, AllowAll: how.allowAll, Stress: how.stress, Rate: how.rate,
 		Patience: peer.Patience{Reply: how.patience}, Only: how.only, Jobs: how.jobs,
 	}
 	if how.examples != "" {
@@ -172,10 +175,14 @@ func (a *app) judgedCommand(t target.Target) serverprobe.Target {
 	if a.flags.passStderr() {
 		stderr = io.MultiWriter(a.heard, &prefixed{out: a.err, prefix: a.err.dim("server: ")})
 	}
+	env := slices.Concat(t.Env, a.flags.env)
+	return commandTarget(t, child.Options{Args: t.Command, Env: env, CleanEnv: a.flags.cleanEnv, Dir: t.Dir, Stderr: stderr})
+}
+
+// commandTarget is what is judged behind a command, which is started for each conversation.
+func commandTarget(t target.Target, o child.Options) serverprobe.Target {
 	return serverprobe.Target{Name: t.String(), Apart: true, Lines: func(context.Context) (io.ReadWriteCloser, error) {
-		p, err := child.Start(child.Options{
-			Args: t.Command, Env: slices.Concat(t.Env, a.flags.env), CleanEnv: a.flags.cleanEnv, Dir: t.Dir, Stderr: stderr,
-		})
+		p, err := child.Start(o)
 		if err != nil {
 			return nil, fmt.Errorf("cannot start the server: %w", err)
 		}

@@ -195,7 +195,7 @@ func (a *app) inspectOptions(ctx context.Context) (*inspect.Options, error) {
 	return &inspect.Options{
 		Servers: func(context.Context) ([]target.Listed, error) { return target.List(a.inspected(env)), nil },
 		Resolve: func(_ context.Context, file, name string) (*target.Target, error) { return a.pick(env, file, name) },
-		Logins:  logins, Logger: a.logger(), Client: self(),
+		Logins:  logins, Judge: pageJudge{a, logins}, Logger: a.logger(), Client: self(),
 	}, nil
 }
 

@@ -41,6 +41,7 @@ func newParts(s *Server) []part {
 		rootPart{s},
 		logPart{s},
 		skillPart{s},
+		&judgements{server: s},
 	}
 }
 

@@ -41,6 +41,8 @@ type Options struct {
 	Dir string
 	// Frames shows apps. nil means that the page cannot.
 	Frames *appframe.Frames
+	// Judge judges servers. nil means that the page cannot.
+	Judge Judge
 	// First is connected to at once, unless it is nil.
 	First *target.Target
 }
