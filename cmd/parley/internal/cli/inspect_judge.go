@@ -54,23 +54,29 @@ func (j pageJudge) server(ctx context.Context, t *target.Target, how *inspect.Ju
 	}
 	site := &peer.Site{URL: t.URL, Header: headerOf(t)}
 	if t.Header.Get("Authorization") == "" && mayLogIn(t.URL) {
-		login, err := j.login(ctx, t.URL)
+		client, end, err := j.login(ctx, t.URL)
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = login.Close() }() // what it kept is in its store
-		site.Client = &http.Client{Transport: login.Transport(nil)}
+		defer end()
+		site.Client = client
 	}
 	return serverprobe.Check(ctx, serverprobe.Target{Name: t.String(), Site: site}, options)
 }
 
-// login returns what has the login that the page made, if it made one. Nobody is asked.
-func (j pageJudge) login(ctx context.Context, url string) (*oauth.Client, error) {
+// login returns what has the login that the page made, if it made one, until end is called.
+// Nobody is asked to log in.
+func (j pageJudge) login(ctx context.Context, url string) (client *http.Client, end func(), err error) {
 	r, err := recall(ctx, j.logins, url)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return j.a.newAuthorizer(url, r, j.logins, nobody{url, nil})
+	seen := &demands{base: http.DefaultTransport}
+	c, err := j.a.newAuthorizer(url, r, j.logins, nobody{url, seen})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &http.Client{Transport: c.Transport(seen)}, func() { _ = c.Close() }, nil // what it keeps is in its store
 }
 
 func (j pageJudge) auth(ctx context.Context, t *target.Target, how *inspect.Judging, progress func(inspect.JudgeProgress)) (*verdict.Report, error) {

@@ -75,9 +75,9 @@ func (j *judgement) run(context.Context) {
 	if err == nil {
 		j.report = report
 	}
+	j.cancel()
 	j.mu.Unlock()
 	j.publish()
-	j.cancel()
 }
 
 func (j *judgement) judge() (JudgeReport, error) {
