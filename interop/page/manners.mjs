@@ -43,20 +43,18 @@ async function visit(stage) {
     await tab.press("Tab");
     equal((await tab.focused())?.name, "Skip to the view", "the first stop");
     await tab.press("Enter");
-    equal(await page.evaluate(() => document.activeElement.id), "main", "focus after the skip link");
+    await until(() => page.evaluate(() => document.activeElement.id === "main"), "focus after the skip link");
     await tab.press("?");
     await tab.sees("Move in a list".toLowerCase(), "dialog");
     await tab.press("Escape");
     await page.waitForFunction(() => !document.querySelector("dialog"));
-    equal(await page.evaluate(() => document.activeElement.id), "main", "focus after the window is closed");
+    await until(() => page.evaluate(() => document.activeElement.id === "main"), "focus after the window is closed");
     await tab.go("#/c1");
     for (const [letter, view] of [["f", "traffic"], ["l", "log"], ["o", "overview"], ["h", "home"]]) {
       await tab.press("g");
       await tab.press(letter);
       await until(() => page.evaluate((want) => location.hash.includes(want), view === "home" ? "#/home" : `/${view}`), `g ${letter} leads to ${view}`);
-      await tab.settled();
-      equal(await page.evaluate(() => document.activeElement.id), "main", `focus in ${view}`);
-      if (view === "home") break;
+      await until(() => page.evaluate(() => document.activeElement.id === "main"), `focus in ${view}`);
     }
   });
 
