@@ -1,0 +1,77 @@
+// axe-core over every view, in both colours, with data in it: no violation.
+
+import { assert, parley, ways } from "./lib.mjs";
+import { places } from "./manners.mjs";
+
+export async function run(stage) {
+  const { inspect } = await stage.reference(ways[3], { serve: ["--log-level", "debug"] });
+  const tab = await stage.open(inspect.address);
+  await tab.connected();
+  await data(tab);
+  for (const dark of [false, true]) {
+    await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);
+    for (const hash of [...(await places(tab)), "#/c99", "#/nowhere"]) {
+      await stage.check(`${hash}, ${dark ? "dark" : "light"}`, async () => {
+        await tab.go(hash);
+        await judged(tab);
+        const more = await deeper(tab);
+        await shot(stage, tab, hash, dark);
+        return more;
+      });
+    }
+    await stage.check(`the keys, ${dark ? "dark" : "light"}`, async () => {
+      await tab.page.evaluate(() => document.activeElement.blur());
+      await tab.press("?");
+      await tab.page.waitForSelector("dialog[open]");
+      await judged(tab);
+      await tab.press("Escape");
+      await tab.page.waitForFunction(() => !document.querySelector("dialog"));
+    });
+  }
+  await outside(stage, inspect);
+}
+
+async function judged(tab) {
+  const found = await tab.judge();
+  assert(found.length === 0, found.join("\n"));
+}
+
+/** data gives the views something to show: calls of tools, a resource and a prompt, also ones that fail. */
+async function data(tab) {
+  const calls = [
+    { method: "tools/call", params: { name: "calculate", arguments: { expression: "2 + 3 * 4" } } },
+    { method: "tools/call", params: { name: "calculate", arguments: { expression: "2 +" } } },
+    { method: "resources/read", params: { uri: "server://info" } },
+    { method: "resources/read", params: { uri: "server://nothing" } },
+  ];
+  for (const call of calls) await tab.api("post", "/connections/c1/calls", call);
+  // A second connection, so that two can be compared, and one that cannot be.
+  await tab.api("post", "/connections", { command: [parley, "serve", "--stdio"], revision: "2024-11-05" });
+  await tab.api("post", "/connections", { command: ["/nonexistent/server"] });
+  await tab.connected("c2");
+}
+
+/** deeper opens the first entries of a view's lists and judges what is shown then. */
+async function deeper(tab) {
+  const lists = await tab.page.$$("main [role=listbox]");
+  for (const list of lists) {
+    await list.focus();
+    await tab.press("Home");
+    await tab.press("Enter");
+    await tab.settled();
+    await judged(tab);
+  }
+  return lists.length > 0 ? `with ${lists.length} opened` : "";
+}
+
+const shot = (stage, tab, hash, dark) => tab.shot(stage.shots, `axe-${hash.replaceAll(/[^a-z0-9]+/g, "-")}-${dark ? "dark" : "light"}`);
+
+/** outside is the page for those who are not let in. */
+async function outside(stage, inspect) {
+  const tab = await stage.open(inspect.address, { as: "outside" });
+  stage.expect(/401/);
+  await stage.check("the page without access", async () => {
+    await tab.sees("This address has been used already.");
+    await judged(tab);
+  });
+}
