@@ -278,6 +278,40 @@ func TestServerThatDoesNotWaitWithTheResult(t *testing.T) {
 	})
 }
 
+// Spec: 2025-11-25 basic/utilities/tasks#input-required-status.
+// A question that waits for the request for the result is asked in the end, though the
+// server, or what stands before it, has failed to serve that request for a while.
+func TestResultThatFailsBeforeTheQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		results, answered := 0, false
+		f := &fakeTasks{get: func(*fakeTasks, int, time.Duration) (any, error) {
+			if !answered {
+				return asking(nil), nil
+			}
+			return completed(`{"sum":1}`), nil
+		}}
+		f.result = func(ctx context.Context, _ *fakeTasks, x *mcp.Exchange) (any, error) {
+			if results++; results <= 3 {
+				return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the connection was lost")
+			}
+			_, err := x.Back.Input(ctx, mcp.InputRequest{Key: "q", Method: mcp.MethodElicit, Params: nameForm("Who?")})
+			answered = err == nil
+			return resultOf(`{"sum":1}`), err
+		}
+		who := new(naming)
+		c := mcptest.Connect(t, f, mcptest.Mode{Revision: mcp.Revision20251125}, &client.Options{Elicit: who.elicit})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if _, err := c.CallTool(ctx, "work", nil); err != nil || len(who.asked) != 1 {
+			t.Errorf("%v; asked %v, after %d requests for the result", err, who.asked, results)
+		}
+		results, answered = -1_000_000, false
+		if err := c.Task(taskID, "work").Answer(ctx); err == nil || results > -1_000_000+50 {
+			t.Errorf("a server that always fails: %v, after %d requests", err, results+1_000_000)
+		}
+	})
+}
+
 // Spec: 2025-11-25 basic/utilities/tasks#task-notifications.
 // Spec: ext-tasks/draft tasks#task-status-notifications.
 // A notification makes the client ask sooner. What it says is not believed, and a flood

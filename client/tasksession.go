@@ -21,8 +21,21 @@ type fetch struct {
 	failures int
 	done     chan fetched
 	// refusal is what the server has answered before the task had ended. It is asked
-	// again when the task has ended, or has another question.
+	// again when the task has ended, or has another question; after a pause, if the
+	// refusal may pass.
 	refusal error
+	refused time.Time // when
+	times   int       // in a row
+}
+
+// waits reports whether a request that was refused is not to be made again yet.
+func (f *fetch) waits() bool {
+	return f.refusal != nil && !(isPassing(f.refusal) && time.Since(f.refused) >= pauseBefore(min(f.times, maxAttempts)))
+}
+
+// isHopeless reports whether it is of no use to make it again.
+func (f *fetch) isHopeless() bool {
+	return f.refusal != nil && (f.times > maxAttempts || !isPassing(f.refusal))
 }
 
 type fetched struct {
@@ -38,11 +51,11 @@ func (f *follower) actSession() (over bool, err error) {
 	case s.Final():
 		f.fetchResult()
 	case s != mcp.TaskInputRequired:
-		f.fetch.refusal = nil
-	case f.fetch.refusal == nil:
-		f.fetchResult()
-	case f.untilAnswered:
+		f.fetch.refusal, f.fetch.times = nil, 0
+	case f.untilAnswered && f.fetch.isHopeless():
 		return true, f.fetch.refusal
+	case !f.fetch.waits():
+		f.fetchResult()
 	}
 	return false, nil
 }
@@ -81,7 +94,8 @@ func (f *follower) fetched(got fetched) error {
 		f.failure = f.callFailed(rpc)
 		return nil
 	case rpc != nil:
-		f.fetch.refusal = got.err
+		f.fetch.refusal, f.fetch.refused = got.err, time.Now()
+		f.fetch.times++
 		return f.look()
 	}
 	if f.fetch.failures++; f.fetch.failures > maxAttempts || !isPassing(got.err) {
