@@ -183,10 +183,7 @@ func (n *notes) finish() {
 // taken passes a notification to the call that it belongs to, and reports whether
 // that call takes notifications.
 func (c *Client) taken(ctx context.Context, m *jsonrpc.Message) bool {
-	call, inferred := c.follows.callOf(m), false
-	if call == nil {
-		call, inferred = c.callOf(ctx, anyMethod)
-	}
+	call, inferred := c.callOf(ctx, m, anyMethod)
 	if call == nil || call.notes == nil || call.req.opts.onNotification == nil {
 		return false
 	}

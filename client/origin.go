@@ -23,7 +23,8 @@ type Origin struct {
 // the argument of a callback.
 //
 // A question of a task belongs to the call that waits for the task; for Task.Wait of
-// a task that was started elsewhere, Request is a call of tasks/result.
+// a task that was started elsewhere, Request is a call of tasks/result. What names a task
+// that no call waits for is attributed to no call but one that may have begun it.
 //
 // In the stateless era the call is always known: a question is part of a call's
 // result. In a session a server asks with requests of its own, which do not name a
@@ -84,23 +85,43 @@ func (q question) Value(key any) any {
 // errCallOver is why a question ends that has outlived its call.
 var errCallOver = errors.New("the call that the question belongs to is over")
 
-// callOf returns the call that a message belongs to, or nil if it is not known. If
-// the transport does not say, fits reports which methods qualify.
-func (c *Client) callOf(ctx context.Context, fits func(method string) bool) (call *watchdog, inferred bool) {
+// callOf returns the call that a message belongs to, or nil if it is not known. One of
+// a task belongs to the call that waits for the task. If neither that nor the transport
+// says it, fits reports which methods qualify.
+func (c *Client) callOf(ctx context.Context, m *jsonrpc.Message, fits func(method string) bool) (call *watchdog, inferred bool) {
+	task := taskOf(m)
+	if call = c.waitsFor(task); call != nil {
+		return call, false
+	}
 	if d, ok := ctx.Value(originKey{}).(*watchdog); ok && d.req != nil {
 		return d, false
 	}
-	return c.watchdogs.only(fits), true
+	return c.watchdogs.only(func(r *Request) bool { return fits(r.Method) && (task == "" || mayBegin(r)) }), true
+}
+
+// waitsFor returns the call that waits for a task: one that follows it, or that asks for
+// its result. "" is no task.
+func (c *Client) waitsFor(task string) *watchdog {
+	if task == "" {
+		return nil
+	}
+	if call := c.follows.callOf(task); call != nil {
+		return call
+	}
+	method := mcp.MethodNamed(mcp.MethodTaskResult)
+	return c.watchdogs.only(func(r *Request) bool { return r.Method == method.Name && method.SubjectOf(r.Params) == task })
+}
+
+// mayBegin reports whether a call may be about to become a task whose ID is not known yet.
+func mayBegin(r *Request) bool {
+	m := mcp.MethodNamed(r.Method)
+	return m != nil && m.AsTask
 }
 
 // answering returns the context for answering a question of a session. over must be
-// called when it is answered. A question of a task belongs to the call that the task
-// is of, or to the one that waits for the task.
+// called when it is answered.
 func (c *Client) answering(ctx context.Context, m *jsonrpc.Message) (_ context.Context, over func()) {
-	call, inferred := c.follows.callOf(m), false
-	if call == nil {
-		call, inferred = c.callOf(ctx, mayAsk)
-	}
+	call, inferred := c.callOf(ctx, m, mayAsk)
 	if call == nil {
 		return ctx, func() {}
 	}

@@ -54,20 +54,11 @@ func (f *follower) rouse() {
 	}
 }
 
-// callOf returns the call that waits for the task that a message is about, or nil.
-//
-// Spec: 2025-11-25 basic/utilities/tasks#related-task-metadata.
-func (r *follows) callOf(m *jsonrpc.Message) *watchdog {
-	if m.Meta == nil {
-		return nil
-	}
-	id := related.Named(m.Meta)
-	if id == "" {
-		return nil
-	}
+// callOf returns the call that follows a task, or nil.
+func (r *follows) callOf(task string) *watchdog {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if all := r.all[id]; len(all) > 0 {
+	if all := r.all[task]; len(all) > 0 {
 		return all[0].call
 	}
 	return nil
@@ -79,7 +70,7 @@ func (r *follows) callOf(m *jsonrpc.Message) *watchdog {
 // Spec: 2025-11-25 basic/utilities/tasks#task-notifications.
 // Spec: ext-tasks/draft tasks#task-status-notifications.
 func (c *Client) taskChanged(ctx context.Context, m *jsonrpc.Message) mcp.DropReason {
-	id, _ := wire.Text(wire.Find(m.Params, "taskId"))
+	id := taskOf(m)
 	if id == "" {
 		return mcp.DropMalformed
 	}
@@ -88,6 +79,17 @@ func (c *Client) taskChanged(ctx context.Context, m *jsonrpc.Message) mcp.DropRe
 		return 0
 	}
 	return reason
+}
+
+// taskOf returns the ID of the task that a message is about or belongs to, or "".
+//
+// Spec: 2025-11-25 basic/utilities/tasks#related-task-metadata.
+func taskOf(m *jsonrpc.Message) string {
+	if m.Method == mcp.NoteTask || m.Method == mcp.NoteTaskStatus {
+		id, _ := wire.Text(wire.Find(m.Params, "taskId"))
+		return id
+	}
+	return related.Named(m.Meta)
 }
 
 // hear subscribes to notifications about the task in the stateless era, once. A server

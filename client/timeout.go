@@ -188,14 +188,14 @@ func (w *watchdogs) remove(d *watchdog) {
 	}
 }
 
-// only returns the only call in flight of the client's user whose method fits, or nil
-// if there is none or more than one.
-func (w *watchdogs) only(fits func(method string) bool) *watchdog {
+// only returns the only call in flight of the client's user that fits, or nil if there is
+// none or more than one.
+func (w *watchdogs) only(fits func(*Request) bool) *watchdog {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var found *watchdog
 	for d := range w.all {
-		if d.req == nil || d.within != nil || !fits(d.req.Method) {
+		if d.req == nil || d.within != nil || !fits(d.req) {
 			continue
 		}
 		if found != nil {
