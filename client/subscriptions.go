@@ -90,6 +90,8 @@ func (s *Subscription) Err() error {
 func (s *Subscription) Close() error {
 	s.end(ErrClosed)
 	<-s.done
+	s.mu.Lock()   // who has not seen the end has queued its event
+	s.mu.Unlock() //nolint:staticcheck // there is nothing to guard
 	s.queue.Wait()
 	return nil
 }
@@ -97,15 +99,14 @@ func (s *Subscription) Close() error {
 // tell queues an event for the handler. It returns the reason if it is dropped, or 0.
 func (s *Subscription) tell(e Event) mcp.DropReason {
 	s.mu.Lock()
-	known := s.pending[e]
-	s.pending[e] = true
-	s.mu.Unlock()
+	defer s.mu.Unlock()
 	switch {
 	case s.ctx.Err() != nil:
 		return mcp.DropClosed
-	case known:
+	case s.pending[e]:
 		return mcp.DropRepeated
 	}
+	s.pending[e] = true
 	s.queue.Add(func() {
 		s.mu.Lock()
 		delete(s.pending, e)
