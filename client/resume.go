@@ -34,12 +34,23 @@ func (c *Client) resume(ctx context.Context, l *live) {
 	}
 	failed := make(map[string]error)
 	for _, uri := range uris {
-		if err := c.watchAgain(ctx, l, uri); err != nil {
+		err := c.watchAgain(ctx, l, uri)
+		if err != nil {
 			failed[uri] = err
 		}
+		c.subs.renewed(uri, err == nil)
 	}
 	for _, s := range subs {
 		s.resumed(failed)
+	}
+}
+
+// renewed notes what a new session has said to a subscription.
+func (r *subscriptions) renewed(uri string, on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w := r.uris[uri]; w != nil {
+		w.on = on
 	}
 }
 

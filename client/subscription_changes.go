@@ -17,7 +17,7 @@ type subscriptions struct {
 	mu       sync.Mutex
 	byID     map[jsonrpc.ID]*Subscription // stateless: by the listen request
 	sessions map[*Subscription]bool
-	uris     map[string]int // session: number of subscriptions by resource URI
+	uris     map[string]*watched // session: the resources that are subscribed to
 }
 
 func (r *subscriptions) route(id jsonrpc.ID, s *Subscription) {

@@ -48,41 +48,113 @@ func (s *Subscription) leaveSession(uris []string) {
 	}
 }
 
-func (c *Client) watchResource(ctx context.Context, uri string) error {
-	c.subs.mu.Lock()
-	if c.subs.uris == nil {
-		c.subs.uris = make(map[string]int)
+// watched is a resource that the session subscribes to.
+type watched struct {
+	users int  // subscriptions
+	on    bool // the server has agreed
+	// turn is held by who speaks to the server of it: who comes second has to know what the
+	// server has said to the first.
+	turn chan struct{}
+}
+
+// take counts a subscription to a resource.
+func (r *subscriptions) take(uri string) *watched {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.uris[uri]
+	if w == nil {
+		w = &watched{turn: make(chan struct{}, 1)}
+		if r.uris == nil {
+			r.uris = make(map[string]*watched)
+		}
+		r.uris[uri] = w
 	}
-	c.subs.uris[uri]++
-	first := c.subs.uris[uri] == 1
-	c.subs.mu.Unlock()
-	if !first {
+	w.users++
+	return w
+}
+
+// watching reports whether the server has agreed to tell of a resource, and whether
+// somebody wants that.
+func (r *subscriptions) watching(w *watched) (on, wanted bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return w.on, w.users > 0
+}
+
+// settle notes what the server has said, and forgets what nobody wants.
+func (r *subscriptions) settle(uri string, w *watched, on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w.on = on; w.users == 0 && !on && r.uris[uri] == w {
+		delete(r.uris, uri)
+	}
+}
+
+// release is the end of a subscription to a resource. It returns what the server has to
+// be told of, or nil.
+func (r *subscriptions) release(uri string) *watched {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.uris[uri]
+	if w == nil {
 		return nil
 	}
-	_, err := c.Do(ctx, mcp.MethodSubscribe, mcp.SubscribeParams{URI: uri})
+	if w.users--; w.users > 0 {
+		return nil
+	}
+	if !w.on {
+		delete(r.uris, uri)
+		return nil
+	}
+	return w
+}
+
+// watchResource returns when the server has agreed to tell of a resource.
+func (c *Client) watchResource(ctx context.Context, uri string) error {
+	w := c.subs.take(uri)
+	err := c.subscribe(ctx, w, uri)
 	if err != nil {
-		c.subs.release(uri) // the next subscription asks the server again
+		c.unwatchResource(uri)
 	}
 	return err
 }
 
-// release removes one subscription to a resource from the count, and reports whether
-// it was the last.
-func (r *subscriptions) release(uri string) (last bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.uris[uri]--
-	if last = r.uris[uri] == 0; last {
-		delete(r.uris, uri)
+func (c *Client) subscribe(ctx context.Context, w *watched, uri string) error {
+	select {
+	case w.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	return last
+	defer func() { <-w.turn }()
+	if on, _ := c.subs.watching(w); on {
+		return nil
+	}
+	_, err := c.Do(ctx, mcp.MethodSubscribe, mcp.SubscribeParams{URI: uri})
+	if err == nil {
+		c.subs.settle(uri, w, true)
+	}
+	return err
 }
 
 func (c *Client) unwatchResource(uri string) {
-	if last := c.subs.release(uri); !last || c.ctx.Err() != nil {
+	w := c.subs.release(uri)
+	if w == nil || c.ctx.Err() != nil {
 		return
 	}
-	if _, err := c.Do(c.ctx, mcp.MethodUnsubscribe, mcp.SubscribeParams{URI: uri}); err != nil {
-		c.opts.Logger.Debug("resource not unsubscribed", "uri", uri, "error", err)
+	select {
+	case w.turn <- struct{}{}:
+	case <-c.ctx.Done():
+		return
 	}
+	defer func() { <-w.turn }()
+	on, wanted := c.subs.watching(w)
+	if wanted {
+		return
+	}
+	if on {
+		if _, err := c.Do(c.ctx, mcp.MethodUnsubscribe, mcp.SubscribeParams{URI: uri}); err != nil {
+			c.opts.Logger.Debug("resource not unsubscribed", "uri", uri, "error", err)
+		}
+	}
+	c.subs.settle(uri, w, false)
 }

@@ -87,6 +87,13 @@ func (s *Session) initialized() bool {
 type subscribedTo struct {
 	stop func()
 	task *watchedTask
+	// decided is closed when the handler has subscribed, or refused to, which is failed.
+	decided chan struct{}
+	failed  bool
+}
+
+func newSubscribedTo(task *watchedTask) *subscribedTo {
+	return &subscribedTo{task: task, decided: make(chan struct{})}
 }
 
 func (s *subscribedTo) end() {
@@ -97,17 +104,32 @@ func (s *subscribedTo) end() {
 
 // subscribeOnce subscribes to what filter asks for, unless the key is subscribed already.
 func (s *Session) subscribeOnce(ctx context.Context, key string, x *mcp.Exchange, filter mcp.SubscriptionFilter) error {
-	own := new(subscribedTo)
-	if begun, err := s.reserve(key, own); begun || err != nil {
-		return err
+	for {
+		own := newSubscribedTo(nil)
+		had, err := s.reserve(key, own)
+		switch {
+		case err != nil:
+			return err
+		case had == nil:
+			return s.begin(ctx, key, own, x, filter)
+		}
+		select {
+		case <-had.decided:
+			if !had.failed {
+				return nil
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	return s.begin(ctx, key, own, x, filter)
 }
 
 // begin has the handler subscribe to what filter asks for, under a key that is
 // reserved for own.
 func (s *Session) begin(ctx context.Context, key string, own *subscribedTo, x *mcp.Exchange, filter mcp.SubscriptionFilter) error {
+	defer close(own.decided)
 	w, err := s.subscribed(ctx, key, x, filter)
+	own.failed = err != nil
 	s.mu.Lock()
 	wanted := s.subscriptions[key] == own && s.ctx.Err() == nil
 	switch {
@@ -123,19 +145,19 @@ func (s *Session) begin(ctx context.Context, key string, own *subscribedTo, x *m
 	return err
 }
 
-// reserve reserves a key for a subscription while the handler runs. begun says that
-// it is taken already.
-func (s *Session) reserve(key string, own *subscribedTo) (begun bool, err error) {
+// reserve reserves a key for a subscription while the handler runs, or returns the one
+// that has it already.
+func (s *Session) reserve(key string, own *subscribedTo) (had *subscribedTo, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, begun = s.subscriptions[key]; begun {
-		return true, nil
+	if had = s.subscriptions[key]; had != nil {
+		return had, nil
 	}
 	if key != "" && len(s.subscriptions) >= maxSubscriptions {
-		return false, jsonrpc.Errorf(jsonrpc.CodeInternalError, "too many subscriptions: the limit is %d in a session; unsubscribe from some", maxSubscriptions)
+		return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "too many subscriptions: the limit is %d in a session; unsubscribe from some", maxSubscriptions)
 	}
 	s.subscriptions[key] = own
-	return false, nil
+	return nil, nil //nolint:nilnil // nobody has it
 }
 
 // subscribed has the handler subscribe. A resource that the client may not read

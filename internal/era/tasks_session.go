@@ -101,9 +101,9 @@ func (s *Session) watchTask(x *mcp.Exchange, t *mcp.Task) {
 		return
 	}
 	w := &watchedTask{of: askerOf(x, t.ID, s.seen), last: *t}
-	own := &subscribedTo{task: w}
+	own := newSubscribedTo(w)
 	key := taskKey(t.ID)
-	if begun, err := s.reserve(key, own); begun || err != nil {
+	if had, err := s.reserve(key, own); had != nil || err != nil {
 		return // the client asks for the state itself
 	}
 	watching := *w.of
