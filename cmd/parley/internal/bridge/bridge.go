@@ -159,6 +159,7 @@ func (b *Bridge) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 		return nil, b.failure(ctx, x, &unsentError{err})
 	}
 	defer b.pool.release(l)
+	l.heard(x.Method, x.Peer.Principal)
 	if x.ID.IsZero() {
 		return nil, l.client.Notify(ctx, x.Method, x.Params)
 	}

@@ -33,6 +33,7 @@ type link struct {
 	calls   []*passing       // those in flight through which the client can be asked
 	orphans []*question      // that belong to no call
 	level   mcp.LoggingLevel // of the log messages that the server sends
+	whose   map[string]bool  // the principals who have said something here, at most two
 
 	visits   visits
 	supports supports
@@ -111,6 +112,11 @@ func (l *link) unclaimed(ctx context.Context, method string, params json.RawMess
 			return
 		}
 	}
+	l.astray(method, params)
+}
+
+// astray logs what the server says to nobody who is known.
+func (l *link) astray(method string, params json.RawMessage) {
 	l.b.opts.Logger.Info("the server said something that belongs to no call", "method", method, "params", string(params))
 }
 
@@ -198,10 +204,13 @@ func (p *passing) options(x *mcp.Exchange) []client.CallOption {
 		client.WithAnswers(x.Answers, x.State),
 		client.WithLogLevel(lowest(x.Back)),
 		client.WithNotifications(func(ctx context.Context, method string, params json.RawMessage) {
-			if method == mcp.NoteElicitationComplete && p.link.visits.complete(ctx, params) {
-				return
+			switch {
+			case method == mcp.NoteElicitationComplete && p.link.visits.complete(ctx, params):
+			case !p.link.knows(ctx):
+				p.link.astray(method, params)
+			default:
+				p.notify(ctx, method, params)
 			}
-			p.notify(ctx, method, params)
 		}),
 	}
 	if !x.ProgressToken.IsZero() {

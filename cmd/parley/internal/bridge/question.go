@@ -73,7 +73,7 @@ func (l *link) answer(ctx context.Context, method string, params json.RawMessage
 // any of its calls will do; if there is none, the question waits for the next. Servers
 // ask for the roots as soon as they can, for example.
 func (l *link) callOf(ctx context.Context, q *question) (*passing, error) {
-	if p, ok := ctx.Value(passingKey{}).(*passing); ok {
+	if p, ok := ctx.Value(passingKey{}).(*passing); ok && l.knows(ctx) {
 		return p, nil
 	}
 	if !l.b.single(l) {

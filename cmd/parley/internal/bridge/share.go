@@ -1,9 +1,11 @@
 package bridge
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -19,7 +21,8 @@ const (
 	// in sessions or not.
 	SharePrincipal
 	// ShareAll has one connection for all. The other server is told that its client
-	// can answer everything; a question to a client that cannot fails.
+	// can answer everything; a question to a client that cannot fails, and so does one of
+	// which it is not certain whose call it belongs to.
 	ShareAll
 )
 
@@ -99,4 +102,33 @@ func (b *Bridge) single(l *link) bool {
 	b.pool.mu.Lock()
 	defer b.pool.mu.Unlock()
 	return l.owned || b.opts.Single || b.opts.Share == SharePrincipal && l.peer.Principal != ""
+}
+
+// heard remembers whose request the server may come back to. Lists are asked for by
+// everybody alike.
+func (l *link) heard(method, principal string) {
+	if m := mcp.MethodNamed(method); m != nil && m.List {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.whose == nil {
+		l.whose = map[string]bool{}
+	}
+	if len(l.whose) < 2 {
+		l.whose[principal] = true
+	}
+}
+
+// knows reports whether it is certain whose call a question or notification belongs to.
+// That only one call is in flight says nothing where a server may speak of what another
+// principal has asked for: of a call that was cancelled, of a task, or of one that it has
+// answered too early.
+func (l *link) knows(ctx context.Context) bool {
+	if !client.OriginOf(ctx).Inferred {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.whose) < 2
 }

@@ -43,6 +43,9 @@ func (w *subscription) open(ctx context.Context) (*link, *client.Subscription, e
 	if err != nil {
 		return nil, nil, &unsentError{err}
 	}
+	if f := &w.watch.Filter; len(f.ResourceSubscriptions)+len(f.TaskIDs) > 0 {
+		l.heard(mcp.MethodSubscribe, w.peer.Principal)
+	}
 	s, err := l.client.Listen(ctx, w.watch.Filter, func(_ context.Context, e client.Event) { w.deliver(e) })
 	if err != nil {
 		w.b.pool.release(l)
