@@ -23,6 +23,7 @@ func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error 
 		undeclared *client.NotDeclaredError
 		task       *client.TaskError
 	)
+	_, unsent := errors.AsType[*unsentError](err)
 	switch {
 	case ctx.Err() != nil: // the client does not want the answer any more
 		return err
@@ -41,7 +42,7 @@ func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error 
 		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", task.Err)
 	case errors.As(err, &undeclared):
 		return &mcp.MethodNotFoundError{Method: undeclared.Method}
-	case errors.Is(err, mcp.ErrResourceNotFound), errors.Is(err, context.Canceled):
+	case errors.Is(err, mcp.ErrResourceNotFound), errors.Is(err, context.Canceled) && !unsent: // it is connecting that may be given up for others
 		return err
 	}
 	level := slog.LevelError
@@ -49,7 +50,6 @@ func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error 
 		level = slog.LevelDebug
 	}
 	b.opts.Logger.Log(ctx, level, "not passed on", "error", err)
-	_, unsent := errors.AsType[*unsentError](err)
 	return &UnansweredError{Err: err, Unsent: unsent}
 }
 

@@ -75,6 +75,55 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// A client that subscribes while another setup takes the place of the first is subscribed
+// at the server that there is then.
+func TestLoadWhileSubscribing(t *testing.T) {
+	for _, front := range modes {
+		for _, back := range modes {
+			t.Run(front.String()+" to "+back.String(), func(t *testing.T) {
+				w := &world{g: gateway.New(gateway.Options{Info: mcp.Implementation{Name: "gateway", Version: "1"}, Logger: mcptest.Quiet()})}
+				one, other := w.server("one"), w.server("one")
+				first, next := behind(t, "one", one, back, bridge.SharePrincipal), behind(t, "one", other, back, bridge.SharePrincipal)
+				next.Same = "another"
+				t.Cleanup(func() { _ = w.g.Close() })
+				asked := make(chan struct{}, 10)
+				one.Use(func(serve mcp.ServeFunc) mcp.ServeFunc {
+					return func(ctx context.Context, x *mcp.Exchange) (any, error) {
+						if x.Watch == nil || len(x.Watch.Filter.ResourceSubscriptions) == 0 {
+							return serve(ctx, x)
+						}
+						asked <- struct{}{}
+						<-ctx.Done() // until the gateway has left it
+						return nil, ctx.Err()
+					}
+				})
+				if err := w.g.Load(gateway.Setup{Servers: []gateway.Server{first}}); err != nil {
+					t.Fatal(err)
+				}
+				w.g.Look(t.Context())
+				c := mcptest.Connect(t, w.g.View(""), front, nil)
+				events := make(chan client.Event, 100)
+				listened := make(chan error, 1)
+				go func() { // ends with the call
+					_, err := c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"mcp:one:test://static"}}, func(_ context.Context, e client.Event) { events <- e })
+					listened <- err
+				}()
+				within(t, "the subscription", asked)
+				if err := w.g.Load(gateway.Setup{Servers: []gateway.Server{next}}); err != nil {
+					t.Fatal(err)
+				}
+				if err := within(t, "the answer", listened); err != nil {
+					t.Fatal(err)
+				}
+				other.ResourceUpdated("test://static")
+				if e := within(t, "the change", events); e.Change.URI != "mcp:one:test://static" {
+					t.Errorf("%+v", e)
+				}
+			})
+		}
+	}
+}
+
 // Nobody learns anything of what a view does not show.
 func TestViews(t *testing.T) {
 	w := &world{g: gateway.New(gateway.Options{Info: mcp.Implementation{Name: "gateway", Version: "1"}, Logger: mcptest.Quiet()})}

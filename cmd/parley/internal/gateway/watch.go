@@ -19,9 +19,13 @@ func (v *View) watch(ctx context.Context, s *setup, p *part, x *mcp.Exchange) (a
 		open.stop()
 		return nil, err
 	}
+	granted := open.granted(lists)
 	remove := v.g.hub.add(&watcher{view: v.name, peer: x.Peer, filter: lists, deliver: x.Watch.Deliver, moved: open.move})
+	if now := v.g.current.Load(); now != s { // which did not know of it when it took the place of s
+		open.move(now) //nolint:contextcheck // the subscription outlives the exchange
+	}
 	peer, opens := x.Peer, x.Method == mcp.NoteInitialized
-	return &mcp.Watching{Filter: open.granted(lists), Stop: sync.OnceFunc(func() {
+	return &mcp.Watching{Filter: granted, Stop: sync.OnceFunc(func() {
 		remove()
 		open.stop()
 		if opens {
