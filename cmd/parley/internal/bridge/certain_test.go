@@ -36,6 +36,7 @@ func (h *heard) String() string {
 // person connects somebody to a bridge, and returns what calls a tool for them.
 func person(t *testing.T, b *bridge.Bridge, principal string, h *heard) (call func(tool string) error) {
 	t.Helper()
+	told := func(_ context.Context, _ string, params json.RawMessage) { h.add(string(params)) }
 	tr := frames.InProcess(b, &frames.Options{Principal: principal, ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
 	c, err := client.Connect(t.Context(), tr, &client.Options{
 		Revisions: []mcp.Revision{mcp.Revision20251125}, Logger: mcptest.Quiet(),
@@ -44,14 +45,14 @@ func person(t *testing.T, b *bridge.Bridge, principal string, h *heard) (call fu
 			h.add("asked " + string(params))
 			return json.RawMessage(`{"action":"decline"}`), nil
 		},
-		Notification: func(_ context.Context, _ string, params json.RawMessage) { h.add(string(params)) },
+		Notification: told,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	return func(tool string) error {
-		_, err := c.Do(t.Context(), mcp.MethodCallTool, map[string]string{"name": tool}, client.WithLogLevel(mcp.LevelInfo))
+		_, err := c.Do(t.Context(), mcp.MethodCallTool, map[string]string{"name": tool}, client.WithNotifications(told))
 		return err
 	}
 }
