@@ -92,7 +92,7 @@ test("values are checked, each problem at its place", () => {
   };
   assert.deepEqual(validate(person, { name: "Ada", age: 36, mail: "ada@example.com" }), []);
   assert.deepEqual(pointers(person, { name: "A", age: -1, mail: "x", other: 1 }), ["/name", "/age", "/mail", "/other"]);
-  assert.deepEqual(validate(person, {}), [{ pointer: "/name", message: "is required" }]);
+  assert.deepEqual(validate(person, {}), [{ pointer: "/name", message: "is required", missing: true }]);
   assert.deepEqual(validate(person, undefined), [{ pointer: "", message: "is missing" }]);
   assert.match(validate(person, { name: "Ada", age: parse("1.5") })[0].message, /integer/);
   assert.deepEqual(validate(person, { name: "Ada", age: parse("3.0") }), []);

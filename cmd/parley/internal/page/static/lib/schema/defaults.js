@@ -2,6 +2,7 @@
 
 import { Document, list } from "./document.js";
 import { flat } from "./merge.js";
+import { shape } from "./shape.js";
 import { fits } from "./validate.js";
 import { has, isObject, member, put } from "./value.js";
 
@@ -60,4 +61,29 @@ function array(maker, schema, depth) {
     made.push(value);
   }
   return made;
+}
+
+/** filler returns a value for an item that was just added, which cannot be left out. */
+export function filler(document, schema, depth = 0) {
+  const begun = initial(document, schema, true);
+  if (begun !== undefined) return begun;
+  const made = shape(document, schema);
+  switch (depth > deepest ? "json" : made.kind) {
+    case "string":
+      return "";
+    case "number":
+      return member(made.schema, "minimum") ?? 0;
+    case "boolean":
+      return false;
+    case "enum":
+      return made.options[0].value;
+    case "flags":
+    case "array":
+      return [];
+    case "object":
+      return {};
+    case "choice":
+      return filler(document, made.alternatives[0].schema, depth + 1);
+  }
+  return null;
 }

@@ -11,7 +11,7 @@ const mostSteps = 300_000;
 const deepest = 300;
 const mostProblems = 200;
 
-/** @typedef {{pointer: string, message: string}} Problem */
+/** @typedef {{pointer: string, message: string, missing?: boolean}} Problem missing: it is only that nothing was given yet */
 
 /**
  * validate returns what does not fit, each with the place that it concerns.
@@ -43,9 +43,13 @@ class Findings {
   items = new Set();
   everything = false; // members and items alike
 
-  add(pointer, message) {
-    if (this.problems.length < mostProblems) this.problems.push({ pointer, message });
+  add(pointer, message, missing = false) {
+    if (this.problems.length < mostProblems) this.problems.push(missing ? { pointer, message, missing } : { pointer, message });
     else this.problems[mostProblems] = { pointer: "", message: "There is more that does not fit." };
+  }
+
+  copy({ pointer, message, missing }) {
+    this.add(pointer, message, missing);
   }
 
   get holds() {
@@ -60,7 +64,7 @@ class Findings {
   }
 
   take(other) {
-    for (const { pointer, message } of other.problems) this.add(pointer, message);
+    for (const problem of other.problems) this.copy(problem);
     this.looked(other);
   }
 }
@@ -159,7 +163,7 @@ class Check {
   object(schema, value, at, out, depth) {
     const names = Object.keys(value);
     size(schema, names.length, "Properties", "member", at, out);
-    for (const name of list(schema, "required")) if (!has(value, name)) out.add(pointer(at, name), "is required");
+    for (const name of list(schema, "required")) if (!has(value, name)) out.add(pointer(at, name), "is required", true);
     for (const name of names) this.property(schema, name, value[name], pointer(at, name), out, depth);
     for (const word of ["dependentRequired", "dependencies"]) {
       const needs = member(schema, word);
@@ -197,7 +201,7 @@ class Check {
   within(schema, value, at, out, depth) {
     const of = new Findings();
     this.apply(schema, value, at, of, depth + 1);
-    for (const problem of of.problems) out.add(problem.pointer, problem.message);
+    for (const problem of of.problems) out.copy(problem);
   }
 
   holds(schema, value, depth, seen) {
@@ -270,7 +274,7 @@ class Check {
 function none(tried, at, out) {
   const rootProblem = (of) => of.problems.some((problem) => problem.pointer === at);
   const near = tried.filter((of) => !rootProblem(of)).sort((a, b) => a.problems.length - b.problems.length);
-  if (near.length > 0) return near[0].problems.forEach((problem) => out.add(problem.pointer, problem.message));
+  if (near.length > 0) return near[0].problems.forEach((problem) => out.copy(problem));
   const reasons = [...new Set(tried.map((of) => of.problems.find((problem) => problem.pointer === at).message))];
   out.add(at, reasons.length <= 3 ? reasons.join(", or ") : `has none of the ${tried.length} forms that the schema allows`);
 }
