@@ -15,7 +15,7 @@ import { Field } from "./ui.js";
 
 export { defaults, validate };
 
-addStyle(new URL("./schemaform.css", import.meta.url));
+addStyle(new URL("schemaform.css", import.meta.url)).catch(() => {}); // without it, forms are only less handsome
 
 /** grouped returns the messages of problems by their place. */
 function grouped(problems) {
@@ -84,7 +84,7 @@ export function SchemaEditor({ schema, value, onChange, errors, idPrefix, label,
     setWay(next);
   };
   return html`<div class=${`schema-editor ${way}`}>
-    <div class="ways" role="group" aria-label=${`${label} as`}>${ways.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${id === way ? "true" : "false"} onClick=${pick(id)}>${title}</button>`)}</div>
+    <div class="editor-ways" role="group" aria-label=${`${label} as`}>${ways.map(([id, title]) => html`<button key=${id} type="button" aria-pressed=${id === way ? "true" : "false"} onClick=${pick(id)}>${title}</button>`)}</div>
     ${way !== "json" && html`<${SchemaForm} schema=${schema} value=${value} onChange=${onChange} errors=${errors} idPrefix=${idPrefix} onDrafts=${tell(inForm)} />`}
     ${way !== "form" && html`<${RawJson} value=${value} onChange=${onChange} errors=${way === "json" ? errors : []} idPrefix=${`${idPrefix}-json`} label=${label} onDrafts=${tell(inText)} />`}
   </div>`;

@@ -83,7 +83,7 @@ function Single({ form, made, name, at, value, onChange, required, fixed, absent
       <${Control} at=${at} made=${made} value=${value} onChange=${onChange} fixed=${fixed} />
     <//>
     <div class="form-actions">
-      ${made.kind === "string" && absent && html`<${Button} kind="link" onClick=${() => onChange("")} aria-label=${`Give ${name.name || "the value"} an empty text`}>Empty text<//>`}
+      ${made.kind === "string" && absent && mayBeEmpty(made.schema) && html`<${Button} kind="link" onClick=${() => onChange("")} aria-label=${`Give ${name.name || "the value"} an empty text`}>Empty text<//>`}
       ${made.kind === "string" && value === "" && html`<span class="faint">empty text</span>`}
       <${Examples} made=${made} onChange=${onChange} name=${name} />
       ${nullable && html`<${Button} kind="link" onClick=${() => onChange(null)} aria-label=${`Make ${name.name || "the value"} null`}>null<//>`}
@@ -92,6 +92,8 @@ function Single({ form, made, name, at, value, onChange, required, fixed, absent
     </div>
   </div>`;
 }
+
+const mayBeEmpty = ({ format, pattern, minLength }) => format === undefined && pattern === undefined && !(minLength > 0);
 
 const Leave = ({ value, fixed, onChange, name, always }) =>
   value !== undefined && !fixed && always && html`<${Button} kind="link" onClick=${() => onChange(undefined)} aria-label=${`Leave out ${name.name || "the value"}`}>Leave out<//>`;
@@ -111,7 +113,17 @@ function Group({ form, made, name, at, schema, value, onChange, required, fixed,
   const error = errorsAt(form, at);
   const begin = () => onChange(initial(form.document, schema, true) ?? filler(form.document, schema));
   const bare = at === "" && name.name === "";
-  const content = absent && made.kind !== "choice" ? html`<${Button} onClick=${begin}>${made.kind === "array" ? "Begin a list" : "Fill in"}<//>` : html`<${Body} made=${made} at=${at} schema=${schema} value=${value} onChange=${onChange} fixed=${fixed} name=${name} />`;
+  if (absent && made.kind !== "choice") {
+    return html`<div class="form-field absent" id=${idOf(form.prefix, at)} tabindex="-1">
+      <div class="row"><span class="group-name"><${Named} name=${name} />${required && html` <span class="required">required</span>`}</span>
+        <${Button} kind="plain" onClick=${begin} aria-label=${`Fill in ${name.title || name.name || "the value"}`}>Fill in<//>
+        ${nullable && html`<${Button} kind="link" onClick=${() => onChange(null)} aria-label=${`Make ${name.name || "the value"} null`}>null<//>`}
+        <${Examples} made=${made} onChange=${onChange} name=${name} />
+      </div>
+      ${hints({ made }) && html`<div class="hint">${hints({ made })}</div>`}${error && html`<div class="error">${error}</div>`}
+    </div>`;
+  }
+  const content = html`<${Body} made=${made} at=${at} schema=${schema} value=${value} onChange=${onChange} fixed=${fixed} name=${name} />`;
   const head = html`${hints({ made }) && html`<div class="hint">${hints({ made })}</div>`} ${error && html`<${Notice} kind="error">${error}<//>`}`;
   if (bare) return html`<div id=${idOf(form.prefix, at)} tabindex="-1">${head}${content}</div>`;
   return html`<fieldset id=${idOf(form.prefix, at)} tabindex="-1" class=${error ? "wrong" : ""}>

@@ -62,14 +62,14 @@ const many = 300;
 /** OneOf is a choice of values. Of very many, those are offered that a text is in. */
 export function OneOf({ at, made, value, onChange, fixed, ...control }) {
   const [find, setFind] = useState("");
-  const at = value === undefined ? -1 : chosen(made.options, value);
+  const now = value === undefined ? -1 : chosen(made.options, value);
   const long = made.options.length > many;
   const entries = made.options.map((option, i) => ({ value: String(i), label: nameOf(option) }));
-  const fitting = long ? entries.filter((entry, i) => i === at || entry.label.toLowerCase().includes(find.toLowerCase())).slice(0, many) : entries;
+  const fitting = long ? entries.filter((entry, i) => i === now || entry.label.toLowerCase().includes(find.toLowerCase())).slice(0, many) : entries;
   const options = [...without(fixed, value), ...fitting];
   const change = (text) => onChange(text === "" ? undefined : made.options[Number(text)].value);
   return html`${long && html`<${TextInput} type="search" value=${find} onInput=${setFind} aria-label="Find among the values" placeholder=${`Find among ${made.options.length} values`} />`}
-    <${Select} value=${at < 0 ? "" : String(at)} onChange=${change} options=${options} ...${control} />`;
+    <${Select} value=${now < 0 ? "" : String(now)} onChange=${change} options=${options} ...${control} />`;
 }
 
 const nameOf = (option) => label(option.note ? `${option.label} (${option.note})` : option.label, 120);

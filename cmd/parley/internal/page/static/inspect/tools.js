@@ -1,0 +1,86 @@
+// The tools of a server: a list to search, and the one that was picked.
+
+import { api, useGet } from "../lib/api.js";
+import { label } from "../lib/content.js";
+import { html, useMemo } from "../lib/preact.js";
+import { go } from "../lib/route.js";
+import { useKept } from "../lib/state.js";
+import { Badge, Button, Empty, ErrorBox, SearchBox, Spinner, Split, Time, VirtualList } from "../lib/ui.js";
+import { Tool } from "./tool.js";
+
+/** View lists the tools of a connection and shows one. */
+export function View({ connection, route }) {
+  const topics = { list: (event) => event.connection === connection.id && event.kind === "tools", connection: (event) => event.connection === connection.id };
+  const { data, error, loading, reload } = useGet(`/connections/${connection.id}/lists/tools`, {}, topics);
+  const [query, setQuery] = useKept(`tools-search:${connection.id}`, "");
+  const tools = data?.items ?? [];
+  const index = useMemo(() => tools.map(words), [tools]);
+  const found = useMemo(() => search(index, query), [index, query]);
+  if (!data) return error ? html`<${ErrorBox} error=${error}><${Button} onClick=${reload}>Try again<//><//>` : html`<${Spinner} label="Loading the tools" />`;
+  const picked = pickedOf(tools, route);
+  const pick = (i) => go([connection.id, "tools", nameOf(tools[found[i]])], twins(tools, found[i]) ? { n: found[i] } : {});
+  const list = html`
+    <div class="row"><div class="grow"><${SearchBox} value=${query} onInput=${setQuery} label="Search tools" /></div><${Refresh} connection=${connection} reload=${reload} loading=${loading} /></div>
+    <p class="faint tools-count" aria-live="polite">${count(found.length, tools.length)}${data.fetched && html` · fetched <${Time} at=${data.fetched} />`}</p>
+    ${data.error && html`<${ErrorBox} error=${{ ...data.error, message: `The list could not be fetched: ${data.error.message}` }} />`}
+    <${VirtualList} count=${found.length} rowHeight=${52} label="Tools" selected=${found.indexOf(picked)} onPick=${pick} row=${(i) => html`<${Row} tool=${tools[found[i]]} />`} empty=${html`<${Empty} title=${tools.length === 0 ? "The server lists no tools." : "No tool fits the search."} />`} />`;
+  const detail = picked >= 0 ? html`<${Tool} key=${`${route.rest[0]}:${picked}`} connection=${connection} tool=${tools[picked]} route=${route} />` : html`<${Nothing} route=${route} />`;
+  return html`<${Split} label="Tools" list=${list} detail=${detail} detailLabel="Tool" />`;
+}
+
+const Nothing = ({ route }) =>
+  route.rest[0] === undefined ? html`<${Empty} title="Pick a tool">Its description, a form for its arguments and the results of its calls are shown here.<//>` : html`<${Empty} title=${`The server lists no tool “${label(route.rest[0])}”.`} />`;
+
+function Refresh({ connection, reload, loading }) {
+  const again = async () => {
+    await api.get(`/connections/${connection.id}/lists/tools`, { fresh: 1 });
+    reload();
+  };
+  return html`<${Button} onClick=${again} busy=${loading}>Refresh<//>`;
+}
+
+const count = (found, all) => (found === all ? `${all.toLocaleString("en")} tools` : `${found.toLocaleString("en")} of ${all.toLocaleString("en")} tools`);
+
+const nameOf = (tool) => (typeof tool?.name === "string" ? tool.name : "");
+const twins = (tools, i) => tools.some((tool, other) => other !== i && nameOf(tool) === nameOf(tools[i]));
+
+/** pickedOf returns which tool the address names; n tells those of one name apart. */
+function pickedOf(tools, route) {
+  const [name] = route.rest;
+  if (name === undefined) return -1;
+  const n = Number(route.params.n);
+  if (route.params.n !== undefined && nameOf(tools[n]) === name) return n;
+  return tools.findIndex((tool) => nameOf(tool) === name);
+}
+
+/** words returns the texts in which a tool is searched for. */
+const words = (tool) => [tool?.name, tool?.title, tool?.annotations?.title, tool?.description].filter((text) => typeof text === "string").join("\n").toLowerCase();
+
+function search(index, query) {
+  const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = index.map((_, i) => i);
+  return wanted.length === 0 ? all : all.filter((i) => wanted.every((word) => index[i].includes(word)));
+}
+
+function Row({ tool }) {
+  const title = tool?.title ?? tool?.annotations?.title;
+  const description = typeof tool?.description === "string" ? tool.description.slice(0, 300).replaceAll(/\s+/g, " ") : "";
+  return html`<div class="tool-row">
+    <div class="cut"><strong>${label(nameOf(tool) || "(a tool without a name)", 120)}</strong>${title && title !== tool.name && html` <span>${label(title, 120)}</span>`} ${badges(tool).map(({ kind, text }) => html`<${Badge} key=${text} kind=${kind}>${text}<//> `)}</div>
+    <div class="cut faint">${label(description, 250)}</div>
+  </div>`;
+}
+
+/** badges returns what the annotations of a tool claim, and how it runs. */
+export function badges(tool) {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = tool?.annotations ?? {};
+  return [
+    readOnlyHint === true && { kind: "good", text: "read-only", about: "It says that it changes nothing." },
+    readOnlyHint !== true && destructiveHint === true && { kind: "warning", text: "destructive", about: "It says that it may destroy something." },
+    readOnlyHint !== true && idempotentHint === true && { text: "idempotent", about: "It says that calling it again changes nothing more." },
+    openWorldHint === true && { text: "open world", about: "It says that it deals with what is outside of the server." },
+    tool?.execution?.taskSupport === "required" && { kind: "accent", text: "task only", about: "It runs only as a task." },
+    tool?.execution?.taskSupport === "optional" && { kind: "accent", text: "task", about: "It can run as a task." },
+    tool?._meta?.ui && { kind: "accent", text: "app", about: "An app shows its results." },
+  ].filter(Boolean);
+}
