@@ -25,7 +25,7 @@ export async function run(stage) {
       await tab.page.waitForSelector("dialog[open]");
       await judged(tab);
       await tab.press("Escape");
-      await tab.page.waitForFunction(() => !document.querySelector("dialog"));
+      await tab.page.waitForFunction(() => !document.querySelector("dialog"), { polling: 50 });
     });
   }
   await outside(stage, inspect);
@@ -46,8 +46,8 @@ async function data(tab) {
   ];
   for (const call of calls) await tab.api("post", "/connections/c1/calls", call);
   // A second connection, so that two can be compared, and one that cannot be.
-  await tab.api("post", "/connections", { command: [parley, "serve", "--stdio"], revision: "2024-11-05" });
-  await tab.api("post", "/connections", { command: ["/nonexistent/server"] });
+  await tab.api("post", "/connections", { args: [parley, "serve", "--stdio"], revision: "2024-11-05" });
+  await tab.api("post", "/connections", { args: ["/nonexistent/server"] });
   await tab.connected("c2");
 }
 
@@ -61,7 +61,7 @@ async function deeper(tab) {
     await tab.settled();
     await judged(tab);
   }
-  return lists.length > 0 ? `with ${lists.length} opened` : "";
+  return lists.length > 0 ? `with ${lists.length} opened` : undefined;
 }
 
 const shot = (stage, tab, hash, dark) => tab.shot(stage.shots, `axe-${hash.replaceAll(/[^a-z0-9]+/g, "-")}-${dark ? "dark" : "light"}`);

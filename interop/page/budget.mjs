@@ -36,7 +36,7 @@ async function measure(stage, address, hash, sees) {
   session.on("Network.responseReceived", ({ requestId, response }) => urls.set(requestId, new URL(response.url).pathname));
   // With the headers, as they are on the wire. The stream of events never ends.
   session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => sizes.set(requestId, encodedDataLength));
-  await tab.page.goto(address, { waitUntil: "commit" }).catch(() => {});
+  await tab.page.goto(address, { waitUntil: "domcontentloaded" });
   await tab.page.waitForFunction((at, text) => location.hash === at && document.querySelector("main h1, main h2") && !document.querySelector("main .spinner") && document.body.innerText.includes(text), { polling: "raf" }, hash, sees);
   // The mark of the first picture with the view: from the request of the page on.
   const time = await tab.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done(performance.now()))));

@@ -106,6 +106,7 @@ export class Tab {
    * @param {import("puppeteer-core").Browser} browser
    * @param {string} address
    * @param {{width?: number, height?: number, dark?: boolean, trace?: boolean}} [options]
+   * Only the tab in front draws; others wait for what they show with timers.
    */
   static async open(browser, address, { width = 1280, height = 860, dark = false, trace = false } = {}) {
     const tab = new Tab();
@@ -214,9 +215,11 @@ export class Tab {
     const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
     // Its source comes through the debugger: the page's policy lets no script in.
     const session = await this.page.createCDPSession();
-    await session.send("Runtime.evaluate", { expression: readFileSync(axe, "utf8") });
+    await session.send("Runtime.evaluate", { expression: `globalThis.axe || (() => { ${readFileSync(axe, "utf8")} })()` });
     await session.detach();
-    const { violations } = await this.page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], iframes: false }));
+    const complaints = this.complaints.length;
+    const { violations } = await this.page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], iframes: false, preload: false }));
+    this.complaints.length = complaints; // it tries styles that the policy does not allow
     return violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.target.join(" ")}: ${brief(node.html, 160)}: ${brief(node.any.concat(node.all).map((c) => c.message).join("; "), 200)}`));
   }
 

@@ -38,6 +38,7 @@ async function visit(stage) {
   });
 
   await stage.check("the keyboard reaches all: skip link, ?, g and a letter", async () => {
+    await page.bringToFront(); // the others had the focus
     await page.reload();
     await tab.settled();
     await tab.press("Tab");
@@ -47,7 +48,7 @@ async function visit(stage) {
     await tab.press("?");
     await tab.sees("Move in a list".toLowerCase(), "dialog");
     await tab.press("Escape");
-    await page.waitForFunction(() => !document.querySelector("dialog"));
+    await page.waitForFunction(() => !document.querySelector("dialog"), { polling: 50 });
     await until(() => page.evaluate(() => document.activeElement.id === "main"), "focus after the window is closed");
     await tab.go("#/c1");
     for (const [letter, view] of [["f", "traffic"], ["l", "log"], ["o", "overview"], ["h", "home"]]) {
@@ -91,7 +92,7 @@ async function visit(stage) {
     equal(await page.evaluate(() => document.querySelector("#rail [aria-current=page]")?.innerText), "Traffic", "what the rail marks");
     const link = await tab.context.newPage();
     await link.goto(`${inspect.origin}/#/c1/log`);
-    await link.waitForFunction(() => document.title.startsWith("Log"));
+    await link.waitForFunction(() => document.title.startsWith("Log"), { polling: 50 });
     await link.close();
   });
 
@@ -228,7 +229,7 @@ async function lists(stage) {
 }
 
 /** is2 waits until a list that has become short shows its one row. */
-const is2 = (page) => page.waitForFunction(() => document.querySelectorAll("[role=option]").length === 1 && document.querySelector("[role=option]").innerText === "row 0");
+const is2 = (page) => page.waitForFunction(() => document.querySelectorAll("[role=option]").length === 1 && document.querySelector("[role=option]").innerText === "row 0", { polling: 50 });
 
 async function gone(stage) {
   stage.expect(/ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE|CONNECTION_RESET)/);

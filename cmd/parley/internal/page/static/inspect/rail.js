@@ -11,6 +11,7 @@ export function Rail({ connections, connection, here, onKeys }) {
   const [open, setOpen] = useState(false); // in a narrow window
   useEffect(() => setOpen(false), [here]);
   return html`<header class="rail">
+    <a class="skip" href=${location.hash || "#/"} onClick=${toMain}>Skip to the view</a>
     <div class="brand">
       <a href=${href("home")}>Parley</a>
       <${IconButton} label="Keys" icon="?" onClick=${onKeys} />
@@ -25,6 +26,11 @@ export function Rail({ connections, connection, here, onKeys }) {
       </nav>
     </div>
   </header>`;
+}
+
+function toMain(event) {
+  event.preventDefault();
+  document.getElementById("main").focus();
 }
 
 const Item = ({ to, current, children }) => html`<li><a href=${to} aria-current=${current ? "page" : undefined}>${children}</a></li>`;

@@ -32,7 +32,7 @@ function Inside({ fresh }) {
   const { data, error } = useGet("/connections", {}, ["connection", "question", "call"]);
   const connections = data?.connections ?? [];
   const connection = connections.find(({ id }) => id === here.connection);
-  const view = (here.connection ? views : pages).find(({ id }) => id === here.view) ?? (here.connection === null && views.find(({ id, alone }) => alone && id === here.view));
+  const view = (here.connection ? views : pages).find(({ id }) => id === here.view);
   useFirst(fresh, data?.connections);
   const [keys, showKeys] = useState(false);
   useKeys(connection, () => showKeys(true));
@@ -41,7 +41,6 @@ function Inside({ fresh }) {
     document.title = `${title || "Not found"} – Parley`;
   }, [title]);
   return html`<div class="shell">
-    <a class="skip" href=${location.hash || "#/"} onClick=${toMain}>Skip to the view</a>
     <${Rail} connections=${connections} connection=${connection} here=${here} onKeys=${() => showKeys(true)} />
     <div class="column">
       <${Stream} /> <${QuestionNotice} connections=${connections} here=${here} />
@@ -59,11 +58,6 @@ function useFirst(fresh, connections) {
     done.current = true;
     if (connections.length === 1 && location.hash === "#/") go([connections[0].id], {}, { replace: true });
   }, [connections]);
-}
-
-function toMain(event) {
-  event.preventDefault();
-  document.getElementById("main").focus();
 }
 
 /** Stream says when nothing is live any more. */
@@ -92,12 +86,12 @@ function content({ view, here, connection, known, error }) {
   if (!view) return html`<${Missing} title="There is no such view." />`;
   if (!here.connection) return html`<${Lazy} view=${view} route=${here} />`;
   if (connection) return html`<${Lazy} view=${view} route=${here} connection=${connection} />`;
-  if (error && !known) return html`<${ErrorBox} error=${error} />`;
+  if (error && !known) return html`<h1>${view.title}</h1><${ErrorBox} error=${error} />`;
   if (!known) return html`<${Spinner} />`;
   return html`<${Missing} title="There is no such connection (any more)." />`;
 }
 
-const Missing = ({ title }) => html`<${Notice} kind="warning" title=${title}><a href=${href("home")}>Connect to a server</a><//>`;
+const Missing = ({ title }) => html`<h1>Not found</h1><${Notice} kind="warning" title=${title}><a href=${href("home")}>Connect to a server</a><//>`;
 
 /** Lazy shows a view when it is loaded; a view that fails takes nothing else with it. */
 function Lazy({ view, ...props }) {
@@ -121,7 +115,7 @@ function Lazy({ view, ...props }) {
   };
   const error = failed ?? loaded.error;
   if (error) {
-    return html`<${ErrorBox} error=${{ message: `${view.title} cannot be shown`, hint: String(error.message ?? error) }}><${Button} onClick=${again}>Try again<//><//>`;
+    return html`<h1>${view.title}</h1><${ErrorBox} error=${{ message: `${view.title} cannot be shown`, hint: String(error.message ?? error) }}><${Button} onClick=${again}>Try again<//><//>`;
   }
   return loaded.View ? html`<${loaded.View} ...${props} />` : html`<${Spinner} label=${`Loading ${view.title}`} />`;
 }
