@@ -17,6 +17,7 @@ type need struct {
 	challenged bool        // the server has demanded authorization
 	stepUp     bool        // the token is good, but its scopes are not enough
 	renew      bool        // without the user, or fail
+	anyway     bool        // with renew: even if the token is new
 	login      bool        // get a new token, even if there is one
 }
 

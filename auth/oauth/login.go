@@ -101,6 +101,17 @@ func (c *Client) Login(ctx context.Context, scopes ...string) error {
 	return err
 }
 
+// Refresh renews the token with the refresh token, even if it would be valid for longer.
+// It never asks the user; the error says why there is no new token.
+func (c *Client) Refresh(ctx context.Context) error {
+	t := c.token(ctx)
+	if t == nil {
+		return fmt.Errorf("%w: not logged in to %s", mcp.ErrUnauthorized, c.server.Redacted())
+	}
+	_, err := c.acquire(ctx, need{stale: t, renew: true, anyway: true})
+	return err
+}
+
 // probe asks the server for its challenge, in both ways in which transports
 // begin: some servers know only one of them. If the server cannot be reached,
 // the next step fails.

@@ -29,7 +29,7 @@ func (c *Client) renewed(ctx context.Context, old *credential, n need) (*credent
 		}
 		old = other
 	}
-	if old == nil || n.stepUp || old.Refresh == "" || old.refreshed && old.unproven.Load() {
+	if old == nil || n.stepUp || old.Refresh == "" || old.refreshed && old.unproven.Load() && !n.anyway {
 		return nil, errCannotRenew
 	}
 	return c.refresh(ctx, old)

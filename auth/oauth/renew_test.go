@@ -279,3 +279,21 @@ func TestLoginForMore(t *testing.T) {
 	w.ok(c)
 	w.wantCount("GET /authorize", 1)
 }
+
+// A token is renewed whenever somebody asks for it, even one that was renewed just now.
+func TestRefreshOnDemand(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(nil)
+	if err := c.Refresh(t.Context()); !errors.Is(err, mcp.ErrUnauthorized) {
+		t.Errorf("without a login: %v", err)
+	}
+	w.ok(c)
+	for range 2 {
+		if err := c.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.ok(c)
+	w.wantCount("POST /token", 3)
+	w.wantCount("GET /authorize", 1)
+}

@@ -8,58 +8,13 @@ import (
 	"sync"
 
 	"github.com/parley-mcp/parley/auth/oauth"
-	"github.com/parley-mcp/parley/internal/httpcall"
-	"github.com/parley-mcp/parley/internal/safehttp"
-	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/cmd/parley/internal/signin"
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// registration is how the user has registered this program with a server's
-// authorization server. It is remembered from one login to the next.
-type registration struct {
-	Issuer      string `json:"issuer,omitzero"`
-	ClientID    string `json:"client_id,omitzero"`
-	SecretText  string `json:"client_secret,omitzero"`
-	MetadataURL string `json:"client_metadata,omitzero"`
-	DPoP        bool   `json:"dpop,omitzero"`
-}
-
-func registrationKey(url string) string { return "registration " + url }
-
-// preRegistered returns the client that the user has registered, by its issuer.
-func (r *registration) preRegistered() map[string]oauth.Credentials {
-	if r.ClientID == "" {
-		return nil
-	}
-	issuer := r.Issuer
-	if issuer == "" {
-		issuer = oauth.AnyIssuer
-	}
-	return map[string]oauth.Credentials{issuer: {ClientID: r.ClientID, Secret: oauth.Secret(r.SecretText)}}
-}
-
-// remember keeps the registration for later runs.
-func (r *registration) remember(ctx context.Context, s oauth.Store, url string) error {
-	doc, err := wire.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return s.Update(ctx, registrationKey(url), func(context.Context, []byte) ([]byte, error) { return doc, nil })
-}
-
-// recall returns the registration that was remembered, or none.
-func recall(ctx context.Context, s oauth.Store, url string) (*registration, error) {
-	r := new(registration)
-	doc, err := s.Load(ctx, registrationKey(url))
-	if err != nil || doc == nil {
-		return r, err
-	}
-	return r, wire.Unmarshal(doc, r)
-}
-
 // authorizer returns the OAuth client that logs in to the server at a URL. It
 // is closed when the program ends.
-func (a *app) authorizer(url string, r *registration, store oauth.Store, receiver oauth.Receiver) (*oauth.Client, error) {
+func (a *app) authorizer(url string, r *signin.Registration, store oauth.Store, receiver oauth.Receiver) (*oauth.Client, error) {
 	c, err := a.newAuthorizer(url, r, store, receiver)
 	if err == nil {
 		a.atEnd = append(a.atEnd, c.Close)
@@ -68,28 +23,21 @@ func (a *app) authorizer(url string, r *registration, store oauth.Store, receive
 }
 
 // newAuthorizer is authorizer for who closes the client.
-func (a *app) newAuthorizer(url string, r *registration, store oauth.Store, receiver oauth.Receiver) (*oauth.Client, error) {
-	return oauth.New(&oauth.Options{
-		URL:               url,
-		Store:             store,
-		Grant:             &oauth.AuthorizationCode{Receiver: receiver},
-		PreRegistered:     r.preRegistered(),
-		ClientMetadataURL: r.MetadataURL,
-		Metadata:          oauth.Metadata{Name: "Parley", SoftwareID: "parley", SoftwareVersion: buildVersion()},
-		DPoP:              r.DPoP,
-		Logger:            a.logger(),
-	})
+func (a *app) newAuthorizer(url string, r *signin.Registration, store oauth.Store, receiver oauth.Receiver) (*oauth.Client, error) {
+	o := r.Options(url, buildVersion(), store, receiver)
+	o.Logger = a.logger()
+	return oauth.New(o)
 }
 
 // authorized returns an HTTP client that logs in to the server at a URL when
 // the server demands it. It returns nil where there can be no login, because a
 // token would be sent unencrypted.
 func (a *app) authorized(ctx context.Context, url string) (*http.Client, error) {
-	if _, err := httpcall.ParseURL(url); err != nil || !mayLogIn(url) {
+	if ok, err := signin.Possible(url); !ok {
 		return nil, err
 	}
 	v := a.credentials(ctx)
-	r, err := recall(ctx, v, url)
+	r, err := signin.Recall(ctx, v, url)
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +47,6 @@ func (a *app) authorized(ctx context.Context, url string) (*http.Client, error) 
 		return nil, err
 	}
 	return &http.Client{Transport: c.Transport(seen)}, nil
-}
-
-// mayLogIn reports whether a token for the server at a URL would be sent encrypted, or stay
-// on this machine.
-func mayLogIn(url string) bool {
-	u, err := httpcall.ParseURL(url)
-	return err == nil && (u.Scheme != "http" || safehttp.IsLoopback(u))
 }
 
 // credentials returns the vault or, where there is none, a store that lasts as

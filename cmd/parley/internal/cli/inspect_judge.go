@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-mcp/parley/auth/oauth"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/inspect"
+	"github.com/parley-mcp/parley/cmd/parley/internal/signin"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/check/authprobe"
 	"github.com/parley-mcp/parley/internal/check/lint"
@@ -53,7 +54,7 @@ func (j pageJudge) server(ctx context.Context, t *target.Target, how *inspect.Ju
 		return serverprobe.Check(ctx, commandTarget(*t, child.Options{Args: t.Command, Env: t.Env, Dir: t.Dir}), options)
 	}
 	site := &peer.Site{URL: t.URL, Header: headerOf(t)}
-	if t.Header.Get("Authorization") == "" && mayLogIn(t.URL) {
+	if ok, _ := signin.Possible(t.URL); ok && t.Header.Get("Authorization") == "" {
 		client, end, err := j.login(ctx, t.URL)
 		if err != nil {
 			return nil, err
@@ -67,7 +68,7 @@ func (j pageJudge) server(ctx context.Context, t *target.Target, how *inspect.Ju
 // login returns what has the login that the page made, if it made one, until end is called.
 // Nobody is asked to log in.
 func (j pageJudge) login(ctx context.Context, url string) (client *http.Client, end func(), err error) {
-	r, err := recall(ctx, j.logins, url)
+	r, err := signin.Recall(ctx, j.logins, url)
 	if err != nil {
 		return nil, nil, err
 	}

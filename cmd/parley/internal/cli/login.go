@@ -9,9 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/signin"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
-	"github.com/parley-mcp/parley/internal/httpcall"
-	"github.com/parley-mcp/parley/internal/safehttp"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -31,7 +30,7 @@ const loginExamples = `  parley login https://mcp.example.com/mcp
 
 // loginFlags are the flags of login.
 type loginFlags struct {
-	registration
+	signin.Registration
 
 	scopes []string
 	secret string
@@ -70,7 +69,7 @@ func (f *loginFlags) check(t target.Target) error {
 	if t.URL == "" {
 		return usagef("there is no login for a command; give it its secrets with --env")
 	}
-	if u, err := httpcall.ParseURL(t.URL); err == nil && u.Scheme == "http" && !safehttp.IsLoopback(u) {
+	if ok, err := signin.Possible(t.URL); err == nil && !ok {
 		return usagef("there is no login without https: anybody on the network could read the token")
 	}
 	if f.secret == "" {
@@ -96,9 +95,9 @@ func (a *app) runLogin(ctx context.Context, url string, f *loginFlags) error {
 	if err != nil {
 		return err
 	}
-	r := &f.registration
-	if *r == (registration{}) {
-		if r, err = recall(ctx, v, url); err != nil {
+	r := &f.Registration
+	if *r == (signin.Registration{}) {
+		if r, err = signin.Recall(ctx, v, url); err != nil {
 			return err
 		}
 	}
@@ -118,7 +117,7 @@ func (a *app) runLogin(ctx context.Context, url string, f *loginFlags) error {
 	if r.ClientID != "" && r.Issuer == "" {
 		r.Issuer = status.Issuer // it was used there, and must not be used anywhere else
 	}
-	if err := r.remember(ctx, v, url); err != nil {
+	if err := r.Remember(ctx, v, url); err != nil {
 		return err
 	}
 	return a.showLogin(status, v)
@@ -187,7 +186,7 @@ func (a *app) runLogout(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	r, err := recall(ctx, v, url)
+	r, err := signin.Recall(ctx, v, url)
 	if err != nil {
 		return err
 	}
@@ -199,8 +198,7 @@ func (a *app) runLogout(ctx context.Context, url string) error {
 	if err := c.Logout(ctx); err != nil {
 		return err
 	}
-	err = v.Update(ctx, registrationKey(url), func(context.Context, []byte) ([]byte, error) { return nil, nil })
-	if err != nil {
+	if err := signin.Forget(ctx, v, url); err != nil {
 		return err
 	}
 	switch {

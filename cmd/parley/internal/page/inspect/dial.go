@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
@@ -38,6 +39,7 @@ func (c *Connection) disconnect() {
 func (c *Connection) halt() {
 	if c.stop != nil {
 		c.stop()
+		partOf[login](c).reset() // it may wait for somebody to log in
 		<-c.stopped
 	}
 }
@@ -117,7 +119,10 @@ func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 	}
 	c.observe(c.Frames.Tap)
 	o.Tap = seen.tap
-	t, err := wished.Transport(target.Connection{Stderr: &c.stderr, Logger: o.Logger})
+	t, err := wished.Transport(target.Connection{
+		Stderr: &c.stderr, Logger: o.Logger,
+		Login: func(url string) (*http.Client, error) { return c.server.logins.web(ctx, c, url) },
+	})
 	if err != nil {
 		return nil, err
 	}

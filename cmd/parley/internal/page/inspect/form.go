@@ -7,8 +7,10 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/parley-mcp/parley/auth/oauth"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
 	"github.com/parley-mcp/parley/cmd/parley/internal/shellwords"
+	"github.com/parley-mcp/parley/cmd/parley/internal/signin"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -32,6 +34,8 @@ type form struct {
 	// Transport is "auto", "http" or "sse", and Revision "auto" or one to speak.
 	Transport string `json:"transport"`
 	Revision  string `json:"revision"`
+	// Login says as which client to log in.
+	Login *shownClient `json:"login"`
 	// Like is a connection whose secrets to take where a value is masked.
 	Like string `json:"like"`
 }
@@ -49,6 +53,7 @@ func (s *Server) wish(ctx context.Context, f *form) (*wish, error) {
 		func() error { return w.readEnv(f.Env, like) },
 		func() error { return w.readHeaders(f.Headers, like) },
 		func() error { return w.readHow(f) },
+		func() error { return w.readLogin(f.Login, like) },
 	} {
 		if err := read(); err != nil {
 			return nil, err
@@ -229,6 +234,32 @@ func (w *wish) readHow(f *form) error {
 	var ok bool
 	if w.Revision, ok = mcp.ParseRevision(f.Revision); !ok {
 		return wrong("revision", "the page lists the revisions", "%q is not a released revision", f.Revision)
+	}
+	return nil
+}
+
+// readLogin reads as which client to log in.
+func (w *wish) readLogin(c *shownClient, like *wish) error {
+	if c == nil {
+		return nil
+	}
+	secret, err := unmaskedValue("login.secret", namedSecret{"the client's secret", c.Secret}, like, func(w *wish, _ string) (string, bool) {
+		return w.as.SecretText, w.as.SecretText != ""
+	})
+	w.as = signin.Registration{Issuer: c.Issuer, ClientID: c.ID, SecretText: secret, MetadataURL: c.MetadataURL, DPoP: c.DPoP}
+	w.scopes = c.Scopes
+	switch {
+	case err != nil:
+		return err
+	case w.as == (signin.Registration{}) && len(c.Scopes) == 0:
+		return nil
+	case w.URL == "":
+		return wrong("login", "a command gets its secrets by variables", "there is no login for a command")
+	case secret != "" && (c.ID == "" || c.Issuer == ""):
+		return wrong("login.secret", "name both", "a secret needs the client's ID and its issuer, so that it goes to nobody else")
+	}
+	if _, err := oauth.New(w.as.Options(w.URL, "", oauth.NewMemoryStore(), nil)); err != nil {
+		return wrong("login", "", "%v", err)
 	}
 	return nil
 }

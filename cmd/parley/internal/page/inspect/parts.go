@@ -32,6 +32,7 @@ type counter interface {
 // newParts lists the parts, a line each.
 func newParts(s *Server) []part {
 	return []part{
+		s.logins,
 		&lists{s},
 		&calls{s},
 		&tasks{s},

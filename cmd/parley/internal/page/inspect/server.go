@@ -51,6 +51,8 @@ type Options struct {
 type Server struct {
 	opts  Options
 	parts []part
+	// logins is one of the parts, which connecting needs.
+	logins *logins
 
 	mu          sync.Mutex
 	closed      bool
@@ -67,6 +69,7 @@ func New(o Options) *Server {
 		o.Logins = oauth.NewMemoryStore()
 	}
 	s := &Server{opts: o}
+	s.logins = &logins{s}
 	s.parts = newParts(s)
 	if o.First != nil {
 		_, _ = s.open(&wish{Target: *o.First}) // there is room for one

@@ -37,7 +37,7 @@ var waysOut = map[trouble.Kind]string{
 	trouble.Refused:         "The traffic shows what was said. Another revision may help.",
 
 	trouble.NeedsLogin:  "The server wants credentials, and does not say how to get them by logging in. Give it a header such as Authorization.",
-	trouble.NoLogin:     "The server does not say where to log in. Give it a header such as Authorization, or name its issuer under Advanced.",
+	trouble.NoLogin:     "The server does not say where to log in. Give it a header such as Authorization.",
 	trouble.LoginFailed: "Log in again. The steps of the login show where it stopped.",
 	trouble.NeedsScope:  "Ask for the scopes that are missing.",
 	trouble.Forbidden:   "The server does not let this login or these headers in, and does not say why.",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/signin"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/redact"
 	"github.com/parley-mcp/parley/mcp"
@@ -16,6 +17,31 @@ type wish struct {
 	target.Target
 	// name is what to call it; "" is what the target says.
 	name string
+	// as is as which client to log in; the zero value is as whichever was remembered.
+	as     signin.Registration
+	scopes []string // to ask for at each login
+}
+
+// shownClient is as which client somebody logs in, as the API shows it and takes it.
+type shownClient struct {
+	ID          string   `json:"id,omitzero"`
+	Secret      string   `json:"secret,omitzero"` // masked in what is shown
+	MetadataURL string   `json:"metadataUrl,omitzero"`
+	Issuer      string   `json:"issuer,omitzero"`
+	DPoP        bool     `json:"dpop,omitzero"`
+	Scopes      []string `json:"scopes,omitzero"`
+}
+
+// showClient returns what is shown of a registration.
+func showClient(as *signin.Registration, scopes []string) *shownClient {
+	if as == nil || *as == (signin.Registration{}) && len(scopes) == 0 {
+		return nil
+	}
+	s := &shownClient{ID: as.ClientID, MetadataURL: as.MetadataURL, Issuer: as.Issuer, DPoP: as.DPoP, Scopes: scopes}
+	if as.SecretText != "" {
+		s.Secret = target.Hidden
+	}
+	return s
 }
 
 // namedSecret is a variable or a header. Values travel in one direction only: what comes

@@ -1,0 +1,320 @@
+package inspect
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/signin"
+	"github.com/parley-mcp/parley/transport/streamable"
+)
+
+// guarded is a server that demands a login, and its authorization server, which lets
+// everybody in.
+type guarded struct {
+	*httptest.Server
+
+	mu      sync.Mutex
+	tokens  map[string]string // the scopes of each
+	issued  int
+	revoked int
+	asked   string // the scopes of the last authorization
+}
+
+// endpoint is the path of the server.
+const endpoint = "/mcp"
+
+func newGuarded(t *testing.T) *guarded {
+	h, err := streamable.New(newTestServer(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &guarded{tokens: map[string]string{}}
+	mux := http.NewServeMux()
+	g.Server = httptest.NewServer(mux)
+	t.Cleanup(g.Close)
+	mux.HandleFunc(endpoint, func(w http.ResponseWriter, r *http.Request) { g.serve(h, w, r) })
+	document := func(path string, members map[string]any) {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { sendJSON(w, http.StatusOK, members) })
+	}
+	document("/.well-known/oauth-protected-resource/mcp", map[string]any{"resource": g.URL + endpoint, "authorization_servers": []string{g.URL}, "scopes_supported": []string{"read", "write"}})
+	document("/.well-known/oauth-authorization-server", map[string]any{
+		"issuer": g.URL, "authorization_endpoint": g.URL + "/authorize", "token_endpoint": g.URL + "/token", "registration_endpoint": g.URL + "/register",
+		"revocation_endpoint": g.URL + "/revoke", "response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
+	})
+	mux.HandleFunc("POST /register", func(w http.ResponseWriter, r *http.Request) {
+		var in map[string]any
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		in["client_id"] = "client-1"
+		sendJSON(w, http.StatusCreated, in)
+	})
+	mux.HandleFunc("GET /authorize", g.authorize)
+	mux.HandleFunc("POST /token", g.token)
+	mux.HandleFunc("POST /revoke", func(http.ResponseWriter, *http.Request) { g.mu.Lock(); g.revoked++; g.mu.Unlock() })
+	return g
+}
+
+func sendJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// serve lets those in who have a token; calls of tools need the scope write.
+func (g *guarded) serve(h http.Handler, w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	scopes, known := g.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+	g.mu.Unlock()
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	metadata := fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp"`, g.URL)
+	switch {
+	case !known:
+		w.Header().Set("WWW-Authenticate", "Bearer "+metadata+`, scope="read"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	case bytes.Contains(body, []byte(`"tools/call"`)) && !strings.Contains(scopes, "write"):
+		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="read write", `+metadata)
+		w.WriteHeader(http.StatusForbidden)
+	default:
+		h.ServeHTTP(w, r)
+	}
+}
+
+func (g *guarded) authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	g.mu.Lock()
+	g.asked = q.Get("scope")
+	g.mu.Unlock()
+	http.Redirect(w, r, q.Get("redirect_uri")+"?code=the-code&state="+q.Get("state"), http.StatusFound)
+}
+
+func (g *guarded) token(w http.ResponseWriter, _ *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.issued++
+	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"sub":"somebody","n":%d}`, g.issued))
+	token := "e30." + payload + ".c2lnbmF0dXJl"
+	g.tokens[token] = g.asked
+	sendJSON(w, http.StatusOK, map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": 3600, "refresh_token": fmt.Sprintf("refresh-secret-%d", g.issued), "scope": g.asked})
+}
+
+// visit does what the browser of a user does who agrees.
+func visit(t *testing.T, address string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, _ := io.ReadAll(resp.Body); !bytes.Contains(body, []byte("Your answer has arrived")) {
+		t.Fatalf("the browser ended at %s", body)
+	}
+}
+
+// login returns the login of a connection when it is as wanted.
+func (s *stage) login(id string, wanted func(shownLogin) bool) shownLogin {
+	s.Helper()
+	for {
+		next := partOf[login](s.server.byID(id)).next()
+		if now := must[shownLogin](s, "GET", "/connections/"+id+"/login", nil); wanted(now) {
+			return now
+		}
+		select {
+		case <-next:
+		case <-s.Context().Done():
+			s.Fatal("the test ended first")
+		}
+	}
+}
+
+func names(l shownLogin) []string {
+	list := []string{}
+	for _, st := range l.Steps {
+		list = append(list, st.Name)
+	}
+	return list
+}
+
+func isWaiting(l shownLogin) bool { return l.Waiting != nil }
+func isIdle(l shownLogin) bool    { return l.Running == "" && l.Waiting == nil }
+
+// A login has each of its steps shown; it is renewed, extended and ended by hand, and no
+// secret is shown.
+func TestLogin(t *testing.T) {
+	defer http.DefaultClient.CloseIdleConnections()
+	g := newGuarded(t)
+	store := oauth.NewMemoryStore()
+	s := newStage(t, Options{Logins: store})
+	c := must[said](s, "POST", "/connections", map[string]any{"url": g.URL + endpoint})
+	l := s.login(c.ID, isWaiting)
+	if now := must[said](s, "GET", "/connections/"+c.ID, nil); now.State != "login" {
+		t.Errorf("while it waits the state is %s", now.State)
+	}
+	visit(t, l.Waiting.URL)
+	if c = s.settled(c.ID); c.State != "up" {
+		t.Fatalf("state %s: %v", c.State, c.Error)
+	}
+	l = s.login(c.ID, isIdle)
+	want := []string{stepChallenge, stepResource, stepServer, stepRegistration, stepClient, stepAuthorization, stepCallback, stepToken}
+	if got := names(l); !slices.Equal(got, want) {
+		t.Errorf("steps %q, want %q", got, want)
+	}
+	if !l.Status.LoggedIn || !slices.Equal(l.Status.Scopes, []string{"read"}) || !l.Status.Renewable || string(l.Claims) != `{"sub":"somebody","n":1}` {
+		t.Errorf("status %+v, claims %s", l.Status, l.Claims)
+	}
+	if how := l.Steps[4].Facts["how"]; how != "registered dynamically, just now" {
+		t.Errorf("as whom: %v", how)
+	}
+
+	// Renew.
+	must[struct{}](s, "POST", "/connections/"+c.ID+"/login/refresh", nil)
+	l = s.login(c.ID, func(l shownLogin) bool { return isIdle(l) && l.Steps[len(l.Steps)-1].Name == stepRefresh })
+	if l.Error != nil || string(l.Claims) != `{"sub":"somebody","n":2}` {
+		t.Errorf("renewed: %v, claims %s", l.Error, l.Claims)
+	}
+
+	// A call needs more: the page is asked, and the call goes on.
+	called := make(chan error, 1)
+	live, err := s.server.byID(c.ID).live()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, err := live.CallTool(context.WithoutCancel(t.Context()), "echo", map[string]any{"text": "hi"})
+		called <- err
+	}()
+	l = s.login(c.ID, isWaiting)
+	if !slices.Equal(l.Missing, []string{"write"}) {
+		t.Errorf("missing %q", l.Missing)
+	}
+	visit(t, l.Waiting.URL)
+	if err := <-called; err != nil {
+		t.Errorf("the call: %v", err)
+	}
+	l = s.login(c.ID, isIdle)
+	if !slices.Equal(l.Status.Scopes, []string{"read", "write"}) || l.Steps[len(l.Steps)-1].Run == l.Steps[0].Run {
+		t.Errorf("after the step-up: %+v", l.Status)
+	}
+	_, shown := s.call("GET", "/connections/"+c.ID+"/login", nil)
+	for token := range g.tokens {
+		if bytes.Contains(shown, []byte(token)) {
+			t.Errorf("the token %s is shown", token)
+		}
+	}
+	for _, secret := range []string{"refresh-secret", "the-code"} {
+		if bytes.Contains(shown, []byte(secret)) {
+			t.Errorf("%s is shown", secret)
+		}
+	}
+
+	// Log out.
+	must[struct{}](s, "POST", "/connections/"+c.ID+"/login/logout", nil)
+	l = s.login(c.ID, func(l shownLogin) bool { return isIdle(l) && !l.Status.LoggedIn })
+	if g.revoked == 0 || !slices.Contains(names(l), stepRevocation) {
+		t.Errorf("nothing was revoked: %q", names(l))
+	}
+}
+
+// Whoever does not want to log in says so; the answer can be pasted; one who is waited for
+// can go away.
+func TestLoginEnds(t *testing.T) {
+	defer http.DefaultClient.CloseIdleConnections()
+	g := newGuarded(t)
+	s := newStage(t, Options{})
+	c := must[said](s, "POST", "/connections", map[string]any{"url": g.URL + endpoint})
+	s.login(c.ID, isWaiting)
+	must[struct{}](s, "POST", "/connections/"+c.ID+"/login/cancel", nil)
+	if c = s.settled(c.ID); c.State != "failed" || c.Error.Code != "login_failed" {
+		t.Fatalf("cancelled: %s, %v", c.State, c.Error)
+	}
+	if err := s.refused("POST", "/connections/"+c.ID+"/login/cancel", nil); err.Code != "not_waiting" {
+		t.Errorf("cancelled twice: %v", err)
+	}
+	must[struct{}](s, "POST", "/connections/"+c.ID+"/login", map[string]any{"scopes": []string{"write"}})
+	l := s.login(c.ID, isWaiting)
+	if err := s.refused("POST", "/connections/"+c.ID+"/login/refresh", nil); err.Code != "busy" {
+		t.Errorf("two at once: %v", err)
+	}
+	if err := s.refused("POST", "/connections/"+c.ID+"/login/paste", map[string]any{"address": "http://127.0.0.1/callback?state=other&code=1"}); err.Field != "address" {
+		t.Errorf("another answer: %v", err)
+	}
+	must[struct{}](s, "POST", "/connections/"+c.ID+"/login/paste", map[string]any{"address": l.Waiting.Redirect + "?code=x&state=" + partOf[login](s.server.byID(c.ID)).waiting.state})
+	c = s.until(c.ID, func(c said) bool { return c.State == "up" })
+	if !strings.Contains(g.asked, "write") {
+		t.Errorf("asked for %q", g.asked)
+	}
+	must[struct{}](s, "POST", "/connections/"+c.ID+"/login/forget", nil)
+	s.login(c.ID, func(l shownLogin) bool { return isIdle(l) && !l.Status.LoggedIn })
+	must[said](s, "POST", "/connections/"+c.ID+"/reconnect", nil)
+	s.login(c.ID, isWaiting)
+	must[said](s, "POST", "/connections/"+c.ID+"/disconnect", nil) // does not wait for the user
+	if c = s.settled(c.ID); c.State != "closed" {
+		t.Errorf("state %s", c.State)
+	}
+}
+
+// As which client to log in is said in the form, remembered with a login, and shown without
+// its secret.
+func TestLoginAs(t *testing.T) {
+	defer http.DefaultClient.CloseIdleConnections()
+	g := newGuarded(t)
+	store := oauth.NewMemoryStore()
+	s := newStage(t, Options{Logins: store})
+	form := map[string]any{"url": g.URL + endpoint, "login": map[string]any{"id": "mine", "secret": "very secret", "issuer": g.URL}}
+	c := must[said](s, "POST", "/connections", form)
+	l := s.login(c.ID, isWaiting)
+	if l.Client == nil || l.Client.ID != "mine" || l.Client.Secret != "***" {
+		t.Errorf("as %+v", l.Client)
+	}
+	if i := slices.Index(names(l), stepClient); i < 0 || l.Steps[i].Facts["how"] != "pre-registered" {
+		t.Errorf("steps %q", names(l))
+	}
+	must[struct{}](s, "POST", "/connections/"+c.ID+"/login/cancel", nil)
+	must[struct{}](s, "POST", "/connections/"+c.ID+"/login", map[string]any{})
+	visit(t, s.login(c.ID, isWaiting).Waiting.URL)
+	s.until(c.ID, func(c said) bool { return c.State == "up" })
+	if as, err := signin.Recall(t.Context(), store, g.URL+endpoint); err != nil || as.SecretText != "very secret" {
+		t.Errorf("remembered %v, %v", as, err)
+	}
+	for field, login := range map[string]map[string]any{
+		"login.secret": {"id": "mine", "secret": "x"},
+		"login":        {"metadataUrl": "http://example.com/client"},
+	} {
+		if err := s.refused("POST", "/connections", map[string]any{"url": g.URL, "login": login}); err.Field != field {
+			t.Errorf("%s: %+v", field, err)
+		}
+	}
+}
+
+// There is no login for commands, in the clear, and beside credentials of one's own.
+func TestNoLogin(t *testing.T) {
+	s := newStage(t, Options{})
+	for why, form := range map[string]map[string]any{
+		"a command": itself(t),
+		"https":     {"url": "http://192.0.2.1:1/mcp"},
+		"own":       {"url": "http://" + closedPort(t), "headers": []namedSecret{{"authorization", "Bearer x"}}},
+	} {
+		c := must[said](s, "POST", "/connections", form)
+		l := must[shownLogin](s, "GET", "/connections/"+c.ID+"/login", nil)
+		if l.Possible || !strings.Contains(l.Why, why) {
+			t.Errorf("%s: %+v", why, l)
+		}
+		if err := s.refused("POST", "/connections/"+c.ID+"/login", map[string]any{}); err.Code != "no_login" {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}
