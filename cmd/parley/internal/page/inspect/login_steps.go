@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -153,4 +154,13 @@ func claims(token string) json.RawMessage {
 		return nil
 	}
 	return body
+}
+
+// informed reports whether the server has published anything about its authorization.
+func (s *login) informed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.steps.list, func(st *step) bool {
+		return (st.Name == stepResource || st.Name == stepServer) && st.Response != nil && st.Response.Document != nil && st.Response.Status == http.StatusOK
+	})
 }

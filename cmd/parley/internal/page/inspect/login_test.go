@@ -254,8 +254,8 @@ func TestLoginEnds(t *testing.T) {
 	}
 	must[struct{}](s, "POST", "/connections/"+c.ID+"/login/paste", map[string]any{"address": l.Waiting.Redirect + "?code=x&state=" + partOf[login](s.server.byID(c.ID)).waiting.state})
 	c = s.until(c.ID, func(c said) bool { return c.State == "up" })
-	if !strings.Contains(g.asked, "write") {
-		t.Errorf("asked for %q", g.asked)
+	if !strings.Contains(l.Waiting.URL, "write") {
+		t.Errorf("asked for by %s", l.Waiting.URL)
 	}
 	must[struct{}](s, "POST", "/connections/"+c.ID+"/login/forget", nil)
 	s.login(c.ID, func(l shownLogin) bool { return isIdle(l) && !l.Status.LoggedIn })
@@ -284,6 +284,7 @@ func TestLoginAs(t *testing.T) {
 		t.Errorf("steps %q", names(l))
 	}
 	must[struct{}](s, "POST", "/connections/"+c.ID+"/login/cancel", nil)
+	s.settled(c.ID)
 	must[struct{}](s, "POST", "/connections/"+c.ID+"/login", map[string]any{})
 	visit(t, s.login(c.ID, isWaiting).Waiting.URL)
 	s.until(c.ID, func(c said) bool { return c.State == "up" })

@@ -55,6 +55,9 @@ var waysOut = map[trouble.Kind]string{
 func (c *Connection) explain(err error) *web.Error {
 	wished := c.wished()
 	kind := trouble.Starting(&wished.Target, err)
+	if kind == trouble.LoginFailed && !partOf[login](c).informed() {
+		kind = trouble.NoLogin
+	}
 	e := web.Errorf(http.StatusBadGateway, string(kind), "%s", lastWords(err))
 	e.Hint = waysOut[kind]
 	var (

@@ -59,7 +59,7 @@ func TestTrouble(t *testing.T) {
 		"certificate":          {url(secure.URL + "/mcp"), trouble.Untrusted, "certificate"},
 		"http on https":        {url("https://" + strings.TrimPrefix(status(404), "http://")), trouble.NotTLS, "http://"},
 		"a site for people":    {url(site(page)), trouble.NotMCP, "/mcp"},
-		"401 without a scheme": {url(status(401)), trouble.NeedsLogin, "Authorization"},
+		"401 without a scheme": {url(status(401)), trouble.NoLogin, "Authorization"},
 		"401 with own header":  {with(url(status(401)), "headers", []namedSecret{{"Authorization", "Bearer x"}}), trouble.NeedsLogin, "does not take"},
 		"401 of another kind":  {url(status(401, "WWW-Authenticate", "Basic realm=x")), trouble.NeedsLogin, "Authorization"},
 		"403":                  {url(status(403)), trouble.Forbidden, "let this login"},
