@@ -1,6 +1,6 @@
 // What is to be seen wherever the user is: that a server waits for an answer.
 
-import { label } from "../lib/content.js";
+import { label } from "../lib/text.js";
 import { html, useEffect, useRef } from "../lib/preact.js";
 import { href } from "../lib/route.js";
 import { announce } from "../lib/ui.js";
