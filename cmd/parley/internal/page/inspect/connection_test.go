@@ -84,3 +84,16 @@ func TestURL(t *testing.T) {
 		})
 	}
 }
+
+// A form that names no server but a connection means that one's server, with its secrets.
+func TestConnectionLikeAnother(t *testing.T) {
+	s := newStage(t, Options{})
+	first := s.open(itself(t))
+	second := s.open(map[string]any{"like": first.ID, "revision": "2024-11-05"})
+	if second.State != "up" || second.Revision != "2024-11-05" || second.ID == first.ID {
+		t.Errorf("the second connection is %+v", second)
+	}
+	if e := s.refused("POST", "/connections", map[string]any{"like": "c77"}); e.Field != "url" {
+		t.Errorf("like a connection that there is not: %+v", e)
+	}
+}

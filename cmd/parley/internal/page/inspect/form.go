@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/parley-mcp/parley/auth/oauth"
@@ -36,7 +37,8 @@ type form struct {
 	Revision  string `json:"revision"`
 	// Login says as which client to log in.
 	Login *shownClient `json:"login"`
-	// Like is a connection whose secrets to take where a value is masked.
+	// Like is a connection whose secrets to take where a value is masked. A form that names
+	// no server means the server of that connection.
 	Like string `json:"like"`
 }
 
@@ -85,6 +87,9 @@ func (s *Server) readTarget(ctx context.Context, w *wish, f *form, like *wish) e
 		}
 	}
 	switch {
+	case given == 0 && like != nil:
+		w.Target, w.Env = like.Target, slices.Clone(like.Env)
+		return nil
 	case given == 0:
 		return wrong("url", "a URL begins with http:// or https://; a command is what starts the server", "say which server: its URL, the command that starts it, or one of a configuration file")
 	case given > 1:

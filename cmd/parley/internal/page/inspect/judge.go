@@ -164,7 +164,7 @@ func (p *judgements) fits(c *Connection, how *Judging) error {
 		return web.Errorf(http.StatusNotImplemented, "no_judge", "this page cannot judge")
 	case !slices.Contains([]string{JudgeServer, JudgeAuth, JudgeDefinitions}, how.Kind):
 		return wrong("kind", "there is no judgement of %q; there are server, auth and definitions", how.Kind)
-	case how.Kind == JudgeAuth && c.target().URL == "":
+	case how.Kind == JudgeAuth && c.wished().URL == "":
 		return wrong("kind", "authorization is for servers at a URL; a command gets its secrets from the environment")
 	case how.Rate < 0:
 		return wrong("rate", "%v is not a number of messages", how.Rate)

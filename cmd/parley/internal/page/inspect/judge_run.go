@@ -12,7 +12,6 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
 	"github.com/parley-mcp/parley/cmd/parley/internal/serverlist"
-	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -83,7 +82,7 @@ func (j *judgement) run(context.Context) {
 func (j *judgement) judge() (JudgeReport, error) {
 	judge := j.connection.server.opts.Judge
 	if j.how.Kind != JudgeDefinitions {
-		return judge.Check(j.ctx, j.connection.target(), &j.how, j.heard)
+		return judge.Check(j.ctx, &j.connection.wished().Target, &j.how, j.heard)
 	}
 	d, err := j.definitions()
 	if err != nil {
@@ -157,12 +156,4 @@ func (p *judgements) report(w http.ResponseWriter, r *web.Request) error {
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": "report-" + j.id + "." + format}))
 	_, _ = w.Write(text.Bytes()) // a page that is gone does not matter
 	return nil
-}
-
-// target returns what the connection is to, with all its secrets.
-func (c *Connection) target() *target.Target {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := c.wish.Target
-	return &t
 }

@@ -1,0 +1,96 @@
+// Checks and comparisons: a server is judged from the page and its report is read there, and two
+// connections are laid side by side.
+
+import { assert, parley, until, ways } from "./lib.mjs";
+
+export async function run(stage) {
+  for (const way of [ways[0], ways[3]]) await judged(stage, way);
+  await compared(stage);
+}
+
+async function judged(stage, way) {
+  const { inspect } = await stage.reference(way);
+  const tab = await stage.open(inspect.address, { as: way.name });
+  const at = (text) => `${way.name}: ${text}`;
+
+  await stage.check(at("what a judgement would send is said before it starts"), async () => {
+    await tab.connected();
+    await tab.go("#/c1/checks");
+    await tab.sees("tools are called that say they only read");
+  });
+
+  await stage.check(at("the protocol is judged, and rows are read with what was seen"), async () => {
+    await tab.page.select("form[aria-label='Judge this server'] .field:nth-of-type(2) select", way.revision);
+    await tab.click("button", "Judge");
+    await until(async () => /MUST/.test(await tab.text()) || /failed/.test(await tab.text()), "a report", 100_000);
+    await tab.sees(way.revision);
+    await tab.fill("Search the rows", "basic", "searchbox");
+    await tab.page.select("select[aria-label='Outcome']", "pass");
+    await tab.page.focus("[role=listbox][aria-label='Rows of the specification']");
+    await tab.press("Home");
+    await tab.press("Enter");
+    await tab.sees("Stands in");
+    await tab.shot(stage.shots, "checks-report");
+  });
+
+  await stage.check(at("definitions are judged"), async () => {
+    await tab.click("button", "Judge this server…");
+    await tab.page.select("form[aria-label='Judge this server'] select", "definitions");
+    await tab.click("button", "Judge");
+    await tab.sees("the tools cost about");
+    await tab.shot(stage.shots, "checks-definitions");
+  });
+
+  await stage.check(at("a report is exported"), async () => {
+    const { judgements } = await tab.api("get", "/judgements");
+    assert(judgements.length === 2 && judgements.every(({ state }) => state === "done"), `judgements are ${JSON.stringify(judgements)}`);
+    const report = await tab.api("get", `/judgements/${judgements[1].id}/report/json`);
+    assert(report.format === "parley-check/1" && report.runs.length === 1, "the report is another one");
+    await tab.click("button", "Export the report");
+    await tab.named("menuitem", "sarif");
+    await tab.press("Escape");
+  });
+
+  await stage.check(at("a judgement is cancelled"), async () => {
+    await tab.click("button", "Judge this server…");
+    await tab.click("button", "Judge");
+    await tab.click("button", "Cancel");
+    await until(async () => !/running/.test(await tab.text(".checks .row")), "the end of the judgement");
+  }, 60_000);
+}
+
+async function compared(stage) {
+  const inspect = await stage.inspect(["--revision", "2024-11-05", "--", parley, "serve", "--stdio"]);
+  const tab = await stage.open(inspect.address, { as: "compare" });
+
+  await stage.check("a second connection is opened in another revision", async () => {
+    await tab.connected();
+    await tab.go("#/compare?a=c1");
+    await tab.page.select(".another select", "2026-07-28");
+    await tab.click("button", "Connect");
+    await until(async () => (await tab.page.evaluate(() => location.hash)).includes("b=c2"), "the second connection");
+    await tab.sees("/revision");
+    await tab.sees("2026-07-28");
+    await tab.shot(stage.shots, "compare-server");
+  });
+
+  await stage.check("lists are compared item by item", async () => {
+    await tab.click("tab", "Tools");
+    await tab.sees("changed");
+    await tab.page.focus("[role=listbox][aria-label='Differences']");
+    await tab.press("Home");
+    await tab.press("Enter");
+    await tab.page.waitForSelector(".places");
+    await tab.shot(stage.shots, "compare-tools");
+    await tab.click("tab", "Prompts");
+    await tab.settled();
+  });
+
+  await stage.check("the same call is made to both", async () => {
+    await tab.click("tab", "The same call");
+    await tab.fill("Params", '{"name":"calculate","arguments":{"expression":"1+1"}}');
+    await tab.click("button", "Call both");
+    await tab.sees("What differs");
+    await tab.shot(stage.shots, "compare-call");
+  });
+}
