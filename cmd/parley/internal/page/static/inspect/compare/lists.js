@@ -23,7 +23,7 @@ export function Lists({ kind, left, right }) {
   const shown = pairs.filter(({ state }) => all || state !== "same");
   const at = shown.findIndex((pair) => pair.key === picked);
   const list = html`<p class="row"><span>${summary(pairs)}</span> <${Check} checked=${all} onChange=${setAll} label="Show what is the same" /></p>
-    <${VirtualList} label="Differences" count=${shown.length} rowHeight=${32} row=${(i) => html`<${Badge} kind=${colours[shown[i].state]}>${words[shown[i].state]}<//> ${label(shown[i].key, 200)}`} keyOf=${(i) => `${i}:${shown[i].key}`} selected=${at}
+    <${VirtualList} label="Differences" count=${shown.length} rowHeight=${32} row=${(i) => html`<span class="compare-row"><${Badge} kind=${colours[shown[i].state]}>${words[shown[i].state]}<//> ${label(shown[i].key, 200)}</span>`} keyOf=${(i) => `${i}:${shown[i].key}`} selected=${at}
       onPick=${(i) => pick(shown[i].key)} empty=${html`<${Empty} title=${pairs.length === 0 ? "Neither lists anything" : "There is no difference"} />`} />`;
   return html`<${ErrorBox} error=${a.data.error ?? b.data.error} /> <${Split} label="Items" detailLabel="Difference" list=${list} detail=${at < 0 ? html`<${Empty} title="Pick an item" />` : html`<${Pair} pair=${shown[at]} />`} />`;
 }
