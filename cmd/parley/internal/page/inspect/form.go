@@ -88,7 +88,8 @@ func (s *Server) readTarget(ctx context.Context, w *wish, f *form, like *wish) e
 	}
 	switch {
 	case given == 0 && like != nil:
-		w.Target, w.Env = like.Target, slices.Clone(like.Env)
+		w.Target, w.as, w.scopes = like.Target, like.as, like.scopes
+		w.Env = slices.Clone(like.Env)
 		return nil
 	case given == 0:
 		return wrong("url", "a URL begins with http:// or https://; a command is what starts the server", "say which server: its URL, the command that starts it, or one of a configuration file")
