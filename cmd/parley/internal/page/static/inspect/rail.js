@@ -36,16 +36,24 @@ function toMain(event) {
 const Item = ({ to, current, children }) => html`<li><a href=${to} aria-current=${current ? "page" : undefined}>${children}</a></li>`;
 
 function Connection({ connection, current, here }) {
-  const name = label(connection.title || connection.target?.text || connection.id);
+  const { name, about } = names(connection);
   const state = states[connection.state] ?? connection.state;
   const questions = connection.counts?.questions;
   return html`<li>
-    <a class="connection" href=${href([connection.id])} aria-current=${current && here.view === "overview" ? "page" : current ? "true" : undefined} title=${state}>
-      <span class=${`dot ${connection.state}`} aria-hidden="true"></span><span class="name">${name}</span><span class="unseen">, ${state}</span>
+    <a class="connection" href=${href([connection.id])} aria-current=${current && here.view === "overview" ? "page" : current ? "true" : undefined} title=${`${about}: ${state}`}>
+      <span class=${`dot ${connection.state}`} aria-hidden="true"></span>
+      <span class="name"><span class="cut">${name}</span><small class="cut">${about}</small></span><span class="unseen">, ${state}</span>
       ${!current && questions > 0 && html`<${Badge} kind="warning" title="Questions">${questions}<//>`}
     </a>
     ${current && html`<ul>${views.filter((view) => view.id !== "overview" && view.shown(connection)).map((view) => html`<${ViewItem} key=${view.id} view=${view} connection=${connection} current=${here.view === view.id} />`)}</ul>`}
   </li>`;
+}
+
+/** names says what a connection is called: as its server calls itself, if it is there, and how it is reached. */
+function names({ id, title, target, server, revision }) {
+  const asked = title || target?.text || id;
+  const itself = server?.title || server?.name;
+  return { name: label(itself || asked), about: label([revision, itself && asked].filter(Boolean).join(" · ")) };
 }
 
 function ViewItem({ view, connection, current }) {

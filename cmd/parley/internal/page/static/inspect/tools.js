@@ -25,7 +25,8 @@ export function View({ connection, route }) {
     ${data.error && html`<${ErrorBox} error=${{ ...data.error, message: `The list could not be fetched: ${data.error.message}` }} />`}
     <${VirtualList} count=${found.length} rowHeight=${52} label="Tools" selected=${found.indexOf(picked)} onPick=${pick} row=${(i) => html`<${Row} tool=${tools[found[i]]} />`} empty=${html`<${Empty} title=${tools.length === 0 ? "The server lists no tools." : "No tool fits the search."} />`} />`;
   const detail = picked >= 0 ? html`<${Tool} key=${`${route.rest[0]}:${picked}`} connection=${connection} tool=${tools[picked]} route=${route} />` : html`<${Nothing} route=${route} />`;
-  return html`<${Split} label="Tools" list=${list} detail=${detail} detailLabel="Tool" />`;
+  return html`<h1 class="unseen">Tools</h1>
+    <${Split} label="Tools" list=${list} detail=${detail} detailLabel="Tool" />`;
 }
 
 const Nothing = ({ route }) =>
