@@ -166,48 +166,53 @@ func (d *Door) setCookie(w http.ResponseWriter, value string, age int) {
 
 // visitor returns who calls the API.
 func (d *Door) visitor(r *http.Request) (Visitor, error) {
-	cookie, err := r.Cookie(d.cookie)
-	key := r.Header.Get(keyHeader)
-	if err != nil || key == "" {
+	cookies, key := d.cookies(r), r.Header.Get(keyHeader)
+	if len(cookies) == 0 || key == "" {
 		return Visitor{}, d.stranger("a request to the API needs the page's cookie and its key")
 	}
-	who, ok := d.find(sha256.Sum256([]byte(cookie.Value)), sha256.Sum256([]byte(key)), true)
+	who, ok := d.find(cookies, sha256.Sum256([]byte(key)), true)
 	if !ok {
 		return Visitor{}, d.stranger("this visit has ended, or never began")
 	}
 	return who, nil
 }
 
+// cookies returns the digests of all cookies of the page's name. Another port of the same
+// host can plant some, for paths that are longer, so that they come first.
+func (d *Door) cookies(r *http.Request) [][sha256.Size]byte {
+	var digests [][sha256.Size]byte
+	for _, cookie := range r.CookiesNamed(d.cookie) {
+		digests = append(digests, sha256.Sum256([]byte(cookie.Value)))
+	}
+	return digests
+}
+
 // lasts reports whether the visit of a request goes on, and does not count as hearing of it.
 func (d *Door) lasts(r *http.Request) bool {
-	cookie, err := r.Cookie(d.cookie)
-	if err != nil {
-		return false
-	}
-	_, ok := d.find(sha256.Sum256([]byte(cookie.Value)), sha256.Sum256([]byte(r.Header.Get(keyHeader))), false)
+	_, ok := d.find(d.cookies(r), sha256.Sum256([]byte(r.Header.Get(keyHeader))), false)
 	return ok
 }
 
 // Leave ends the visit of a request.
 func (d *Door) Leave(w http.ResponseWriter, r *http.Request) {
-	cookie, err := r.Cookie(d.cookie)
-	if err != nil {
+	cookies := d.cookies(r)
+	if len(cookies) == 0 {
 		return
 	}
-	digest := sha256.Sum256([]byte(cookie.Value))
 	d.mu.Lock()
-	d.visits = slices.DeleteFunc(d.visits, func(v *visit) bool { return v.cookie == digest })
+	d.visits = slices.DeleteFunc(d.visits, func(v *visit) bool { return slices.Contains(cookies, v.cookie) })
 	d.mu.Unlock()
 	d.setCookie(w, "", -1)
 }
 
 // find returns who visits, unless the visit has ended. heard notes that it was heard of.
-func (d *Door) find(cookie, key [sha256.Size]byte, heard bool) (Visitor, bool) {
+func (d *Door) find(cookies [][sha256.Size]byte, key [sha256.Size]byte, heard bool) (Visitor, bool) {
 	now := time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i, v := range d.visits {
-		if subtle.ConstantTimeCompare(v.cookie[:], cookie[:])&subtle.ConstantTimeCompare(v.key[:], key[:]) != 1 {
+		// Digests of secrets may be compared in any time: nobody can choose what they begin with.
+		if v.key != key || !slices.Contains(cookies, v.cookie) {
 			continue
 		}
 		if d.over(v, now) {

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,5 +65,26 @@ func TestRoleOfVisits(t *testing.T) {
 	}
 	if has = true; d.lasts(r) {
 		t.Error("a visit that has ended begins again")
+	}
+}
+
+// Another port of the host can plant cookies of the page's name, and that locks nobody out.
+func TestPlantedCookies(t *testing.T) {
+	d := NewDoor(DoorOptions{Hosts: []string{"127.0.0.1:7000"}})
+	r := entered(t, d, Visitor{Name: "ada"})
+	own := r.Header.Get("Cookie")
+	name, _, _ := strings.Cut(own, "=")
+	r.Header.Set("Cookie", name+"=planted; "+own+"; "+name+"=planted")
+	if _, err := d.visitor(r); err != nil || !d.lasts(r) {
+		t.Errorf("who has more cookies is turned away: %v", err)
+	}
+	r.Header.Set("Cookie", name+"=planted")
+	if _, err := d.visitor(r); err == nil {
+		t.Error("a cookie that was planted is taken for the page's")
+	}
+	r.Header.Set("Cookie", name+"=planted; "+own)
+	d.Leave(httptest.NewRecorder(), r)
+	if d.lasts(r) {
+		t.Error("who has left is let in")
 	}
 }
