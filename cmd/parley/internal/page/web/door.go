@@ -36,13 +36,7 @@ const (
 
 // String returns the role's name in configurations and in the API.
 func (r Role) String() string {
-	switch r {
-	case Viewer:
-		return "viewer"
-	case Approver:
-		return "approver"
-	}
-	return "operator"
+	return [...]string{Viewer: "viewer", Approver: "approver", Operator: "operator"}[r]
 }
 
 // Visitor is who calls.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 )
 
 // events opens a stream and returns its lines.
@@ -116,7 +115,7 @@ func TestSlowWatcher(t *testing.T) {
 		for last != "event: call\ndata: \"after\"\n\n" {
 			last = <-w.read
 		}
-		time.Sleep(beat)
+		pass(beat)
 		if alive := <-w.read; alive != ": alive\n\n" {
 			t.Errorf("a quiet stream says %q", alive)
 		}

@@ -47,7 +47,7 @@ func TestRefusals(t *testing.T) {
 		"a body with more behind it":      {request{method: "POST", path: "/things", body: `{"name":"x"} {}`}, 400, "body"},
 		"a member twice":                  {request{method: "POST", path: "/things", body: `{"name":"x","name":"y"}`}, 400, "body"},
 		"a member of another type":        {request{method: "POST", path: "/things", body: `{"name":1}`}, 400, "body"},
-		"a member that there is not":      {request{method: "POST", path: "/things", body: `{"nmae":"x"}`}, 400, "body"},
+		"a member that there is not":      {request{method: "POST", path: "/things", body: `{"label":"x"}`}, 400, "body"},
 		"a body of another type":          {request{method: "POST", path: "/things", body: `{}`, header: map[string]string{"Content-Type": "text/plain"}}, 415, "type"},
 		"a body of no type":               {request{method: "POST", path: "/things", body: `{}`, header: map[string]string{"Content-Type": ""}}, 415, "type"},
 		"a body that is too large":        {request{method: "POST", path: "/things", body: `{"name":"` + strings.Repeat("x", maxBody) + `"}`}, 413, "size"},

@@ -59,7 +59,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, logger *slog.Log
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}
-	<-ended
+	_ = <-ended // http.ErrServerClosed
 	return err
 }
 

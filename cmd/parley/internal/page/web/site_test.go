@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/parley-mcp/parley/internal/wire"
 )
@@ -125,9 +127,7 @@ func (p *page) call(r request) *response {
 	if r.body != "" {
 		header["Content-Type"] = "application/json"
 	}
-	for name, value := range r.header {
-		header[name] = value
-	}
+	maps.Copy(header, r.header)
 	r.header, r.path = header, prefix+r.path
 	return p.do(p.in, r)
 }
@@ -169,3 +169,6 @@ func (p *page) port() string {
 	}
 	return u.Port()
 }
+
+// pass lets time pass, in a bubble of synctest.
+func pass(d time.Duration) { <-time.NewTimer(d).C }

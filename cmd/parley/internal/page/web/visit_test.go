@@ -35,7 +35,7 @@ func TestEndOfVisits(t *testing.T) {
 			t.Error("who has left is let in")
 		}
 		for range 3 {
-			time.Sleep(14 * time.Minute)
+			pass(14 * time.Minute)
 			if _, err := d.visitor(busy); err != nil {
 				t.Error(err)
 			}
@@ -45,7 +45,7 @@ func TestEndOfVisits(t *testing.T) {
 		if e := asError(err); err == nil || e.Hint != "log in again" {
 			t.Errorf("a visit that nothing was heard of goes on: %v", err)
 		}
-		time.Sleep(20 * time.Minute)
+		pass(20 * time.Minute)
 		if d.lasts(busy) {
 			t.Error("a visit goes on for longer than any does")
 		}
