@@ -67,6 +67,13 @@ func (a *app) cardShow() *cobra.Command {
 }
 
 func (a *app) cardsJSON(found []publishedCard) error {
+	raw, err := cardsDocument(found)
+	a.out.json(raw)
+	return err
+}
+
+// cardsDocument returns cards, and why some cannot be had, as JSON.
+func cardsDocument(found []publishedCard) (json.RawMessage, error) {
 	type entry struct {
 		URL   string          `json:"url"`
 		Card  json.RawMessage `json:"card,omitzero"`
@@ -80,9 +87,7 @@ func (a *app) cardsJSON(found []publishedCard) error {
 		}
 		list = append(list, e)
 	}
-	raw, err := wire.Marshal(map[string]any{"cards": list})
-	a.out.json(raw)
-	return err
+	return wire.Marshal(map[string]any{"cards": list})
 }
 
 func (a *app) cardText(f *publishedCard) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -195,6 +196,7 @@ func (a *app) inspectOptions(ctx context.Context) (*inspect.Options, error) {
 	return &inspect.Options{
 		Servers: func(context.Context) ([]target.Listed, error) { return target.List(a.inspected(env)), nil },
 		Resolve: func(_ context.Context, file, name string) (*target.Target, error) { return a.pick(env, file, name) },
+		Cards:   publishedCards,
 		Logins:  logins, Judge: pageJudge{a, logins}, Logger: a.logger(), Client: self(),
 	}, nil
 }
@@ -243,4 +245,18 @@ func (a *app) invite(ctx context.Context, origin string, door *web.Door, f *insp
 			a.out.printf("%s\n", address())
 		}
 	}()
+}
+
+// publishedCards returns the cards of a server for the page.
+func publishedCards(ctx context.Context, t *target.Target) (json.RawMessage, error) {
+	f, err := newFinder(*t)
+	if err != nil {
+		return nil, err
+	}
+	defer f.http.CloseIdleConnections()
+	found, err := f.cards(ctx, func(string, ...any) {})
+	if err != nil {
+		return nil, err
+	}
+	return cardsDocument(found)
 }

@@ -66,6 +66,7 @@ func newConnection(s *Server, id string, w *wish) (*Connection, error) {
 	}
 	c := &Connection{ID: id, Frames: frames, server: s, wish: w, state: closed, since: time.Now(), wire: new(observer), change: make(chan struct{}), kept: map[reflect.Type]any{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.stderr.after = c.changed
 	return c, nil
 }
 
@@ -122,7 +123,7 @@ func (c *Connection) changed() {
 	close(c.change)
 	c.change = make(chan struct{})
 	c.mu.Unlock()
-	c.publish("connection", c.shown())
+	c.publish("connection", c.brief())
 }
 
 // next is closed when the connection changes.
@@ -146,6 +147,7 @@ func (c *Connection) end() error {
 	c.cancel()
 	c.mu.Unlock()
 	c.disconnect()
+	c.stderr.quiet()
 	for _, p := range c.server.parts {
 		p.ended(c)
 	}

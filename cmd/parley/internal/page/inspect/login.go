@@ -206,15 +206,20 @@ func (c *Connection) shift(from, to state) {
 		c.state, c.since = to, time.Now()
 	}
 	c.mu.Unlock()
-	if is {
-		c.changed()
-	}
+	c.changed() // even if only the login is another
 }
 
 // loginAnswer is how the user's part of a login has ended.
 type loginAnswer struct {
 	values url.Values
 	err    error
+}
+
+// asks reports whether somebody is waited for to log in.
+func (s *login) asks() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waiting != nil
 }
 
 // answer ends the wait for the user. It reports whether there was one.

@@ -15,13 +15,14 @@ func (s *Server) Routes(api *web.API) {
 	api.Handle("GET /servers", s.getServers)
 	api.Handle("GET /connections", s.getConnections)
 	api.Handle("POST /connections", s.postConnection)
-	api.Handle("GET /connections/{c}", s.on(func(c *Connection, _ *web.Request) (any, error) { return c.withCounts(), nil }))
+	api.Handle("GET /connections/{c}", s.on(func(c *Connection, _ *web.Request) (any, error) { return c.whole(), nil }))
 	api.Handle("DELETE /connections/{c}", s.on(func(c *Connection, _ *web.Request) (any, error) { return nil, s.remove(c) }))
 	api.Handle("POST /connections/{c}/reconnect", s.on(s.reconnect))
 	api.Handle("POST /connections/{c}/disconnect", s.on(func(c *Connection, _ *web.Request) (any, error) {
 		c.disconnect()
-		return c.withCounts(), nil
+		return c.whole(), nil
 	}))
+	api.Handle("GET /connections/{c}/card", s.on(s.card))
 	for _, p := range s.parts {
 		p.routes(api)
 	}
@@ -75,7 +76,7 @@ func (s *Server) postConnection(r *web.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.withCounts(), nil
+	return c.whole(), nil
 }
 
 // reconnect begins anew, in another way if the request says so.
@@ -93,7 +94,7 @@ func (s *Server) reconnect(c *Connection, r *web.Request) (any, error) {
 		c.become(w)
 	}
 	c.connect()
-	return c.withCounts(), nil
+	return c.whole(), nil
 }
 
 // become changes what the connection is to, from the next attempt on.
@@ -117,4 +118,19 @@ func (s *Server) getServers(r *web.Request) (any, error) {
 	return struct {
 		Files []target.Listed `json:"files"`
 	}{list}, nil
+}
+
+// card returns the server cards of a connection's server.
+func (s *Server) card(c *Connection, r *web.Request) (any, error) {
+	w := c.wished()
+	if w.URL == "" || s.opts.Cards == nil {
+		return nil, web.Errorf(http.StatusConflict, "no_card", "a server that is a command has no server card: cards are for servers at a URL")
+	}
+	cards, err := s.opts.Cards(r.Context(), &w.Target)
+	if err != nil {
+		e := web.Errorf(http.StatusBadGateway, "no_card", "%v", err)
+		e.Hint = "Few servers publish a card yet; the connection works without one."
+		return nil, e
+	}
+	return cards, nil
 }

@@ -5,6 +5,7 @@ package inspect
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -31,6 +32,9 @@ type Options struct {
 	Resolve func(ctx context.Context, file, name string) (*target.Target, error)
 	// Logins is where logins are kept. nil means in memory.
 	Logins oauth.Store
+	// Cards returns the server cards that a server at a URL publishes, or its host for it:
+	// an object with the member "cards". nil means that the page shows none.
+	Cards func(ctx context.Context, t *target.Target) (json.RawMessage, error)
 	// Logger logs what servers do wrong. nil means slog.Default().
 	Logger *slog.Logger
 	// Hub tells whoever watches what happens. Required.

@@ -30,7 +30,21 @@ type shownConnection struct {
 	Instructions string          `json:"instructions,omitzero"`
 	Features     []string        `json:"features"`
 	Counts       map[string]int  `json:"counts"`
-	Stderr       []string        `json:"stderr"`
+	Login        bool            `json:"login"`           // somebody is waited for to log in
+	Stderr       []string        `json:"stderr,omitzero"` // in the answer about this connection alone
+}
+
+// briefConnection is what an event says of a connection. Whoever wants to know more reads it.
+type briefConnection struct {
+	ID    string     `json:"id"`
+	State state      `json:"state"`
+	Error *web.Error `json:"error,omitzero"`
+}
+
+func (c *Connection) brief() briefConnection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return briefConnection{c.ID, c.state, c.err}
 }
 
 // shownTarget is a server and how it is reached, without secrets.
@@ -43,6 +57,7 @@ type shownTarget struct {
 	Dir     string        `json:"dir,omitzero"`
 	Env     []namedSecret `json:"env,omitzero"`
 	Headers []namedSecret `json:"headers,omitzero"`
+	Login   *shownClient  `json:"login,omitzero"`
 }
 
 // shownEntry names an entry of a configuration file.
@@ -64,7 +79,7 @@ func (c *Connection) shown() *shownConnection {
 	s := &shownConnection{
 		ID: c.ID, Title: c.wish.title(), Target: c.wish.shownTarget(), Asked: c.wish.asked(),
 		State: c.state, Error: c.err, Since: c.since,
-		Features: []string{}, Counts: map[string]int{}, Stderr: c.stderr.all(),
+		Features: []string{}, Counts: map[string]int{},
 	}
 	if c.last != nil {
 		c.last.describe(s)
@@ -77,6 +92,7 @@ func (c *Connection) shown() *shownConnection {
 // not be held then.
 func (c *Connection) withCounts() *shownConnection {
 	s := c.shown()
+	s.Login = partOf[login](c).asks()
 	for _, p := range c.server.parts {
 		if counter, ok := p.(counter); ok {
 			maps.Copy(s.Counts, counter.counts(c))
@@ -131,4 +147,11 @@ func features(caps *mcp.ServerCapabilities) []string {
 		}
 	}
 	return list
+}
+
+// whole returns all that there is to know of a connection.
+func (c *Connection) whole() *shownConnection {
+	s := c.withCounts()
+	s.Stderr = c.stderr.all()
+	return s
 }

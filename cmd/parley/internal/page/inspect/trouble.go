@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/cmd/parley/internal/trouble"
 	"github.com/parley-mcp/parley/internal/httpcall"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -68,6 +69,8 @@ func (c *Connection) explain(err error) *web.Error {
 	switch {
 	case errors.As(err, &redirect):
 		e.Hint = "Connect to " + redirect.URL.Redacted() + " if you trust it."
+	case wished.Over == target.OverSSE && (kind.Code() == trouble.CodeHTTP || kind == trouble.NotMCP):
+		e.Hint = "This is no HTTP+SSE server, the transport sse. Let parley choose the transport."
 	case kind == trouble.NeedsLogin && own:
 		e.Hint = "The server does not take the Authorization header that it was given. Give it another, or leave it out to log in."
 	case kind == trouble.NeedsScope && errors.As(err, &refused):

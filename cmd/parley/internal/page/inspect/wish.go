@@ -76,7 +76,7 @@ func (w *wish) asked() shownAsked {
 
 // shownTarget returns the target as the API shows it.
 func (w *wish) shownTarget() shownTarget {
-	s := shownTarget{Kind: "command", Text: w.String(), Dir: w.Dir}
+	s := shownTarget{Kind: "command", Text: w.String(), Dir: w.Dir, Login: showClient(&w.as, w.scopes)}
 	if w.URL != "" {
 		s.Kind, s.URL = "url", target.MaskURL(w.URL)
 	} else {

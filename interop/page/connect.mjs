@@ -1,0 +1,233 @@
+// Connecting: by the form and out of configuration files, over each transport, in the oldest
+// and the newest revision; what fails says why; a reload keeps what was typed, and no secret.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { Inspect, assert, brief, equal, parley, serveHTTP, until } from "./lib.mjs";
+
+export async function run(stage) {
+  const served = await serveHTTP(parley);
+  stage.after(() => served.end());
+  const home = mkdtempSync(join(tmpdir(), "parley-connect-"));
+  stage.after(() => rmSync(home, { recursive: true, force: true }));
+  configure(home, served.origin);
+  const inspect = await stage.inspect([], { HOME: home, XDG_CONFIG_HOME: join(home, ".config"), PARLEY_CREDENTIALS: join(home, "credentials") });
+  const tab = await stage.open(inspect.address);
+  stage.expect(/400 \(Bad Request\).*\/api\/v1\/connections/); // forms that make no sense
+  await forms(stage, tab, served);
+  await failures(stage, tab, served);
+  await files(stage, tab);
+  await changes(stage, tab);
+  await looks(stage, tab, inspect);
+  await fromCommandLine(stage, home);
+}
+
+function configure(home, origin) {
+  const settings = {
+    mcpServers: {
+      shop: { command: parley, args: ["serve", "--stdio"], env: { SHOP_TOKEN: "swordfish" } },
+      remote: { url: `${origin}/mcp`, headers: { "X-Team": "swordfish" } },
+      broken: { args: ["nothing"] },
+      unset: { command: parley, args: ["${NOT_SET_ANYWHERE}"] },
+    },
+  };
+  mkdirSync(join(home, ".cursor"), { recursive: true });
+  writeFileSync(join(home, ".cursor", "mcp.json"), JSON.stringify(settings));
+}
+
+/** fresh opens the form, empty, and says to what to connect. */
+async function fresh(tab, server, { revision, transport } = {}) {
+  await tab.go("#/home");
+  await tab.sees("Connect to a server", "main");
+  await tab.fill("Server", server);
+  const choose = async (name, value) => value && (await (await tab.named("combobox", name)).select(value));
+  await choose("Revision", revision);
+  await choose("Transport", transport);
+}
+
+/** arrives presses Connect, and waits for the overview of the connection. */
+async function arrives(tab) {
+  await tab.click("button", "Connect");
+  await tab.page.waitForFunction(() => /^#\/c\d+$/.test(location.hash), { polling: 50 });
+  const id = await tab.page.evaluate(() => location.hash.slice(2));
+  return id;
+}
+
+async function forms(stage, tab, served) {
+  const command = `${parley} serve --stdio`;
+  for (const [name, server, how, transport, revision] of [
+    ["a command, oldest", command, { revision: "2024-11-05" }, "standard input and output", "2024-11-05"],
+    ["a command, newest", command, { revision: "2026-07-28" }, "standard input and output", "2026-07-28"],
+    ["a URL, whichever", `${served.origin}/mcp`, {}, "Streamable HTTP", "2026-07-28"],
+    ["a URL, a session", `${served.origin}/mcp`, { revision: "2025-06-18", transport: "http" }, "Streamable HTTP", "2025-06-18"],
+    ["a URL, oldest", `${served.origin}/sse`, { revision: "2024-11-05" }, "HTTP+SSE", "2024-11-05"],
+    ["a URL, HTTP+SSE asked for", `${served.origin}/sse`, { transport: "sse" }, "HTTP+SSE", ""],
+  ]) {
+    await stage.check(`connects: ${name}`, async () => {
+      await fresh(tab, server, how);
+      await arrives(tab);
+      await tab.sees("Connected", "main");
+      const text = await tab.sees("Capabilities", "main");
+      assert(text.includes(transport) && text.includes(revision), `not ${transport} ${revision}: ${brief(text, 800)}`);
+      await tab.click("button", "Ping");
+      await tab.sees("The server answered in", "main");
+      await tab.click("button", "Disconnect");
+      await tab.sees("Disconnected", "main");
+      await tab.click("button", "Reconnect");
+      await tab.sees("Connected", "main");
+      await tab.click("button", "Close for good");
+      await tab.sees("Connect to a server", "main");
+    });
+  }
+
+  await stage.check("the keyboard alone connects", async () => {
+    await tab.go("#/home");
+    await tab.fill("Server", command);
+    await tab.press("Enter");
+    await tab.sees("Connected", "main");
+    await tab.click("button", "Close for good");
+  });
+
+  await stage.check("several at once", async () => {
+    for (const revision of ["2024-11-05", "2025-11-25", "2026-07-28"]) {
+      await fresh(tab, command, { revision });
+      await arrives(tab);
+      await tab.sees("Connected", "main");
+    }
+    const { connections } = await tab.api("get", "/connections");
+    equal(connections.map((c) => c.revision).join(), "2024-11-05,2025-11-25,2026-07-28", "revisions");
+    for (const { id } of connections) await tab.api("del", `/connections/${id}`);
+  });
+}
+
+async function failures(stage, tab, served) {
+  for (const [name, server, how, message, wayOut] of [
+    ["no such command", "parley-no-such-program", {}, "executable file not found", "PATH"],
+    ["a command that ends", `${parley} version`, {}, "ended", "Does this command start an MCP server"],
+    ["nothing listens", "http://127.0.0.1:9/mcp", {}, "connection refused", "is the port right"],
+    ["unknown host", "http://no-such-host.invalid/mcp", {}, "no-such-host", "spelled right"],
+    ["no path", `${served.origin}/`, {}, "404", "That of many servers is /mcp"],
+    ["another transport", `${served.origin}/mcp`, { transport: "sse" }, "", "sse"],
+  ]) {
+    await stage.check(`fails, and says what to do: ${name}`, async () => {
+      await fresh(tab, server, how);
+      const id = await arrives(tab);
+      const text = await tab.sees("Not connected", "main");
+      assert(text.includes(message) && text.includes(wayOut), brief(text, 1200));
+      await tab.sees("Change how to connect");
+      await tab.api("del", `/connections/${id}`);
+    });
+  }
+
+  await stage.check("a form that makes no sense says where", async () => {
+    await tab.go("#/home");
+    await tab.fill("Server", "run 'this");
+    await tab.click("button", "Connect");
+    await tab.sees("a quote is not closed", "form");
+    assert(await tab.page.$("input[aria-invalid=true]"), "no field is marked");
+  });
+}
+
+async function files(stage, tab) {
+  await stage.check("configuration files: what they name, without secrets", async () => {
+    await tab.go("#/home");
+    const text = await tab.sees("shop", "main");
+    for (const part of [".cursor/mcp.json", "Cursor", "SHOP_TOKEN=***", "X-Team=***", "neither a url nor a command"]) assert(text.includes(part), `no ${part}: ${brief(text, 1500)}`);
+    assert(!(await tab.page.content()).includes("swordfish"), "a secret is in the page");
+    const button = await tab.named("button", "Connect to broken");
+    assert(await button.evaluate((b) => b.disabled), "a broken entry can be connected to");
+  });
+
+  await stage.check("an entry that cannot be resolved says why", async () => {
+    await tab.click("button", "Connect to unset");
+    await tab.sees("the variable NOT_SET_ANYWHERE is not set", "main");
+  });
+
+  await stage.check("an entry is connected to", async () => {
+    await tab.click("button", "Connect to shop");
+    await tab.sees("Connected", "main");
+    const text = await tab.text();
+    assert(text.includes("shop in") && text.includes("SHOP_TOKEN=***"), brief(text, 1000));
+    assert(!JSON.stringify(await tab.api("get", "/connections")).includes("swordfish"), "the API tells a secret");
+  });
+}
+
+async function changes(stage, tab) {
+  await stage.check("a reload keeps the connection and the place", async () => {
+    await tab.page.reload();
+    await tab.sees("Connected", "main");
+    await tab.sees("shop in", "main");
+  });
+
+  await stage.check("how to connect can be changed, and secrets stay", async () => {
+    await tab.click("link", "Change…");
+    await tab.sees("Change shop", "main");
+    await (await tab.named("combobox", "Revision")).select("2025-11-25");
+    await tab.click("button", "Change and reconnect");
+    await until(async () => {
+      const { connections } = await tab.api("get", "/connections");
+      return connections.at(-1).state === "up" && connections.at(-1).revision === "2025-11-25";
+    }, "the other revision");
+    const text = await tab.sees("2025-11-25", "main");
+    assert(text.includes("SHOP_TOKEN=***"), brief(text, 800));
+  });
+
+  await stage.check("what was typed survives a reload, except for secrets", async () => {
+    await tab.go("#/home");
+    await tab.fill("Server", "https://example.com/mcp");
+    await tab.click("button", "Add a header");
+    await tab.fill("Name of header 1", "X-Secret");
+    await (await tab.named("textbox", "Value of header 1")).type("swordfish");
+    await tab.page.reload();
+    await tab.sees("Connect to a server", "main");
+    const values = await tab.page.$$eval("form input", (inputs) => inputs.map((input) => input.value));
+    assert(values.includes("https://example.com/mcp") && values.includes("X-Secret"), `forgotten: ${values}`);
+    assert(!values.includes("swordfish"), "a secret was kept in the page");
+    assert(!(await tab.page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).includes("swordfish"), "a secret is in the storage");
+  });
+
+  await stage.check("a command that dies is seen at once", async () => {
+    const { id } = await tab.api("post", "/connections", { args: ["sh", "-c", `exec ${parley} serve --stdio`], title: "mortal" });
+    await tab.go(`#/${id}`);
+    await tab.sees("Connected", "main");
+  });
+}
+
+async function looks(stage, tab, inspect) {
+  await stage.check("the overview and the form are fit to be seen", async () => {
+    const { connections } = await tab.api("get", "/connections");
+    await tab.go(`#/${connections[0].id}`);
+    await tab.sees("Capabilities", "main");
+    await tab.shot(stage.shots, "overview");
+    equal((await tab.judge()).join("\n"), "", "overview");
+    await tab.go("#/home");
+    await tab.sees("In configuration files", "main");
+    await tab.shot(stage.shots, "connect");
+    equal((await tab.judge()).join("\n"), "", "form");
+  });
+
+  await stage.check("in the dark, in a narrow window", async () => {
+    const narrow = await stage.open(await inspect.another(), { width: 360, height: 780, dark: true, as: "narrow" });
+    await narrow.sees("In configuration files", "main");
+    await narrow.fits();
+    await narrow.shot(stage.shots, "connect-narrow");
+    const { connections } = await narrow.api("get", "/connections");
+    await narrow.go(`#/${connections[0].id}`);
+    await narrow.sees("Capabilities", "main");
+    await narrow.fits();
+    await narrow.shot(stage.shots, "overview-narrow");
+    equal((await narrow.judge()).join("\n"), "", "overview");
+  });
+}
+
+async function fromCommandLine(stage, home) {
+  await stage.check("the command line names the first server", async () => {
+    const inspect = await Inspect.start(["@shop", "--revision", "2025-06-18"], { HOME: home, XDG_CONFIG_HOME: join(home, ".config") });
+    stage.after(() => inspect.end());
+    const tab = await stage.open(inspect.address, { as: "first" });
+    await tab.sees("Connected", "main");
+    await tab.sees("2025-06-18", "main");
+  });
+}

@@ -1,0 +1,122 @@
+// Logging in to the reference server with its authorization server for development: each step
+// is seen, and the login is renewed, extended and ended.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { assert, brief, equal, parley, serveHTTP, until } from "./lib.mjs";
+
+export async function run(stage) {
+  const served = await serveHTTP(parley, ["--auth", "dev", "--user", "ada:lovelace"]);
+  stage.after(() => served.end());
+  const store = mkdtempSync(join(tmpdir(), "parley-login-"));
+  stage.after(() => rmSync(store, { recursive: true, force: true }));
+  stage.expect(/favicon\.ico/);
+  for (const revision of ["2025-06-18", "2026-07-28"]) await flow(stage, served, store, revision);
+}
+
+/** agree does what a person does at the authorization server. */
+async function agree(tab, name, { deny = false } = {}) {
+  const link = await tab.named("link", name);
+  equal(await link.evaluate((a) => `${a.target} ${a.rel}`), "_blank noopener noreferrer", "the link");
+  const opened = new Promise((done) => tab.context.once("targetcreated", done));
+  await link.click();
+  const page = await (await opened).page();
+  await page.waitForSelector("main");
+  if (await page.$("#password")) {
+    await page.type("#name", "ada");
+    await page.type("#password", "lovelace");
+    await Promise.all([page.waitForNavigation(), page.click("button[value=login]")]);
+  }
+  await Promise.all([page.waitForNavigation(), page.click(`button[value=${deny ? "deny" : "allow"}]`)]);
+  await page.waitForFunction(() => document.body.innerText.includes("Your answer has arrived"), { polling: 50 });
+  await page.close();
+  await tab.page.bringToFront();
+}
+
+/** steps returns the titles of the steps of the newest login. */
+const steps = (tab) => tab.page.$$eval("ol.steps", ([newest]) => [...(newest?.querySelectorAll(".what") ?? [])].map((e) => e.innerText));
+
+async function flow(stage, served, store, revision) {
+  const inspect = await stage.inspect([`${served.origin}/mcp`, "--revision", revision], { PARLEY_CREDENTIALS: join(store, revision) });
+  const tab = await stage.open(inspect.address, { as: revision });
+  const host = new URL(served.origin).host;
+  const button = `Log in at ${host}`;
+
+  await stage.check(`${revision}: the page says that a login is wanted, and where`, async () => {
+    await tab.go("#/c1");
+    const text = await tab.sees("The server wants you to log in.", "main");
+    assert(text.includes(host) && text.includes("Waits for you to log in"), brief(text, 800));
+    await tab.shot(stage.shots, `login-wanted-${revision}`);
+    equal((await tab.judge()).join("\n"), "", "axe");
+  });
+
+  await stage.check(`${revision}: each step is seen`, async () => {
+    await agree(tab, button);
+    await tab.sees("Connected", "main");
+    await tab.sees("logged in", "main");
+    await until(async () => (await steps(tab)).includes("Token"), "the token");
+    const got = await steps(tab);
+    for (const step of ["The server demands a login", "Protected resource metadata", "Authorization server metadata", "Registration of the client", "As which client", "Authorization request", "The answer of the authorization server", "Token"]) {
+      assert(got.includes(step), `no step "${step}": ${got}`);
+    }
+    await tab.page.$$eval("ol.steps details", (all) => all.forEach((details) => (details.open = true)));
+    const text = await tab.sees("code_challenge_method", "main");
+    for (const part of ["S256", "WWW-Authenticate", "authorization_servers", "token_endpoint", "not shown", "registered dynamically, just now"]) assert(text.includes(part), `no ${part}`);
+    assert(!/eyJ[A-Za-z0-9_-]{20,}/.test(text), "a token is shown");
+    await tab.page.$eval("ol.steps", (list) => list.scrollIntoView());
+    await tab.shot(stage.shots, `login-steps-${revision}`);
+    equal((await tab.judge()).join("\n"), "", "axe");
+  });
+
+  await stage.check(`${revision}: refresh`, async () => {
+    await tab.click("button", "Refresh now");
+    await until(async () => (await steps(tab)).includes("Refresh"), "the refresh");
+  });
+
+  await stage.check(`${revision}: more scopes`, async () => {
+    const { status } = await tab.api("get", "/connections/c1/login");
+    const { steps: all } = await tab.api("get", "/connections/c1/login");
+    const offered = all.find((step) => step.name === "resource-metadata").response.document.scopes_supported;
+    const scope = offered.find((s) => !status.scopes.includes(s)) ?? offered[0];
+    await tab.page.$$eval("summary", (all) => all.find((s) => s.innerText.includes("Ask for more scopes")).click());
+    await tab.fill("Scopes", scope);
+    await tab.click("button", "Ask for them");
+    await agree(tab, button);
+    await until(async () => (await tab.api("get", "/connections/c1/login")).status.scopes.includes(scope), `the scope ${scope}`);
+    return scope;
+  });
+
+  await stage.check(`${revision}: a reload keeps the login, and its steps`, async () => {
+    await tab.page.reload();
+    await tab.sees("logged in", "main");
+    assert((await steps(tab)).length > 0, "the steps are forgotten");
+  });
+
+  await stage.check(`${revision}: log out`, async () => {
+    await tab.click("button", "Log out");
+    await tab.sees("not logged in", "main");
+    assert((await steps(tab)).includes("Revocation"), "nothing was revoked");
+  });
+
+  await stage.check(`${revision}: who refuses gets no connection, and can log in later`, async () => {
+    await tab.click("button", "Reconnect");
+    await tab.sees("The server wants you to log in.", "main");
+    await agree(tab, button, { deny: true });
+    await tab.sees("Not connected", "main");
+    await tab.sees("access_denied", "main");
+    await tab.click("button", "Log in");
+    await agree(tab, button);
+    await tab.sees("Connected", "main");
+  });
+
+  await stage.check(`${revision}: another run finds the login, as parley login would`, async () => {
+    await inspect.end();
+    const again = await stage.inspect([`${served.origin}/mcp`, "--revision", revision], { PARLEY_CREDENTIALS: join(store, revision) });
+    const second = await stage.open(again.address, { as: `${revision} again` });
+    await second.go("#/c1");
+    await second.sees("Connected", "main");
+    await second.sees("logged in", "main");
+  });
+}
