@@ -59,7 +59,9 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, logger *slog.Log
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}
-	_ = <-ended // http.ErrServerClosed
+	if end := <-ended; !errors.Is(end, http.ErrServerClosed) {
+		err = errors.Join(err, end)
+	}
 	return err
 }
 

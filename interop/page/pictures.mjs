@@ -1,0 +1,49 @@
+// The pictures of the README, with what the reference server says: run with --shots docs/images, which
+// is what writes them. Without it, the steps are walked all the same.
+
+import { equal, ways } from "./lib.mjs";
+
+const size = { width: 1280, height: 800 };
+
+export async function run(stage) {
+  const { inspect } = await stage.reference(ways[3]);
+  const tab = await stage.open(inspect.address, size);
+  await tab.connected();
+
+  await stage.check("a tool that draws", async () => {
+    await tab.go("#/c1/tools/make_chart");
+    await tab.fill("title", "Orders of the sample shop");
+    await fillJSON(tab, { title: "Orders of the sample shop", labels: ["Mon", "Tue", "Wed", "Thu", "Fri"], values: [12, 19, 7, 24, 31] });
+    await tab.click("button", "Call");
+    await tab.page.waitForSelector("main img");
+    await tab.shot(stage.shots, "page-tools");
+  });
+
+  await stage.check("what has travelled", async () => {
+    await tab.go("#/c1/traffic");
+    await tab.sees("tools/call", "main");
+    await tab.page.focus("main [role=listbox]");
+    await tab.press("End");
+    await tab.press("Enter");
+    await tab.settled();
+    await tab.shot(stage.shots, "page-traffic");
+  });
+
+  await stage.check("two revisions side by side", async () => {
+    const { id } = await tab.api("post", "/connections", { like: "c1", url: (await tab.api("get", "/connections/c1")).target.url, revision: "2025-11-25" });
+    await tab.connected(id);
+    await tab.go(`#/compare?a=c1&b=${id}`);
+    await tab.sees("2025-11-25", "main");
+    equal(await tab.text("main h1"), "Compare", "heading");
+    await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+    await tab.shot(stage.shots, "page-compare");
+  });
+}
+
+/** fillJSON has the arguments of a tool be a JSON document. */
+async function fillJSON(tab, value) {
+  await tab.click("button", "JSON");
+  const area = await tab.page.waitForSelector("main textarea");
+  await area.evaluate((e) => e.select());
+  await area.type(JSON.stringify(value));
+}
