@@ -65,6 +65,10 @@ func (c *Client) SetRoots(ctx context.Context, roots []*mcp.Root) error {
 	return c.Notify(ctx, mcp.NoteRootsChanged, nil)
 }
 
+// CheckRoots returns an error that says which of the roots is none, as SetRoots and what
+// takes Options.Roots do. Members of _meta that belong to extensions are refused.
+func CheckRoots(roots []*mcp.Root) error { return checkRoots(roots, content.Rules{}) }
+
 // checkRoots refuses roots that are not folders in the form of a file URI, and those
 // that lead out of where they seem to be.
 //

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import puppeteer from "puppeteer-core";
 
 import { start } from "../lib/process.mjs";
-import { assert, brief, within } from "../lib/report.mjs";
+import { assert, brief, skip, within } from "../lib/report.mjs";
 import { serveHTTP } from "../lib/serve.mjs";
 
 export { start } from "../lib/process.mjs";
@@ -173,6 +173,13 @@ export class Tab {
     await field.type(value);
   }
 
+  /** pick clicks on the first of a role whose text begins as given. */
+  async pick(role, text) {
+    const found = () => this.page.evaluateHandle((r, t) => [...document.querySelectorAll(`[role=${r}]`)].find((e) => e.innerText.trim().startsWith(t)) ?? null, role, text);
+    const element = await until(async () => (await found()).asElement(), `${role} ${text}`);
+    await element.click();
+  }
+
   /** press presses a key, such as "Tab" or "?". */
   press(key) {
     return this.page.keyboard.press(key);
@@ -268,4 +275,16 @@ export async function reference({ revision, transport }, { serve = [], flags = [
       await served.end();
     },
   };
+}
+
+const script = resolve(here, "../servers/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+
+/**
+ * everything starts parley inspect with the official server that has everything, in the revision
+ * that it prefers.
+ */
+export async function everything({ flags = [] } = {}) {
+  if (!existsSync(script)) skip("server-everything is not installed: npm ci in interop/servers");
+  const inspect = await Inspect.start([...flags, "--", process.execPath, script, "stdio"]);
+  return { inspect, end: () => inspect.end() };
 }

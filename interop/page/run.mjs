@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 
 import { Skip, brief, within } from "../lib/report.mjs";
-import { Inspect, Tab, here, launch, needed, reference } from "./lib.mjs";
+import { Inspect, Tab, everything, here, launch, needed, reference } from "./lib.mjs";
 
 const { values: flags } = parseArgs({
   options: {
@@ -78,6 +78,13 @@ class Stage {
   /** reference starts parley inspect with the reference server. */
   async reference(...args) {
     const made = await reference(...args);
+    this.after(() => made.end());
+    return made;
+  }
+
+  /** everything starts parley inspect with the official server that has everything. */
+  async everything(...args) {
+    const made = await everything(...args);
     this.after(() => made.end());
     return made;
   }

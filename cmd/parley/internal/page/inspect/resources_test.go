@@ -103,25 +103,37 @@ func TestNotHonoured(t *testing.T) {
 func TestRoots(t *testing.T) {
 	inEachRevision(t, func(t *testing.T, v visited) {
 		ask := func() string { return (<-v.start(t.Context(), "roots")).text() }
-		if got := ask(); got != "none" {
-			t.Errorf("at first the roots are %s", got)
+		again := func() {
+			must[said](v.stage, "POST", v.path+"/reconnect", nil)
+			v.settled(v.id)
+			v.client, _ = v.server.byID(v.id).live()
 		}
-		set := `{"roots":[{"uri":"file:///srv/work","name":"Work"}]}`
-		got := must[shownRoots](v.stage, "PUT", v.path+"/roots", json.RawMessage(set))
-		if want := len(revision.Of(v.client.Revision()).Deprecated) > 0; len(got.Roots) != 1 || got.Deprecated != want {
+		put := func(doc string) shownRoots { return must[shownRoots](v.stage, "PUT", v.path+"/roots", json.RawMessage(doc)) }
+		if got := ask(); !strings.Contains(got, "roots") || got == "none" {
+			t.Errorf("without roots the server is answered %q", got)
+		}
+		const work = `{"declare":true,"roots":[{"uri":"file:///srv/work","name":"Work"}]}`
+		if got := put(work); len(got.Roots) != 1 || got.Declared || got.Deprecated != (len(revision.Of(v.client.Revision()).Deprecated) > 0) {
 			t.Errorf("the roots are %+v", got)
 		}
+		again()
 		if got := ask(); got != "file:///srv/work" {
 			t.Errorf("the server sees %s", got)
 		}
+		if got := put(`{"declare":true,"roots":[]}`); !got.Declared {
+			t.Errorf("the roots are %+v", got)
+		}
+		if got := ask(); got != "none" {
+			t.Errorf("the server sees %s", got)
+		}
 		for _, bad := range []string{"http://example.com", "file:///a/../b", "file:relative", ""} {
-			if err := v.refused("PUT", v.path+"/roots", map[string]any{"roots": []mcp.Root{{URI: bad}}}); err.Field != "roots" {
+			if err := v.refused("PUT", v.path+"/roots", map[string]any{"declare": true, "roots": []mcp.Root{{URI: bad}}}); err.Field != "roots" {
 				t.Errorf("%q: %+v", bad, err)
 			}
 		}
-		must[said](v.stage, "POST", v.path+"/reconnect", nil)
-		v.settled(v.id)
-		v.client, _ = v.server.byID(v.id).live()
+		must[said](v.stage, "POST", v.path+"/disconnect", nil)
+		put(work)
+		again()
 		if got := ask(); got != "file:///srv/work" {
 			t.Errorf("after reconnecting the server sees %s", got)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
@@ -17,25 +16,28 @@ const maxRoots = 256
 // rootPart says in which folders servers may work.
 type rootPart struct{ s *Server }
 
-// roots are those of one connection. They outlive reconnects.
+// roots are those of one connection. They outlive reconnects. They are declared only when
+// somebody wants that: a server that gets an empty list may take it for "nowhere".
 type roots struct {
 	turn sync.Mutex // held while they are being changed
 
 	mu   sync.Mutex
 	list []*mcp.Root
-	// changed is when somebody last changed them.
-	changed time.Time
+	// declare says whether they are declared from the next connecting on, and declared
+	// whether they were in the last.
+	declare, declared bool
 }
 
 func (rootPart) connected(*Connection) {}
 func (rootPart) ended(*Connection)     {}
 
-// prepare declares roots, even if there are none yet.
 func (rootPart) prepare(c *Connection, o *client.Options) {
 	r := partOf[roots](c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	o.Roots = append([]*mcp.Root{}, r.list...)
+	if r.declared = r.declare; r.declare {
+		o.Roots = append([]*mcp.Root{}, r.list...)
+	}
 }
 
 func (p rootPart) routes(api *web.API) {
@@ -43,48 +45,60 @@ func (p rootPart) routes(api *web.API) {
 	api.Handle("PUT /connections/{c}/roots", onConnection(p.s, p.put))
 }
 
+// wantedRoots are roots as somebody sets them.
+type wantedRoots struct {
+	Declare bool        `json:"declare"`
+	Roots   []*mcp.Root `json:"roots"`
+}
+
 type shownRoots struct {
-	Roots      []*mcp.Root `json:"roots"`
-	Changed    time.Time   `json:"changed,omitzero"`
-	Deprecated bool        `json:"deprecated"`
+	wantedRoots
+
+	// Declared says whether the server was told, when it was connected to, that there
+	// are roots.
+	Declared   bool `json:"declared"`
+	Deprecated bool `json:"deprecated"`
 }
 
 func (rootPart) get(c *Connection, _ *web.Request) (any, error) {
 	r := partOf[roots](c)
+	deprecated := deprecates(c, "roots")
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return shownRoots{append([]*mcp.Root{}, r.list...), r.changed, deprecates(c, "roots")}, nil
+	return shownRoots{wantedRoots{r.declare, append([]*mcp.Root{}, r.list...)}, r.declared, deprecated}, nil
 }
 
-// put replaces the roots, and has the server know where it wants to.
+// put replaces the roots. A server that knows that there are some is told.
 func (p rootPart) put(c *Connection, req *web.Request) (any, error) {
-	var body struct {
-		Roots []*mcp.Root `json:"roots"`
-	}
-	if err := req.Read(&body); err != nil {
+	var w wantedRoots
+	if err := req.Read(&w); err != nil {
 		return nil, err
 	}
-	if len(body.Roots) > maxRoots {
-		return nil, web.Errorf(http.StatusUnprocessableEntity, "too_many", "%d roots: there can be %d", len(body.Roots), maxRoots)
+	if len(w.Roots) > maxRoots {
+		return nil, web.Errorf(http.StatusUnprocessableEntity, "too_many", "%d roots: there can be %d", len(w.Roots), maxRoots)
 	}
-	if err := partOf[roots](c).set(req.Context(), c, body.Roots); err != nil {
+	if err := client.CheckRoots(w.Roots); err != nil {
+		return nil, &web.Error{Status: http.StatusUnprocessableEntity, Code: "bad_roots", Field: "roots", Message: err.Error(), Hint: "a root is a folder, as a URI such as file:///home/me/project"}
+	}
+	if err := partOf[roots](c).set(req.Context(), c, &w); err != nil {
 		return nil, err
 	}
 	return p.get(c, req)
 }
 
-func (r *roots) set(ctx context.Context, c *Connection, list []*mcp.Root) error {
+func (r *roots) set(ctx context.Context, c *Connection, w *wantedRoots) error {
 	r.turn.Lock()
 	defer r.turn.Unlock()
-	cl, err := c.live()
-	if err != nil {
-		return err
-	}
-	if err := cl.SetRoots(ctx, list); err != nil {
-		return &web.Error{Status: http.StatusUnprocessableEntity, Code: "bad_roots", Field: "roots", Message: err.Error(), Hint: "a root is a folder, as a URI such as file:///home/me/project"}
-	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.list, r.changed = list, time.Now()
+	r.list, r.declare = w.Roots, w.Declare
+	declared := r.declared
+	r.mu.Unlock()
+	cl, err := c.live()
+	if err != nil || !declared {
+		return nil //nolint:nilerr // the next connection has them
+	}
+	if err := cl.SetRoots(ctx, w.Roots); err != nil {
+		return refused(err)
+	}
 	return nil
 }

@@ -3,17 +3,17 @@
 import { api, useGet } from "../lib/api.js";
 import { html, useState } from "../lib/preact.js";
 import { useKept } from "../lib/state.js";
-import { Button, Empty, ErrorBox, Field, Notice, Spinner, TextInput, Time } from "../lib/ui.js";
+import { Button, Check, Empty, ErrorBox, Field, Notice, Spinner, TextInput } from "../lib/ui.js";
 
 /** View is the view of roots. */
 export function View({ connection }) {
   const path = `/connections/${connection.id}/roots`;
   const { data, error, reload } = useGet(path, {}, { connection: (event) => event.id === connection.id });
   const [failure, setFailure] = useState(undefined);
-  const put = async (roots) => {
+  const act = async (change) => {
     setFailure(undefined);
     try {
-      await api.put(path, { roots });
+      await change();
       reload();
       return true;
     } catch (failed) {
@@ -21,16 +21,20 @@ export function View({ connection }) {
       return false;
     }
   };
-  const roots = data?.roots ?? [];
+  const { declare = false, declared = false, deprecated = false, roots = [] } = data ?? {};
+  const put = (change) => act(() => api.put(path, { declare, roots, ...change }));
+  const reconnect = () => act(() => api.post(`/connections/${connection.id}/reconnect`));
   return html`<h1>Roots</h1>
     <p>Folders that the server may ask for, and is to keep to. It is told when they change, or asks again, depending on the revision.</p>
-    ${data?.deprecated && html`<${Notice} title="This revision of the protocol deprecates roots.">Tools are to take folders as arguments, or servers to be configured.<//>`}
-    ${!data && !error && html`<${Spinner} />`} ${data && roots.length === 0 && html`<${Empty} title="There are no roots">A server that asks gets an empty list.<//>`}
+    ${deprecated && html`<p class="hint">This revision of the protocol deprecates roots: tools are to take folders as arguments, or servers to be configured.</p>`}
+    ${!data && !error && html`<${Spinner} />`} <${ErrorBox} error=${failure ?? error} />
+    ${data && html`<${Check} checked=${declare} onChange=${(next) => put({ declare: next })} label="Declare roots to the server" hint="A server that gets an empty list may take it for: nowhere" />`}
+    ${data && declare !== declared && html`<${Notice} title="This holds from the next connecting on."><${Button} onClick=${reconnect}>Reconnect now<//><//>`}
+    ${data && roots.length === 0 && html`<${Empty} title="There are no roots" />`}
     <ul class="plain roots">
-      ${roots.map((root, i) => html`<${Root} key=${`${root.uri}\n${root.name ?? ""}`} root=${root} onChange=${(next) => put(roots.map((old, at) => (at === i ? next : old)))} onRemove=${() => put(roots.filter((_, at) => at !== i))} />`)}
+      ${roots.map((root, i) => html`<${Root} key=${`${root.uri}\n${root.name ?? ""}`} root=${root} onChange=${(next) => put({ roots: roots.map((old, at) => (at === i ? next : old)) })} onRemove=${() => put({ roots: roots.filter((_, at) => at !== i) })} />`)}
     </ul>
-    ${data?.changed && html`<p class="faint">Changed at <${Time} at=${data.changed} /></p>`} <${ErrorBox} error=${failure ?? error} />
-    <${Add} connection=${connection} disabled=${!data} onAdd=${(root) => put([...roots, root])} />`;
+    <${Add} connection=${connection} disabled=${!data} onAdd=${(root) => put({ declare: true, roots: [...roots, root] })} />`;
 }
 
 function Root({ root, onChange, onRemove }) {
@@ -38,7 +42,7 @@ function Root({ root, onChange, onRemove }) {
   const changed = name !== (root.name ?? "");
   return html`<li class="root">
     <code class="wrap">${root.uri}</code>
-    <${Field} label=${`Name of ${root.uri}`}><${TextInput} value=${name} onInput=${setName} /><//>
+    <${Field} label="Name"><${TextInput} value=${name} onInput=${setName} aria-label=${`Name of ${root.uri}`} /><//>
     <span class="actions">${changed && html`<${Button} kind="primary" onClick=${() => onChange({ ...root, name: name || undefined })}>Save<//>`} <${Button} kind="danger" aria-label=${`Remove ${root.uri}`} onClick=${onRemove}>Remove<//></span>
   </li>`;
 }
@@ -59,7 +63,7 @@ function Add({ connection, disabled, onAdd }) {
   };
   return html`<form class="add-root" onSubmit=${submit}>
     <${Field} label="Folder" hint="A path such as /home/me/project, or a file URI"><${TextInput} value=${draft.path} onInput=${(path) => setDraft((old) => ({ ...old, path }))} /><//>
-    <${Field} label="Name"><${TextInput} value=${draft.name} onInput=${(name) => setDraft((old) => ({ ...old, name }))} /><//>
+    <${Field} label="Its name"><${TextInput} value=${draft.name} onInput=${(name) => setDraft((old) => ({ ...old, name }))} /><//>
     <${Button} type="submit" kind="primary" disabled=${disabled || !draft.path.trim()}>Add<//>
   </form>`;
 }
