@@ -1,0 +1,143 @@
+// What servers ask, answered by a person and by rules.
+
+import { assert, equal, until, ways } from "./lib.mjs";
+
+export async function run(stage) {
+  for (const way of ways) await reference(stage, way);
+  await others(stage);
+}
+
+const call = (tab, name, args = {}) => tab.api("post", "/connections/c1/calls", { method: "tools/call", params: { name, arguments: args } });
+
+/** ended waits for the end of a call, and returns it. */
+const ended = (tab, { id }) =>
+  until(async () => {
+    const made = await tab.api("get", `/connections/c1/calls/${id}`);
+    return made.ended && made;
+  }, `end of call ${id}`);
+
+async function reference(stage, way) {
+  const { inspect } = await stage.reference(way);
+  const tab = await stage.open(inspect.address, { as: way.name });
+  const check = (name, f) => stage.check(`${way.name} · ${name}`, f);
+  const shot = (name) => tab.shot(stage.shots, `${name}-${way.name.replace(" ", "-")}`);
+  const asks = way.revision !== "2024-11-05"; // which has sampling, and no forms
+
+  await check("a model's answer is asked for wherever the user is, and typed", async () => {
+    await tab.connected();
+    await tab.go("#/c1/log");
+    const made = await call(tab, "classify_log", { entry: "disk full" });
+    await tab.sees("asks a question", "aside.asking");
+    await shot("asking");
+    await tab.page.click("aside.asking a");
+    await tab.sees("You are a log classifier");
+    await tab.sees("left", ".question");
+    await shot("sampling");
+    await tab.fill("What the model says", "ERROR");
+    await tab.page.reload();
+    await tab.settled();
+    equal(await tab.page.$eval(".question textarea", (area) => area.value), "ERROR", "what was typed, after a reload");
+    await tab.click("button", "Send");
+    await tab.sees("Nothing waits for an answer");
+    const { result } = await ended(tab, made);
+    equal(result.structuredContent?.severity ?? JSON.parse(result.content[0].text).severity, "ERROR", "what the tool made of it");
+    await tab.sees("accepted");
+  });
+
+  await check("raw JSON that is no result is refused, and loses nothing", async () => {
+    const made = await call(tab, "classify_log", { entry: "hello" });
+    await tab.sees("You are a log classifier");
+    await tab.click("button", "Edit as JSON");
+    await tab.fill("Result as JSON", '{"role":"assistant"}');
+    await tab.click("button", "Send");
+    await tab.sees("model", ".question .notice.error");
+    await tab.fill("Result as JSON", '{"role":"assistant","content":{"type":"text","text":"INFO"},"model":"mine"}');
+    await tab.click("button", "Send");
+    const { result } = await ended(tab, made);
+    assert(JSON.stringify(result).includes("mine"), "the model is not told");
+    await tab.settled();
+  });
+
+  await check("a question that is declined is an error for the server, and one whose call is cancelled goes", async () => {
+    const made = await call(tab, "classify_log", { entry: "hello" });
+    await tab.sees("You are a log classifier");
+    await tab.click("button", "Decline");
+    const { result } = await ended(tab, made);
+    assert(result === undefined || result.isError, "the tool succeeded");
+    const other = await call(tab, "classify_log", { entry: "hello" });
+    await tab.sees("You are a log classifier");
+    await tab.api("del", `/connections/c1/calls/${other.id}`);
+    await tab.sees("withdrawn");
+  });
+
+  if (asks) {
+    await check("a form is made of the schema, and fields that are wrong are named", async () => {
+      const made = await call(tab, "checkout");
+      await tab.sees("Where should the order");
+      await shot("form");
+      await tab.click("button", "Accept");
+      await tab.page.waitForSelector(".question [aria-invalid=true]");
+      await shot("form-wrong");
+      for (const [name, text] of [["Name", "Ada"], ["E-mail", "ada@example.com"]]) {
+        const field = await tab.page.waitForSelector(`.question ::-p-aria(${name}[role="textbox"])`).catch(() => undefined) ?? (await tab.page.waitForSelector(`.question input[id*="${name === "Name" ? "name" : "email"}"]`));
+        await field.type(text);
+      }
+      await tab.click("button", "Accept");
+      await tab.sees("Pay");
+      await tab.click("button", "Decline");
+      await ended(tab, made);
+    });
+  }
+
+  await check("a rule answers by itself, and is seen to have", async () => {
+    await tab.go("#/c1/questions");
+    await tab.click("tab", "Rules");
+    await tab.click("button", "Add a rule");
+    await tab.fill("Name required", "always info");
+    await tab.page.select("dialog select", "sampling");
+    await tab.fill("Of the tool", "classify_log");
+    await tab.fill("Result", '{"role":"assistant","content":{"type":"text","text":"INFO"},"model":"rule"}');
+    await shot("rule");
+    await tab.click("button", "Save");
+    await tab.sees("always info", "ol.rules");
+    const waits = await call(tab, "classify_log", { entry: "x" });
+    await tab.sees("1", "[role=tab]");
+    await tab.api("del", `/connections/c1/calls/${waits.id}`);
+    await tab.click("checkbox", "Answer questions by these rules");
+    await until(async () => (await tab.api("get", "/connections/c1/rules")).on, "the rules are on");
+    await shot("rules");
+    const made = await call(tab, "classify_log", { entry: "x" });
+    const { result } = await ended(tab, made);
+    assert(JSON.stringify(result).includes("rule"), "the rule did not answer");
+    await tab.click("tab", "Questions");
+    await tab.sees("by the rule always info");
+    await shot("answered");
+  });
+}
+
+async function others(stage) {
+  await stage.check("server-everything · forms of all kinds of fields, pages to visit, sampling", async () => {
+    const { inspect } = await stage.everything();
+    const tab = await stage.open(inspect.address, { as: "server-everything" });
+    await tab.connected();
+    await tab.go("#/c1/questions");
+    const form = await call(tab, "trigger-elicitation-request");
+    await tab.page.waitForSelector(".question form");
+    await tab.shot(stage.shots, "form-everything");
+    await tab.click("button", "Decline");
+    await ended(tab, form);
+    const visit = await call(tab, "trigger-url-elicitation", { url: "https://example.com/some/where?x=1" });
+    await tab.sees("https://example.com/some/where?x=1", ".question");
+    await tab.sees("example.com", ".question .host");
+    await tab.shot(stage.shots, "visit-everything");
+    await tab.click("button", "I open it myself");
+    await tab.sees("accepted");
+    await tab.api("del", `/connections/c1/calls/${visit.id}`);
+    const sampling = await call(tab, "trigger-sampling-request", { prompt: "Say hello", maxTokens: 10 });
+    await tab.page.waitForSelector(".question textarea");
+    await tab.fill("What the model says", "hello there");
+    await tab.click("button", "Send");
+    const { result } = await ended(tab, sampling);
+    assert(JSON.stringify(result).includes("hello there"), "the answer did not arrive");
+  });
+}
