@@ -3,6 +3,7 @@
 import { assert, equal, until, ways } from "./lib.mjs";
 
 export async function run(stage) {
+  stage.expect(/status of 422/); // what is refused on purpose
   for (const way of ways) await reference(stage, way);
   await others(stage);
 }
@@ -15,6 +16,20 @@ const ended = (tab, { id }) =>
     const made = await tab.api("get", `/connections/c1/calls/${id}`);
     return made.ended && made;
   }, `end of call ${id}`);
+
+/** asked waits until the page shows the question that waits, and returns its selector. */
+async function asked(tab) {
+  const { questions } = await until(async () => {
+    const all = await tab.api("get", "/connections/c1/questions");
+    return all.questions[0]?.state === "waiting" && all;
+  }, "a question");
+  const card = `section.question[aria-label$="question ${questions[0].id}"]`;
+  await tab.page.waitForSelector(card);
+  return card;
+}
+
+/** press presses a button of a question. */
+const press = (tab, card, name) => tab.page.locator(`${card} ::-p-aria([name="${name}"][role="button"])`).click();
 
 async function reference(stage, way) {
   const { inspect } = await stage.reference(way);
@@ -46,13 +61,13 @@ async function reference(stage, way) {
 
   await check("raw JSON that is no result is refused, and loses nothing", async () => {
     const made = await call(tab, "classify_log", { entry: "hello" });
-    await tab.sees("You are a log classifier");
-    await tab.click("button", "Edit as JSON");
+    const card = await asked(tab);
+    await press(tab, card, "Edit as JSON");
     await tab.fill("Result as JSON", '{"role":"assistant"}');
-    await tab.click("button", "Send");
+    await press(tab, card, "Send");
     await tab.sees("model", ".question .notice.error");
     await tab.fill("Result as JSON", '{"role":"assistant","content":{"type":"text","text":"INFO"},"model":"mine"}');
-    await tab.click("button", "Send");
+    await press(tab, card, "Send");
     const { result } = await ended(tab, made);
     assert(JSON.stringify(result).includes("mine"), "the model is not told");
     await tab.settled();
@@ -60,12 +75,11 @@ async function reference(stage, way) {
 
   await check("a question that is declined is an error for the server, and one whose call is cancelled goes", async () => {
     const made = await call(tab, "classify_log", { entry: "hello" });
-    await tab.sees("You are a log classifier");
-    await tab.click("button", "Decline");
+    await press(tab, await asked(tab), "Decline");
     const { result } = await ended(tab, made);
     assert(result === undefined || result.isError, "the tool succeeded");
     const other = await call(tab, "classify_log", { entry: "hello" });
-    await tab.sees("You are a log classifier");
+    await asked(tab);
     await tab.api("del", `/connections/c1/calls/${other.id}`);
     await tab.sees("withdrawn");
   });
@@ -73,18 +87,17 @@ async function reference(stage, way) {
   if (asks) {
     await check("a form is made of the schema, and fields that are wrong are named", async () => {
       const made = await call(tab, "checkout");
-      await tab.sees("Where should the order");
+      const card = await asked(tab);
+      await tab.sees("Where should the order", card);
       await shot("form");
-      await tab.click("button", "Accept");
-      await tab.page.waitForSelector(".question [aria-invalid=true]");
+      await press(tab, card, "Accept");
+      await tab.page.waitForSelector(`${card} [aria-invalid=true]`);
       await shot("form-wrong");
-      for (const [name, text] of [["Name", "Ada"], ["E-mail", "ada@example.com"]]) {
-        const field = await tab.page.waitForSelector(`.question ::-p-aria(${name}[role="textbox"])`).catch(() => undefined) ?? (await tab.page.waitForSelector(`.question input[id*="${name === "Name" ? "name" : "email"}"]`));
-        await field.type(text);
-      }
-      await tab.click("button", "Accept");
-      await tab.sees("Pay");
-      await tab.click("button", "Decline");
+      await tab.page.type(`${card} input[id*="name"]`, "Ada");
+      await tab.page.type(`${card} input[id*="email"]`, "ada@example.com");
+      await press(tab, card, "Accept");
+      await tab.page.waitForSelector(card, { hidden: true });
+      await press(tab, await asked(tab), "Decline");
       await ended(tab, made);
     });
   }
@@ -101,7 +114,7 @@ async function reference(stage, way) {
     await tab.click("button", "Save");
     await tab.sees("always info", "ol.rules");
     const waits = await call(tab, "classify_log", { entry: "x" });
-    await tab.sees("1", "[role=tab]");
+    await tab.sees("Questions 1", "[role=tablist]");
     await tab.api("del", `/connections/c1/calls/${waits.id}`);
     await tab.click("checkbox", "Answer questions by these rules");
     await until(async () => (await tab.api("get", "/connections/c1/rules")).on, "the rules are on");
@@ -122,21 +135,23 @@ async function others(stage) {
     await tab.connected();
     await tab.go("#/c1/questions");
     const form = await call(tab, "trigger-elicitation-request");
-    await tab.page.waitForSelector(".question form");
+    const card = await asked(tab);
+    await tab.page.waitForSelector(`${card} .schema-form`);
     await tab.shot(stage.shots, "form-everything");
-    await tab.click("button", "Decline");
+    await press(tab, card, "Decline");
     await ended(tab, form);
     const visit = await call(tab, "trigger-url-elicitation", { url: "https://example.com/some/where?x=1" });
-    await tab.sees("https://example.com/some/where?x=1", ".question");
-    await tab.sees("example.com", ".question .host");
+    const page = await asked(tab);
+    await tab.sees("https://example.com/some/where?x=1", page);
+    await tab.sees("example.com", `${page} .host`);
     await tab.shot(stage.shots, "visit-everything");
-    await tab.click("button", "I open it myself");
-    await tab.sees("accepted");
+    await press(tab, page, "I open it myself");
+    await tab.page.waitForSelector(page, { hidden: true });
     await tab.api("del", `/connections/c1/calls/${visit.id}`);
     const sampling = await call(tab, "trigger-sampling-request", { prompt: "Say hello", maxTokens: 10 });
-    await tab.page.waitForSelector(".question textarea");
+    const model = await asked(tab);
     await tab.fill("What the model says", "hello there");
-    await tab.click("button", "Send");
+    await press(tab, model, "Send");
     const { result } = await ended(tab, sampling);
     assert(JSON.stringify(result).includes("hello there"), "the answer did not arrive");
   });

@@ -20,11 +20,11 @@ function useAnswer(connection, question) {
     setBusy(true);
     setError(undefined);
     try {
-      await api.post(`/connections/${connection.id}/questions/${question.id}/answer`, answer);
+      await api.post(`/connections/${connection.id}/questions/${question.id}/answer`, answer); // the question goes then
     } catch (failed) {
       setError(failed);
+      setBusy(false);
     }
-    setBusy(false);
   };
   return { send, error, busy };
 }
