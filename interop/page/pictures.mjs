@@ -15,6 +15,7 @@ export async function run(stage) {
     await fillJSON(tab, { values: [12, 19, -7, 24, 31, 16, 28], width: 640 });
     await tab.click("button", "Call");
     await tab.page.waitForSelector("main img");
+    await tab.settled();
     await tab.shot(stage.shots, "page-tools");
   });
 
@@ -33,6 +34,7 @@ export async function run(stage) {
     await tab.connected(id);
     await tab.go(`#/compare?a=c1&b=${id}`);
     await tab.sees("2025-11-25", "main");
+    await tab.sees("2025-11-25", "#rail");
     equal(await tab.text("main h1"), "Compare", "heading");
     await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
     await tab.shot(stage.shots, "page-compare");

@@ -88,8 +88,9 @@ function CallTab({ connection, tool, route, to }) {
   const submit = (event) => {
     event.preventDefault();
     setTried(true);
-    if (wrong.length === 0) call();
-    else setTimeout(() => focusProblem(prefix, wrong[0].pointer));
+    const now = [...drafts, ...validate(tool.inputSchema ?? {}, args)]; // found may be of what was there before the last key
+    if (now.length === 0) call();
+    else setTimeout(() => focusProblem(prefix, now[0].pointer));
   };
   const keys = (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);

@@ -20,7 +20,7 @@ export function quote(text) {
  * @param {{value: unknown, open?: number, label?: string, copy?: boolean}} props open is how many levels are open at first
  */
 export function Json({ value, open = 2, label = "JSON", copy = true }) {
-  return html`<div class="json" role="group" aria-label=${label} tabindex="0">
+  return html`<div class="json-tree" role="group" aria-label=${label} tabindex="0">
     ${copy && html`<div class="json-copy"><${Copy} text=${() => stringify(value, 2)} /></div>`}
     <${Node} value=${value} open=${open} />
   </div>`;
