@@ -6,7 +6,6 @@ import "time"
 // messages that were dropped instead of being sent or passed on. It is set in
 // ServeOptions.Tap and in the Options of package client, and works with every
 // transport. If it is nil, nothing is observed, at no cost.
-// nil, nothing of this is done.
 // It is called with each event as it happens, and delays the message: it must
 // return soon, and must not use the connection. It is called concurrently for
 // different connections, for the two directions of one connection, and over
