@@ -133,6 +133,52 @@ func TestReadsByToken(t *testing.T) {
 	}
 }
 
+// What a server lists for one access token of a principal is not what it lists for
+// another; what changes changes for all of them.
+//
+// Spec: 2026-07-28 server/utilities/caching#cache-scope-field.
+func TestListsByToken(t *testing.T) {
+	w := &world{g: gateway.New(gateway.Options{Info: mcp.Implementation{Name: "gateway", Version: "1"}, Logger: mcptest.Quiet()})}
+	asked := 0
+	s := server.New(mcp.Implementation{Name: "one", Version: "1"}, &server.Options{
+		Logger: mcptest.Quiet(), Cache: map[string]server.CacheHint{mcp.MethodListTools: {TTL: time.Hour, Scope: mcp.CachePrivate}},
+	})
+	server.AddTool(s, mcp.Tool{Name: "own"}, func(context.Context, *server.Call, struct{}) (string, error) { return "", nil })
+	s.Use(func(next mcp.ServeFunc) mcp.ServeFunc {
+		return func(ctx context.Context, x *mcp.Exchange) (any, error) {
+			if x.Method == mcp.MethodListTools {
+				asked++
+			}
+			return next(ctx, x)
+		}
+	})
+	t.Cleanup(func() { _ = w.g.Close() }) // before the server is waited for
+	if err := w.g.Load(gateway.Setup{Servers: []gateway.Server{behind(t, "one", s, modes[2], bridge.SharePrincipal)}}); err != nil {
+		t.Fatal(err)
+	}
+	list := func(token string, want int) {
+		t.Helper()
+		a := new(mcp.Authorization)
+		access.KeepToken(a, token)
+		_, err := w.g.View("").Serve(t.Context(), &mcp.Exchange{
+			ID: jsonrpc.IntID(1), Method: mcp.MethodListTools, Back: unasked{},
+			Peer: mcp.Peer{Revision: mcp.Revision20260728, Principal: "ann", Authorization: a},
+		})
+		if err != nil || asked != want {
+			t.Errorf("the token %q: asked %d times, want %d; error %v", token, asked, want, err)
+		}
+	}
+	list("broad", 1)
+	list("broad", 1)
+	list("narrow", 2)
+	list("broad", 2)
+	list("", 3)
+	w.g.Changed("one")
+	list("broad", 4)
+	list("narrow", 5)
+	list("narrow", 5)
+}
+
 // unasked is the way to a client that wants nothing but the answer.
 type unasked struct{ mcp.Backchannel }
 

@@ -2,11 +2,9 @@ package gateway
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"slices"
 
-	"github.com/parley-mcp/parley/auth"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/reads"
@@ -164,11 +162,7 @@ func (op *operation) isPlainRead() bool {
 // Spec: 2026-07-28 server/utilities/caching#cache-scope-field.
 func (op *operation) asked() reads.Asked {
 	peer := &op.Exchange.Peer
-	key := op.member.backend.Key(peer) + "\x00" + peer.Principal
-	if a := peer.Authorization; a != nil {
-		sum := sha256.Sum256([]byte(auth.AccessToken(a)))
-		key += "\x00" + string(sum[:])
-	}
+	key := op.member.backend.Key(peer) + "\x00" + peer.Principal + "\x00" + guard.TokenDigest(peer.Authorization)
 	return reads.Asked{Backend: op.Backend, Key: key, URI: op.Subject}
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -179,15 +180,24 @@ func (c *Catalogue) Forget(backend string, peer *mcp.Peer) {
 	if s == nil {
 		return
 	}
-	key := shareKey{key: s.key(peer)}
+	key := s.key(peer)
 	for _, l := range s.lists {
 		l.mu.Lock()
-		delete(l.shares, key)
+		maps.DeleteFunc(l.shares, func(k shareKey, _ *share) bool { return !k.public && k.who.key == key })
 		l.mu.Unlock()
 	}
 }
 
-// key identifies those who see what a peer does.
+// who says who sees what a peer does. A backend may get the access token that the peer came
+// with, or one that was exchanged for it, and one token may be worth less than another of
+// the same user.
+//
+// Spec: 2026-07-28 server/utilities/caching#cache-scope-field.
+func (s *source) who(peer *mcp.Peer) who {
+	return who{s.key(peer), guard.TokenDigest(peer.Authorization)}
+}
+
+// key identifies those who share a connection with a peer.
 func (s *source) key(peer *mcp.Peer) string {
 	if s.Key == nil {
 		return peer.Principal

@@ -64,7 +64,7 @@ func (l *list) settle(f *flight, k shareKey, s *share, pages []json.RawMessage, 
 	f.private = h.scope != mcp.CachePublic
 	had := s.content
 	if k.public == f.private {
-		s = l.move(!f.private, f.key)
+		s = l.move(!f.private, f.who)
 	}
 	if s.received.After(f.begun) { // another answer is newer
 		return false
@@ -85,14 +85,14 @@ func (l *list) settle(f *flight, k shareKey, s *share, pages []json.RawMessage, 
 }
 
 // move returns where an answer is kept whose scope is another than that of the last one:
-// for everybody, or for those with a key alone. The caller holds l.mu.
-func (l *list) move(public bool, key string) *share {
+// for everybody, or for some alone. The caller holds l.mu.
+func (l *list) move(public bool, whose who) *share {
 	to := shareKey{public: public}
 	if public {
 		clear(l.shares)
 	} else {
 		delete(l.shares, shareKey{public: true})
-		to.key = key
+		to.who = whose
 	}
 	s := l.shares[to]
 	if s == nil {

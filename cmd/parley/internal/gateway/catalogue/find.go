@@ -56,10 +56,10 @@ func (c *Catalogue) Find(ctx context.Context, peer *mcp.Peer, backend string, ki
 // for that. What has not changed, as far as is known, is used for a while longer than
 // lists are: that costs the call no time.
 func (l *list) lookup(ctx context.Context, peer *mcp.Peer, shown string, searches bool) (*guard.Definition, *pending) {
-	key := l.source.key(peer)
+	whose := l.source.who(peer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k, s := l.share(key)
+	k, s := l.share(whose)
 	d := s.content.find(shown)
 	if !searches {
 		return d, nil

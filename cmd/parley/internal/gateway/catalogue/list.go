@@ -32,8 +32,12 @@ const (
 // shareKey says who sees the same.
 type shareKey struct {
 	public bool
-	key    string // if not public
+	who    who // if not public
 }
+
+// who are some of those who use a backend: those with one key and one access token, of
+// which it has a digest.
+type who struct{ key, token string }
 
 // share is what those see who see the same.
 type share struct {
@@ -60,8 +64,8 @@ type flight struct {
 	left     bool // a list went without the answer
 	done     chan struct{}
 	// Set when it is done.
-	private bool // the answer is for nobody but those with key
-	key     string
+	private bool // the answer is for nobody but who
+	who     who
 	content *content
 	err     error
 }
@@ -75,11 +79,11 @@ func (s *share) fresh() bool {
 }
 
 // share returns what a peer sees. The caller holds l.mu.
-func (l *list) share(key string) (shareKey, *share) {
+func (l *list) share(whose who) (shareKey, *share) {
 	k := shareKey{public: true}
 	s := l.shares[k]
 	if s == nil {
-		k = shareKey{key: key}
+		k = shareKey{who: whose}
 		s = l.shares[k]
 	}
 	if s == nil {
@@ -116,14 +120,14 @@ func (l *list) makeRoom() {
 
 // changed makes everybody who sees what peer does look again; nil is everybody.
 func (l *list) changed(peer *mcp.Peer) {
-	key := shareKey{}
+	key := ""
 	if peer != nil {
-		key.key = l.source.key(peer)
+		key = l.source.key(peer)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for k, s := range l.shares {
-		if peer != nil && !k.public && k != key {
+		if peer != nil && !k.public && k.who.key != key {
 			continue
 		}
 		s.changed = true
@@ -139,7 +143,7 @@ func (l *list) request(ctx context.Context, k shareKey, s *share, peer *mcp.Peer
 	if f := s.flight; f != nil && (!f.outdated || s.running >= maxRunning) {
 		return f
 	}
-	f := &flight{begun: time.Now(), done: make(chan struct{}), key: l.source.key(peer)}
+	f := &flight{begun: time.Now(), done: make(chan struct{}), who: l.source.who(peer)}
 	asker := *peer
 	run := func() { l.fetch(context.WithoutCancel(ctx), f, k, s, &asker) }
 	if !l.catalogue.start(run) {

@@ -26,10 +26,10 @@ type pending struct {
 // begin returns what a peer sees of a list, or what has to be waited for first. What is
 // slow is not waited for again as long as there is an earlier answer.
 func (l *list) begin(ctx context.Context, peer *mcp.Peer) pending {
-	key := l.source.key(peer)
+	whose := l.source.who(peer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k, s := l.share(key)
+	k, s := l.share(whose)
 	p := pending{list: l, share: s, held: l.hold(s)}
 	if s.fresh() {
 		return p
@@ -71,9 +71,9 @@ func (p *pending) await(ctx context.Context, peer *mcp.Peer) (held, error) {
 		switch {
 		case f.err != nil:
 			return held{content: p.held.content, scope: p.held.scope, err: f.err}, nil
-		case f.private && f.key != p.list.source.key(peer) && !again:
+		case f.private && f.who != p.list.source.who(peer) && !again:
 			*p = p.list.begin(ctx, peer) // what was everybody's is not any more
-		case f.private && f.key != p.list.source.key(peer):
+		case f.private && f.who != p.list.source.who(peer):
 			return held{err: errSlow}, nil
 		default:
 			return p.list.answer(f), nil
@@ -119,7 +119,7 @@ func (p *pending) leave() held {
 func (l *list) answer(f *flight) held {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, s := l.share(f.key)
+	_, s := l.share(f.who)
 	h := l.hold(s)
 	h.content = f.content
 	return h

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 
+	"github.com/parley-mcp/parley/auth"
 	"github.com/parley-mcp/parley/internal/toolresult"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -39,6 +40,17 @@ func Outcome(result any, err error) string {
 		return OutcomeCancelled
 	}
 	return OutcomeError
+}
+
+// TokenDigest tells access tokens apart, and does not give them away. It is "" where none
+// is known, because no server behind the gateway needs one.
+func TokenDigest(a *mcp.Authorization) string {
+	token := auth.AccessToken(a)
+	if token == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(token))
+	return string(sum[:])
 }
 
 // Fingerprint tells sessions apart, and does not give them away.
