@@ -94,7 +94,7 @@ func (p *person) keys() []key {
 				into.public = true
 				return object{into}
 			}},
-			doc: "What the gateway is at the authorization server of the backend, if it cannot register itself. Register it with the redirect URI /connect/_callback at the gateway's public URL.",
+			doc: "What the gateway is at the authorization server of the backend, if it cannot register itself. Register it with the redirect URI /connect/NAME/callback at the gateway's public URL, where NAME is that of the backend.",
 		},
 	}
 }

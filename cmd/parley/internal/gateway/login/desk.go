@@ -35,6 +35,7 @@ type Desk struct {
 	visitors Visitors
 	visits   map[string]*visit
 	flows    map[string]*flow    // by the state of the request
+	backends map[string]int      // how many Users each has
 	browsers map[string]*visitor // by the cookie
 }
 
@@ -109,7 +110,7 @@ func NewDesk(o DeskOptions) *Desk {
 	o.Lifetime = cmp.Or(o.Lifetime, 15*time.Minute)
 	d := &Desk{
 		opts: o, known: oauth.NewMemoryStore(), mux: http.NewServeMux(),
-		visits: map[string]*visit{}, flows: map[string]*flow{}, browsers: map[string]*visitor{},
+		visits: map[string]*visit{}, flows: map[string]*flow{}, backends: map[string]int{}, browsers: map[string]*visitor{},
 	}
 	d.ctx, d.end = context.WithCancel(context.Background())
 	d.routes()
@@ -273,16 +274,26 @@ func (v *visit) over(ctx context.Context) {
 	}
 }
 
-// document is the URL of the gateway's client metadata document, which others can reach
+// serves counts those who send users of a backend here: while another configuration takes
+// the place of one, they are two.
+func (d *Desk) serves(backend string, change int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.backends[backend] += change; d.backends[backend] <= 0 {
+		delete(d.backends, backend)
+	}
+}
+
+// document is the URL of the gateway's client metadata document for a server, which others can reach
 // only over https; "" for none.
 //
 // Spec: 2026-07-28 basic/authorization/client-registration#implementation-requirements.
-func (d *Desk) document() string {
+func (d *Desk) document(backend string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	u, err := url.Parse(d.origin)
 	if err != nil || u.Scheme != "https" || loopback.Is(u.Hostname()) {
 		return ""
 	}
-	return d.origin + pathDocument
+	return d.origin + documentOf(backend)
 }

@@ -53,6 +53,14 @@ func (d *Desk) begin(browser string, next, v *visit, run func(ctx context.Contex
 	return f
 }
 
+// backend is the server that the user logs in at; "" is the gateway itself.
+func (f *flow) backend() string {
+	if f.visit == nil {
+		return ""
+	}
+	return f.visit.user.owner.Backend
+}
+
 // over reports whether the flow has ended.
 func (f *flow) over() bool {
 	select {
@@ -70,7 +78,7 @@ func (f *flow) Listen(context.Context, []string) (oauth.Reception, error) { retu
 func (f *flow) RedirectURI() string {
 	f.desk.mu.Lock()
 	defer f.desk.mu.Unlock()
-	return f.desk.origin + pathCallback
+	return f.desk.origin + callbackOf(f.backend())
 }
 
 // Receive implements oauth.Reception: the page that the browser is at leads to the

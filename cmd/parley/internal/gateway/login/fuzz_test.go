@@ -13,7 +13,7 @@ import (
 
 // Whatever is asked of the pages without a link, or an answer that is awaited, is refused.
 func FuzzDesk(f *testing.F) {
-	for _, path := range []string{"/connect/shop?login=x", "/connect/_callback?state=x&code=y", "/connect/client.json", "/connect/", "/connect/../x", "/connect/a/b?login=&login="} {
+	for _, path := range []string{"/connect/shop?login=x", "/connect/_callback?state=x&code=y", "/connect/shop/callback?state=x&code=y", "/connect/client.json", "/connect/shop/client.json", "/connect/", "/connect/../x", "/connect/a/b?login=&login="} {
 		f.Add(http.MethodGet, path, "cookie")
 		f.Add(http.MethodPost, path, "")
 	}

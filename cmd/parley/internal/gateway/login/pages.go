@@ -16,11 +16,33 @@ import (
 // Path is where the pages are: below it.
 const Path = "/connect/"
 
-// The names of backends have neither _ nor a dot.
+// Each backend has pages of its own, and so has the gateway itself. The names of backends
+// have neither _ nor a dot.
 const (
-	pathCallback = "/connect/_callback"
-	pathDocument = "/connect/client.json"
+	pathOwnCallback = "/connect/_callback"
+	pathOwnDocument = "/connect/client.json"
+	pathCallback    = "/connect/{backend}/callback"
+	pathDocument    = "/connect/{backend}/client.json"
 )
+
+// callbackOf is where browsers come back to that were sent to the authorization server of
+// a backend; "" is the gateway itself. Servers that say who they are in their answers are
+// few: a code that comes back to the page of one backend is never shown to the authorization
+// server of another, as which a hostile one could have posed (RFC 9700, section 4.4.2).
+func callbackOf(backend string) string {
+	if backend == "" {
+		return pathOwnCallback
+	}
+	return Path + backend + "/callback"
+}
+
+// documentOf is where the client metadata document is that names the same callback.
+func documentOf(backend string) string {
+	if backend == "" {
+		return pathOwnDocument
+	}
+	return Path + backend + "/client.json"
+}
 
 // maxForm bounds what is posted, in bytes.
 const maxForm = 64 << 10
@@ -36,8 +58,12 @@ const (
 
 func (d *Desk) routes() {
 	foreign := http.NewCrossOriginProtection()
-	d.mux.HandleFunc("GET "+pathCallback, d.callback)
-	d.mux.HandleFunc("GET "+pathDocument, d.describe)
+	for _, path := range []string{pathOwnCallback, pathCallback} {
+		d.mux.HandleFunc("GET "+path, d.callback)
+	}
+	for _, path := range []string{pathOwnDocument, pathDocument} {
+		d.mux.HandleFunc("GET "+path, d.describe)
+	}
 	d.mux.HandleFunc("GET "+Path+"{backend}", d.connect)
 	d.mux.Handle("POST "+Path+"{backend}", foreign.Handler(http.HandlerFunc(d.token)))
 }
@@ -182,7 +208,7 @@ func (d *Desk) callback(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	f := d.answered(q.Get("state"))
 	cookie, _ := d.of(r)
-	if f == nil || !same(f.browser, cookie) || !f.take(q) {
+	if f == nil || f.backend() != r.PathValue("backend") || !same(f.browser, cookie) || !f.take(q) {
 		problem(w, http.StatusForbidden, textForeign)
 		return
 	}
@@ -213,20 +239,25 @@ func (d *Desk) renamed(w http.ResponseWriter, r *http.Request, cookie string) {
 	}
 }
 
-// describe is the gateway's client metadata document.
+// describe is the gateway's client metadata document, for one backend or for itself.
 //
 // Spec: 2026-07-28 basic/authorization/client-registration#implementation-requirements.
-func (d *Desk) describe(w http.ResponseWriter, _ *http.Request) {
-	id := d.document()
+func (d *Desk) describe(w http.ResponseWriter, r *http.Request) {
+	backend := r.PathValue("backend")
+	id := d.document(backend)
 	d.mu.Lock()
-	origin := d.origin
+	origin, has := d.origin, backend == "" || d.backends[backend] > 0
 	d.mu.Unlock()
 	raw, err := wire.Marshal(map[string]any{
-		"client_id": id, "client_name": metadata.Name, "client_uri": origin, "redirect_uris": []string{origin + pathCallback},
+		"client_id": id, "client_name": metadataOf(backend).Name, "client_uri": origin, "redirect_uris": []string{origin + callbackOf(backend)},
 		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
 		"token_endpoint_auth_method": oauth.AuthNone, "application_type": "web",
 	})
-	if id == "" || err != nil {
+	switch {
+	case !has:
+		problem(w, http.StatusNotFound, "This gateway has no such server.")
+		return
+	case id == "" || err != nil:
 		problem(w, http.StatusNotFound, "This gateway has no such document: it cannot be reached by https.")
 		return
 	}

@@ -73,6 +73,7 @@ func NewUsers(o UsersOptions) *Users {
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
+	o.Desk.serves(o.Backend, 1)
 	return &Users{opts: o, users: map[string]*user{}}
 }
 
@@ -82,10 +83,14 @@ func (u *Users) For(peer *mcp.Peer) http.RoundTripper { return &entering{u, peer
 // Close implements Account.
 func (u *Users) Close() error {
 	u.mu.Lock()
+	closed := u.closed
 	u.closed = true
 	users := u.users
 	u.users = map[string]*user{}
 	u.mu.Unlock()
+	if !closed {
+		u.opts.Desk.serves(u.opts.Backend, -1)
+	}
 	u.opts.Desk.forget(u)
 	for _, one := range users {
 		one.drop()
@@ -117,12 +122,19 @@ func (u *Users) of(principal string) (*user, error) {
 func (u *user) connecting(receiver oauth.Receiver) (*oauth.Client, error) {
 	return oauth.New(&oauth.Options{
 		URL: u.opts.URL, Store: u.store, Grant: &oauth.AuthorizationCode{Receiver: receiver}, Scopes: u.opts.Scopes,
-		PreRegistered: u.opts.PreRegistered, ClientMetadataURL: u.opts.Desk.document(), Metadata: metadata, Logger: u.opts.Logger, Cooldown: cooldown,
+		PreRegistered: u.opts.PreRegistered, ClientMetadataURL: u.opts.Desk.document(u.opts.Backend), Metadata: metadataOf(u.opts.Backend), Logger: u.opts.Logger, Cooldown: cooldown,
 	})
 }
 
-// metadata is what users see of the gateway where they log in.
-var metadata = oauth.Metadata{Name: "Parley gateway", SoftwareID: "parley-gateway"}
+// metadataOf is what users see of the gateway where they log in for a server; "" is the
+// gateway itself. They should notice where they are asked for the sake of another one.
+func metadataOf(backend string) oauth.Metadata {
+	m := oauth.Metadata{Name: "Parley gateway", SoftwareID: "parley-gateway"}
+	if backend != "" {
+		m.Name += " (" + backend + ")"
+	}
+	return m
+}
 
 // absent is the receiver where there is nobody to ask.
 type absent struct{}

@@ -260,6 +260,15 @@ func TestUsersCallback(t *testing.T) {
 		t.Fatal(err)
 	}
 	state := page.at.Query().Get("state")
+	if got := page.at.Query().Get("redirect_uri"); got != origin+"/connect/shop/callback" {
+		t.Errorf("the answer is to come to %s", got)
+	}
+	for _, path := range []string{"/connect/_callback", "/connect/other/callback"} { // another server may have led the browser to this issuer
+		got, err := stolen.visit(t.Context(), origin+path+"?"+url.Values{"state": {state}, "code": {"x"}}.Encode(), "")
+		if err != nil || got.status != http.StatusForbidden || !strings.Contains(got.body, "not the answer") {
+			t.Errorf("at %s: %+v, %v", path, got, err)
+		}
+	}
 	if page.at.Query().Get("code_challenge") == "" || page.at.Query().Get("resource") != c.shop.url {
 		t.Errorf("asked with %v", page.at)
 	}
@@ -268,13 +277,46 @@ func TestUsersCallback(t *testing.T) {
 		if name == "another" {
 			answer.Set("iss", c.upstream.url)
 		}
-		got, err := b.visit(t.Context(), origin+"/connect/_callback?"+answer.Encode(), "")
+		got, err := b.visit(t.Context(), origin+"/connect/shop/callback?"+answer.Encode(), "")
 		if err != nil || got.status < 400 {
 			t.Errorf("%s browser: %+v, %v", name, got, err)
 		}
 	}
 	if _, err := u.whoami(t.Context()); err == nil {
 		t.Error("the answer of another authorization server was taken")
+	}
+}
+
+// Each backend has a callback of its own, and a document that names no other.
+func TestUsersDocuments(t *testing.T) {
+	desk := login.NewDesk(login.DeskOptions{Logger: mcptest.Quiet()})
+	defer desk.Close()
+	desk.Open("https://gate.example", login.Visitors{Alone: true})
+	users := login.NewUsers(login.UsersOptions{Backend: "shop", URL: "https://shop.example", Desk: desk, Logger: mcptest.Quiet()})
+	look := func(path string) (status int, id string, redirects []string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		desk.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "https://gate.example"+path, nil))
+		var doc struct {
+			ID        string   `json:"client_id"`
+			Redirects []string `json:"redirect_uris"`
+		}
+		_ = json.Unmarshal(w.Body.Bytes(), &doc) // a page of HTML is none
+		return w.Code, doc.ID, doc.Redirects
+	}
+	for path, want := range map[string]string{
+		"/connect/shop/client.json": "https://gate.example/connect/shop/callback", "/connect/client.json": "https://gate.example/connect/_callback",
+	} {
+		if status, id, redirects := look(path); status != http.StatusOK || id != "https://gate.example"+path || len(redirects) != 1 || redirects[0] != want {
+			t.Errorf("%s: %d %s %q, want %s alone", path, status, id, redirects, want)
+		}
+	}
+	if status, _, _ := look("/connect/other/client.json"); status != http.StatusNotFound {
+		t.Errorf("the document of nobody: %d", status)
+	}
+	_ = users.Close()
+	if status, _, _ := look("/connect/shop/client.json"); status != http.StatusNotFound {
+		t.Errorf("the document of a backend that is gone: %d", status)
 	}
 }
 

@@ -122,7 +122,7 @@ func (v *visit) claim(cookie string) bool {
 func (i *Issuer) identify(ctx context.Context, d *Desk, f *flow) (*mcp.Authorization, error) {
 	c, err := oauth.New(&oauth.Options{
 		URL: i.Resource, Store: &split{oauth.NewMemoryStore(), d.known}, Grant: &oauth.AuthorizationCode{Receiver: f},
-		PreRegistered: i.PreRegistered, ClientMetadataURL: d.document(), Metadata: metadata, Logger: d.opts.Logger,
+		PreRegistered: i.PreRegistered, ClientMetadataURL: d.document(""), Metadata: metadataOf(""), Logger: d.opts.Logger,
 	})
 	if err != nil {
 		return nil, err
