@@ -189,9 +189,14 @@ async function changes(stage, tab) {
   });
 
   await stage.check("a command that dies is seen at once", async () => {
-    const { id } = await tab.api("post", "/connections", { args: ["sh", "-c", `exec ${parley} serve --stdio`], title: "mortal" });
+    const { id } = await tab.api("post", "/connections", { args: ["timeout", "2", parley, "serve", "--stdio"], title: "mortal" });
     await tab.go(`#/${id}`);
     await tab.sees("Connected", "main");
+    const text = await tab.sees("Connection lost", "main");
+    assert(text.includes("The server went away. Reconnect"), brief(text, 800));
+    await tab.click("button", "Reconnect");
+    await tab.sees("Connected", "main");
+    await tab.api("del", `/connections/${id}`);
   });
 }
 

@@ -78,14 +78,28 @@ async function flow(stage, served, store, revision) {
   await stage.check(`${revision}: more scopes`, async () => {
     const { status } = await tab.api("get", "/connections/c1/login");
     const { steps: all } = await tab.api("get", "/connections/c1/login");
-    const offered = all.find((step) => step.name === "resource-metadata").response.document.scopes_supported;
-    const scope = offered.find((s) => !status.scopes.includes(s)) ?? offered[0];
+    const offered = all.find((step) => step.name === "server-metadata").response.document.scopes_supported;
+    const scope = offered.find((s) => s !== "mcp:write" && !status.scopes.includes(s)) ?? offered[0];
     await tab.page.$$eval("summary", (all) => all.find((s) => s.innerText.includes("Ask for more scopes")).click());
     await tab.fill("Scopes", scope);
     await tab.click("button", "Ask for them");
     await agree(tab, button);
     await until(async () => (await tab.api("get", "/connections/c1/login")).status.scopes.includes(scope), `the scope ${scope}`);
     return scope;
+  });
+
+  await stage.check(`${revision}: a call that needs more asks for it wherever one is, and goes on`, async () => {
+    await tab.go("#/c1/log");
+    const { id } = await tab.api("post", "/connections/c1/calls", { method: "tools/call", params: { name: "create_basket", arguments: {} } });
+    await tab.sees("wants you to log in", "aside");
+    await tab.shot(stage.shots, `login-more-${revision}`);
+    await tab.page.$eval("aside[aria-label=Logins] a", (link) => link.click());
+    const text = await tab.sees("The server wants you to log in.", "main");
+    assert(text.includes("The server demands more scopes"), brief(text, 1000));
+    await agree(tab, button);
+    await until(async () => (await tab.api("get", `/connections/c1/calls/${id}`)).state === "done", "the call");
+    const { status } = await tab.api("get", "/connections/c1/login");
+    assert(status.scopes.includes("mcp:write"), `scopes ${status.scopes}`);
   });
 
   await stage.check(`${revision}: a reload keeps the login, and its steps`, async () => {
@@ -112,6 +126,7 @@ async function flow(stage, served, store, revision) {
   });
 
   await stage.check(`${revision}: another run finds the login, as parley login would`, async () => {
+    stage.expect(new RegExp(`ERR_CONNECTION_REFUSED ${inspect.origin}/`)); // the first run has ended
     await inspect.end();
     const again = await stage.inspect([`${served.origin}/mcp`, "--revision", revision], { PARLEY_CREDENTIALS: join(store, revision) });
     const second = await stage.open(again.address, { as: `${revision} again` });

@@ -70,7 +70,7 @@ func (f *loginFlags) check(t target.Target) error {
 		return usagef("there is no login for a command; give it its secrets with --env")
 	}
 	if ok, err := signin.Possible(t.URL); err == nil && !ok {
-		return usagef("there is no login without https: anybody on the network could read the token")
+		return usagef("there is no login without https, where anybody on the network could read the token, nor for a URL that has a user name")
 	}
 	if f.secret == "" {
 		return nil

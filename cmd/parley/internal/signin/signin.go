@@ -61,10 +61,11 @@ func Forget(ctx context.Context, s oauth.Store, url string) error {
 }
 
 // Possible reports whether there can be a login at a URL: without https, anybody on the
-// network could read the token. The error says what is wrong with the URL.
+// network could read the token, and a URL with a user name has credentials of its own. The
+// error says what is wrong with the URL.
 func Possible(url string) (bool, error) {
 	u, err := httpcall.ParseURL(url)
-	return err == nil && (u.Scheme != "http" || safehttp.IsLoopback(u)), err
+	return err == nil && u.User == nil && (u.Scheme != "http" || safehttp.IsLoopback(u)), err
 }
 
 // Options returns the options of the client that logs in to the server at a URL. version

@@ -60,7 +60,7 @@ func (l *logins) web(ctx context.Context, c *Connection, url string) (*http.Clie
 	if err != nil {
 		return nil, err
 	}
-	return &http.Client{Transport: o.Transport(&watched{steps: partOf[login](c).watch(c), base: http.DefaultTransport})}, nil
+	return &http.Client{Transport: o.Transport(&watched{steps: partOf[login](c).watch(c), base: http.DefaultTransport, secret: c.wished().redactor()})}, nil
 }
 
 // of returns the OAuth client of a connection.
@@ -78,7 +78,7 @@ func (l *logins) of(ctx context.Context, c *Connection) (*oauth.Client, error) {
 	o := as.Options(wished.URL, l.server.opts.Client.Version, l.server.opts.Logins, &receiver{c, state})
 	o.Logger, o.Scopes = l.server.opts.Logger, wished.scopes
 	web, err := signin.Observed(wished.URL, func(base http.RoundTripper) http.RoundTripper {
-		return &watched{steps: state.watch(c), base: base, all: true}
+		return &watched{steps: state.watch(c), base: base, all: true, secret: wished.redactor()}
 	})
 	if err != nil {
 		return nil, err

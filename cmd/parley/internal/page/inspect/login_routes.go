@@ -12,6 +12,7 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
 	"github.com/parley-mcp/parley/cmd/parley/internal/signin"
 	"github.com/parley-mcp/parley/cmd/parley/internal/trouble"
+	"github.com/parley-mcp/parley/internal/redact"
 )
 
 func (l *logins) routes(api *web.API) {
@@ -50,7 +51,7 @@ func possible(c *Connection) error {
 		return web.Errorf(http.StatusConflict, "no_login", "a command gets its secrets by variables, and there is no login")
 	}
 	if ok, _ := signin.Possible(w.URL); !ok {
-		return web.Errorf(http.StatusConflict, "no_login", "there is no login without https: anybody on the network could read the token")
+		return web.Errorf(http.StatusConflict, "no_login", "there is no login without https, where anybody on the network could read the token, nor for a URL that has a user name")
 	}
 	if _, own := w.header("Authorization"); own {
 		return web.Errorf(http.StatusConflict, "no_login", "the connection has an Authorization header of its own, which takes the place of a login")
@@ -193,7 +194,7 @@ func (l *logins) run(c *Connection, what string, f func(context.Context, *oauth.
 	state.changed(c)
 	c.spawn(func(ctx context.Context) {
 		err := f(ctx, o)
-		state.finished(err)
+		state.finished(c.wished().redactor(), err)
 		state.changed(c)
 		if err == nil && what == "login" && c.ended() {
 			c.connect()
@@ -203,13 +204,13 @@ func (l *logins) run(c *Connection, what string, f func(context.Context, *oauth.
 }
 
 // finished notes how what somebody asked for has ended.
-func (s *login) finished(err error) {
+func (s *login) finished(secret *redact.Redactor, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = ""
 	if err != nil {
 		kind := trouble.Of(err)
-		s.err = web.Errorf(http.StatusBadGateway, string(kind), "%v", err)
+		s.err = web.Errorf(http.StatusBadGateway, string(kind), "%s", secret.Text(err.Error()))
 		s.err.Hint = waysOut[kind]
 	}
 }

@@ -23,9 +23,10 @@ const maxStepBody = 256 << 10
 // watched is an HTTP transport whose requests are steps of a login: all of them, or only
 // those whose response demands one.
 type watched struct {
-	base  http.RoundTripper
-	all   bool
-	steps func(*step)
+	base   http.RoundTripper
+	all    bool
+	steps  func(*step)
+	secret *redact.Redactor // takes out what the user gave
 }
 
 // watch returns what notes steps.
@@ -57,18 +58,18 @@ func (w *watched) Credentials(ctx context.Context) (id string, known bool) {
 func (w *watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	st := &step{At: time.Now()}
 	if w.all {
-		st.Request = requestOf(r)
+		st.Request = requestOf(r, w.secret)
 	}
 	resp, err := w.base.RoundTrip(r)
 	switch {
 	case w.all:
 		st.Took = time.Since(st.At).Seconds()
-		st.finish(r, resp, err)
+		st.finish(w.secret, r, resp, err)
 		w.steps(st)
 	case err == nil && demands(resp):
 		st.Took = time.Since(st.At).Seconds()
-		st.Request = &stepRequest{Method: r.Method, URL: r.URL.Redacted()}
-		st.finish(r, resp, nil)
+		st.Request = &stepRequest{Method: r.Method, URL: w.secret.Text(r.URL.Redacted())}
+		st.finish(w.secret, r, resp, nil)
 		w.steps(st)
 	}
 	return resp, err
@@ -80,8 +81,8 @@ func demands(resp *http.Response) bool {
 }
 
 // requestOf returns what is shown of a request.
-func requestOf(r *http.Request) *stepRequest {
-	shown := &stepRequest{Method: r.Method, URL: new(redact.Redactor).Text(r.URL.Redacted())}
+func requestOf(r *http.Request, secret *redact.Redactor) *stepRequest {
+	shown := &stepRequest{Method: r.Method, URL: secret.Text(r.URL.Redacted())}
 	if r.GetBody == nil {
 		return shown
 	}
@@ -96,25 +97,25 @@ func requestOf(r *http.Request) *stepRequest {
 }
 
 // finish completes a step by what came back.
-func (st *step) finish(r *http.Request, resp *http.Response, err error) {
+func (st *step) finish(secret *redact.Redactor, r *http.Request, resp *http.Response, err error) {
 	if err != nil {
-		st.Name, st.Error = nameOf(r, st.Request.Body, 0), err.Error()
+		st.Name, st.Error = nameOf(r, st.Request.Body, 0), secret.Text(err.Error())
 	} else {
 		st.Name = nameOf(r, st.Request.Body, resp.StatusCode)
 		st.Response = &stepResponse{Status: resp.StatusCode, Challenge: resp.Header.Values("WWW-Authenticate")}
 		if st.Name != stepChallenge && st.Name != stepScopes && st.Name != stepProbe {
-			st.read(resp)
+			st.read(resp, secret)
 		}
 	}
-	st.Request.Body = new(redact.Redactor).Text(st.Request.Body)
+	st.Request.Body = secret.Text(st.Request.Body)
 }
 
 // read takes the document out of a response, and puts it back.
-func (st *step) read(resp *http.Response) {
+func (st *step) read(resp *http.Response, secret *redact.Redactor) {
 	head, err := io.ReadAll(io.LimitReader(resp.Body, maxStepBody))
 	resp.Body = &replayed{io.MultiReader(bytes.NewReader(head), &failing{resp.Body, err}), resp.Body}
 	st.learn(head)
-	masked := new(redact.Redactor).Text(string(head))
+	masked := secret.Text(string(head))
 	if wire.Members([]byte(masked), func(string, []byte) error { return nil }) == nil {
 		st.Response.Document = json.RawMessage(masked)
 		return

@@ -152,6 +152,10 @@ func features(caps *mcp.ServerCapabilities) []string {
 // whole returns all that there is to know of a connection.
 func (c *Connection) whole() *shownConnection {
 	s := c.withCounts()
+	redactor := c.wished().redactor()
 	s.Stderr = c.stderr.all()
+	for i, line := range s.Stderr {
+		s.Stderr[i] = redactor.Text(line)
+	}
 	return s
 }

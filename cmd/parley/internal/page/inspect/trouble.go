@@ -59,7 +59,7 @@ func (c *Connection) explain(err error) *web.Error {
 	if kind == trouble.LoginFailed && !partOf[login](c).informed() {
 		kind = trouble.NoLogin
 	}
-	e := web.Errorf(http.StatusBadGateway, string(kind), "%s", lastWords(err))
+	e := web.Errorf(http.StatusBadGateway, string(kind), "%s", wished.redactor().Text(lastWords(err)))
 	e.Hint = waysOut[kind]
 	var (
 		redirect *httpcall.RedirectError

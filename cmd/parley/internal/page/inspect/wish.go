@@ -3,6 +3,7 @@ package inspect
 import (
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -97,13 +98,63 @@ func (w *wish) shownTarget() shownTarget {
 
 // redactor takes the secrets of the target out of what is shown.
 func (w *wish) redactor() *redact.Redactor {
-	secrets := make([]string, 0, len(w.Env))
+	secrets := slices.Concat(secretWords(w.Command), secretParts(w.URL))
 	for _, v := range w.Env {
 		if name, value, _ := strings.Cut(v, "="); target.SecretName(name) {
 			secrets = append(secrets, value)
 		}
 	}
+	if w.as.SecretText != "" {
+		secrets = append(secrets, w.as.SecretText)
+	}
 	return redact.New(w.Header.Clone(), secrets...)
+}
+
+// secretWords are the words of a command that are masked, or their values.
+func secretWords(words []string) []string {
+	var secrets []string
+	for i, shown := range target.MaskArgs(words) {
+		if shown == words[i] {
+			continue
+		}
+		if target.IsURL(words[i]) {
+			secrets = append(secrets, secretParts(words[i])...)
+			continue
+		}
+		name, value, has := strings.Cut(words[i], "=")
+		if has && strings.HasPrefix(shown, name+"=") {
+			secrets = append(secrets, value)
+		} else {
+			secrets = append(secrets, words[i])
+		}
+	}
+	return secrets
+}
+
+// secretParts are the parts of a URL that are masked.
+func secretParts(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || address == "" {
+		return nil
+	}
+	var secrets []string
+	if password, has := u.User.Password(); has {
+		secrets = append(secrets, password)
+	} else if u.User != nil {
+		secrets = append(secrets, u.User.Username())
+	}
+	for _, values := range u.Query() {
+		secrets = append(secrets, values...)
+	}
+	if masked, err := url.Parse(target.MaskURL(address)); err == nil {
+		parts := strings.Split(u.Path, "/")
+		for i, part := range strings.Split(masked.Path, "/") {
+			if i < len(parts) && part != parts[i] {
+				secrets = append(secrets, parts[i])
+			}
+		}
+	}
+	return secrets
 }
 
 // env returns the value of a variable.

@@ -54,7 +54,7 @@ function Inner({ step }) {
   const { request, response, facts = {} } = step;
   const { claims, ...rest } = facts;
   return html`<div class="inner">
-    ${step.error && html`<p class="error">${label(step.error, 1000)}</p>`} ${request && html`<p><code>${request.method} ${label(request.url, 4000)}</code></p>`}
+    ${step.error && html`<p class="error">${label(step.error, 1000)}</p>`} ${request?.url.length > 200 && html`<p><code>${label(request.url, 4000)}</code></p>`}
     ${request?.body && html`<div><h4>Sent</h4><pre>${label(request.body, 8000)}</pre></div>`}
     <${Facts} facts=${Object.entries(rest).map(([name, value]) => [html`<code>${label(name, 100)}</code>`, html`<code>${label(String(value), 2000)}</code>`])} />
     ${response?.challenge?.length > 0 && html`<div><h4>WWW-Authenticate</h4><pre>${response.challenge.map((line) => label(line, 4000)).join("\n")}</pre></div>`}

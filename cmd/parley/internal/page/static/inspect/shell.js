@@ -4,6 +4,7 @@ import { html, useEffect, useErrorBoundary, useRef, useState } from "../lib/prea
 import { go, href, useRoute } from "../lib/route.js";
 import { Announcements, Button, ErrorBox, Notice, Spinner, announce } from "../lib/ui.js";
 import { Keys, useKeys } from "./keys.js";
+import { LoginNotice } from "./login-notice.js";
 import { QuestionNotice } from "./notice.js";
 import { Rail } from "./rail.js";
 import { pages, views } from "./views.js";
@@ -43,7 +44,7 @@ function Inside({ fresh }) {
   return html`<div class="shell">
     <${Rail} connections=${connections} connection=${connection} here=${here} onKeys=${() => showKeys(true)} />
     <div class="column">
-      <${Stream} /> <${QuestionNotice} connections=${connections} here=${here} />
+      <${Stream} /> <${LoginNotice} connections=${connections} here=${here} /> <${QuestionNotice} connections=${connections} here=${here} />
       <${Main} key=${`${here.connection ?? ""}/${view?.id ?? "?"}`} view=${view} here=${here} connection=${connection} known=${data !== undefined} error=${error} />
     </div>
     ${keys && html`<${Keys} onClose=${() => showKeys(false)} />`}
