@@ -28,11 +28,11 @@ const hints = {
 /** RuleDialog edits a rule; without one it makes a new one. */
 export function RuleDialog({ rule, error, onClose, onSave }) {
   const [draft, setDraft] = useState({ name: "", kind: "form", tool: "", text: "", action: "accept", ...rule });
-  const [given, setGiven] = useState(rule === undefined ? undefined : stringify(rule.content ?? rule.result, 2));
+  const [given, setGiven] = useState(rule?.content ?? rule?.result ? stringify(rule.content ?? rule.result, 2) : undefined);
   const [wrong, setWrong] = useState("");
   const set = (change) => setDraft((old) => ({ ...old, ...change }));
   const wanted = draft.action === "accept" ? member[draft.kind] : undefined;
-  const text = given || examples[draft.kind];
+  const text = given ?? examples[draft.kind];
   const submit = (event) => {
     event.preventDefault();
     setWrong("");
@@ -49,7 +49,7 @@ export function RuleDialog({ rule, error, onClose, onSave }) {
   return html`<${Dialog} title=${rule ? "Edit the rule" : "Add a rule"} onClose=${onClose}>
     <form onSubmit=${submit} novalidate>
       <${Field} label="Name" required error=${at("name")}><${TextInput} value=${draft.name} onInput=${(name) => set({ name })} /><//>
-      <${Field} label="Questions" error=${at("kind")}><${Select} value=${draft.kind} onChange=${(kind) => set({ kind })} options=${kinds} /><//>
+      <${Field} label="Questions" error=${at("kind")}><${Select} value=${draft.kind} onChange=${(kind) => set({ kind }) ?? setGiven(undefined)} options=${kinds} /><//>
       <${Field} label="Of the tool" hint="Or of the prompt, or of the resource by its URI; empty for all"><${TextInput} value=${draft.tool} onInput=${(tool) => set({ tool })} /><//>
       <${Field} label="With the text" hint="Anywhere in the message, in capitals or not; empty for all"><${TextInput} value=${draft.text} onInput=${(has) => set({ text: has })} /><//>
       <${Field} label="Answer" error=${at("action")}><${Select} value=${draft.action} onChange=${(action) => set({ action })} options=${actions} /><//>

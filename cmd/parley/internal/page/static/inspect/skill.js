@@ -8,6 +8,9 @@ import { Badge, Button, Copy, Empty, ErrorBox, Facts, Json, Notice, Spinner } fr
 
 const root = (uri) => uri.slice(0, uri.lastIndexOf("/") + 1);
 
+/** folder is the URI of the directory that has a file or a directory. */
+const folder = (uri) => uri.slice(0, uri.lastIndexOf("/"));
+
 /** Skill shows a skill by the URI of its SKILL.md. */
 export function Skill({ connection, uri, file, onFile }) {
   const path = `/connections/${connection.id}/skills`;
@@ -56,7 +59,7 @@ function Files({ connection, entry, checks, file, onFile }) {
         ${f.size !== undefined && html` <span class="faint">${size(Number(f.size))}</span>`} ${found(f.uri) && html`<${Verdict} check=${found(f.uri)} />`} ${found(f.uri)?.why && html`<div class="hint">${label(found(f.uri).why, 500)}</div>`}
       </li>`)}
     </ul>
-    ${directories && html`<${Directory} connection=${connection} uri=${root(entry.uri)} onFile=${onFile} />`}`;
+    ${directories && html`<${Directory} connection=${connection} uri=${folder(entry.uri)} onFile=${onFile} />`}`;
 }
 
 function summary({ entry, files }) {
@@ -80,7 +83,7 @@ function Directory({ connection, uri, onFile }) {
   const [at, setAt] = useState(null);
   const { data, error, loading } = useGet(at === null ? null : `/connections/${connection.id}/skills/directory`, { uri: at });
   if (at === null) return html`<p><${Button} kind="link" onClick=${() => setAt(uri)}>Look at what the server has there now<//></p>`;
-  const up = at === uri ? undefined : root(at.replace(/\/$/, ""));
+  const up = at === uri ? undefined : folder(at);
   return html`<section aria-label="Directory">
     <h3>Now in <code class="wrap">${label(at, 500)}</code></h3>
     <${ErrorBox} error=${error} /> ${loading && html`<${Spinner} />`} ${up && html`<p><${Button} kind="link" onClick=${() => setAt(up)}>Up<//></p>`} ${data?.entries.length === 0 && html`<${Empty} title="It is empty" />`}

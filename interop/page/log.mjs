@@ -1,0 +1,93 @@
+// The log, its level, pings and roots.
+
+import { assert, equal, until, ways } from "./lib.mjs";
+
+export async function run(stage) {
+  stage.expect(/status of 422/); // what is refused on purpose
+  for (const way of ways) await reference(stage, way);
+  await others(stage);
+}
+
+const call = (tab, name, args = {}) => tab.api("post", "/connections/c1/calls", { method: "tools/call", params: { name, arguments: args } });
+
+async function reference(stage, way) {
+  const { inspect } = await stage.reference(way);
+  const tab = await stage.open(inspect.address, { as: way.name });
+  const check = (name, f) => stage.check(`${way.name} · ${name}`, f);
+  const shot = (name) => tab.shot(stage.shots, `${name}-${way.name.replace(" ", "-")}`);
+
+  await check("the server is asked for a level, and what it logs is seen", async () => {
+    await tab.connected();
+    await tab.go("#/c1/log");
+    await tab.page.select(".log-tools select", "debug");
+    await until(async () => (await tab.api("get", "/connections/c1/loglevel")).level === "debug", "the level");
+    equal((await tab.text()).includes("deprecates logging"), way.revision === "2026-07-28", "whether it is deprecated");
+    await call(tab, "import_csv", { csv: "a,b\n1,2\n", table: `t${Date.now()}` });
+    await tab.page.waitForSelector(".virtual-row");
+    await tab.page.focus("[role=listbox]");
+    await tab.press("Enter");
+    await tab.sees("import_csv", "section.detail");
+    await shot("log");
+  });
+
+  await check("messages are filtered by level and by text, and cleared", async () => {
+    await tab.page.select(".log-head select", "emergency");
+    await tab.sees("No message matches");
+    await tab.page.select(".log-head select", "");
+    await tab.fill("Search the log", "nothing like it", "searchbox");
+    await tab.sees("No message matches");
+    await tab.press("Escape");
+    await tab.page.waitForSelector(".virtual-row");
+    await tab.click("button", "Clear");
+    await tab.sees("The server has logged nothing");
+  });
+
+  await check("a ping is timed", async () => {
+    await tab.click("button", "Ping");
+    await tab.sees("The server answered in");
+  });
+
+  await check("roots are added, checked, declared and removed", async () => {
+    await tab.go("#/c1/roots");
+    await tab.sees("There are no roots");
+    await tab.fill("Folder", "https://example.com/");
+    await tab.click("button", "Add");
+    await tab.sees("is not a file:// URI");
+    await tab.fill("Folder", "/srv/some work");
+    await tab.fill("Its name", "Work");
+    await tab.click("button", "Add");
+    await tab.sees("file:///srv/some%20work", "ul.roots");
+    await tab.click("button", "Reconnect now");
+    await until(async () => (await tab.api("get", "/connections/c1/roots")).declared, "the roots are declared");
+    await tab.connected();
+    await shot("roots");
+    equal((await tab.text()).includes("deprecates roots"), way.revision === "2026-07-28", "whether they are deprecated");
+    await tab.click("button", "Remove file:///srv/some%20work");
+    await tab.sees("There are no roots");
+  });
+}
+
+async function others(stage) {
+  await stage.check("server-everything · log messages come live, and it sees the roots", async () => {
+    const { inspect } = await stage.everything();
+    const tab = await stage.open(inspect.address, { as: "server-everything" });
+    await tab.connected();
+    await tab.go("#/c1/roots");
+    await tab.fill("Folder", "/srv/work");
+    await tab.click("button", "Add");
+    await tab.click("button", "Reconnect now");
+    await until(async () => (await tab.api("get", "/connections/c1/roots")).declared, "the roots are declared");
+    await tab.connected();
+    const { id } = await call(tab, "get-roots-list");
+    const made = await until(async () => {
+      const now = await tab.api("get", `/connections/c1/calls/${id}`);
+      return now.ended && now;
+    }, "the roots");
+    assert(JSON.stringify(made.result).includes("file:///srv/work"), `the server sees ${JSON.stringify(made.result)}`);
+    await tab.go("#/c1/log");
+    await tab.page.select(".log-tools select", "debug");
+    await call(tab, "toggle-simulated-logging");
+    await tab.page.waitForSelector(".virtual-row");
+    await tab.shot(stage.shots, "log-everything");
+  });
+}
