@@ -121,6 +121,50 @@ async function visit(stage) {
     await page.bringToFront();
   });
 
+  await stage.check("what was typed survives a reload", async () => {
+    await tab.go("#/c1/tools");
+    await tab.fill("Search tools", "report", "searchbox");
+    await tab.sees("of 15 tools", "main");
+    await page.reload();
+    await tab.sees("of 15 tools", "main");
+    equal(await page.$eval("[data-search]", (box) => box.value), "report", "the search after a reload");
+    await tab.press("Escape");
+    await tab.go("#/home");
+    await tab.press("/"); // nothing to search here, and nothing happens
+    await tab.go("#/c1/tools");
+    await tab.press("/");
+    await until(async () => (await tab.focused())?.name === "Search tools", "/ leads to the search");
+    await tab.press("Escape");
+  });
+
+  await stage.check("secrets do not stay in the browser, and do not come back", async () => {
+    const secret = "secret-of-the-header-4711";
+    const url = (await tab.api("get", "/connections/c1")).target.url;
+    await tab.go("#/home");
+    await tab.fill("Server", url);
+    await tab.click("button", "Add a header");
+    await tab.fill("Name of header 1", "X-Team-Token");
+    const field = await page.waitForSelector("main input[type=password], main [aria-label='Value of header 1']");
+    await field.type(secret);
+    const kept = () => page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
+    assert(!(await kept()).includes(secret), "what is typed is kept");
+    await tab.click("button", "Connect");
+    const id = await until(async () => {
+      const found = (await tab.api("get", "/connections")).connections.find((c) => c.id !== "c1" && c.state === "up");
+      return found?.id;
+    }, "a second connection");
+    for (const path of ["/connections", `/connections/${id}`, `/connections/${id}/frames?limit=100`]) {
+      const said = JSON.stringify(await tab.api("get", path));
+      assert(!said.includes(secret), `${path} has the secret`);
+    }
+    for (const hash of await places(tab, id)) {
+      await tab.go(hash);
+      assert(!(await page.evaluate(() => document.documentElement.outerHTML)).includes(secret), `${hash} has the secret`);
+    }
+    assert(!(await kept()).includes(secret), "the secret is kept");
+    await tab.api("del", `/connections/${id}`);
+  });
+
   await stage.check("what is not there is said so", async () => {
     await tab.go("#/c99/tools");
     await tab.sees("no such connection", "main");
@@ -240,5 +284,15 @@ async function gone(stage) {
     const { code } = await inspect.end();
     equal(code, 0, "exit code");
     await tab.sees("The connection to parley is lost.");
+  });
+
+  await stage.check("a page of a run before has no access, and a new address mends it", async () => {
+    stage.expect(/401/);
+    const port = new URL(inspect.origin).port;
+    const next = await stage.inspect(["--addr", `127.0.0.1:${port}`]);
+    equal(next.origin, inspect.origin, "origin");
+    await tab.sees("This page has no access.");
+    await tab.page.goto(next.address);
+    await tab.sees("Connect to a server");
   });
 }

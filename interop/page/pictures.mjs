@@ -1,7 +1,8 @@
 // The pictures of the README, with what the reference server says: run with --shots docs/images, which
 // is what writes them. Without it, the steps are walked all the same.
 
-import { equal, ways } from "./lib.mjs";
+import { equal, until, ways } from "./lib.mjs";
+import { inner } from "./lib/apps.mjs";
 
 const size = { width: 1280, height: 800 };
 
@@ -10,12 +11,15 @@ export async function run(stage) {
   const tab = await stage.open(inspect.address, size);
   await tab.connected();
 
-  await stage.check("a tool that draws", async () => {
-    await tab.go("#/c1/tools/make_chart");
-    await fillJSON(tab, { values: [12, 19, -7, 24, 31, 16, 28], width: 640 });
+  await stage.check("a tool with an app", async () => {
+    await tab.go("#/c1/tools/sales_report");
+    const region = await tab.page.waitForSelector("main form select");
+    await region.select(await region.evaluate((e) => [...e.options].find((option) => option.text === "emea").value));
     await tab.click("button", "Call");
-    await tab.page.waitForSelector("main img");
-    await tab.settled();
+    await tab.click("button", "Show the app");
+    const frame = await inner(tab);
+    await until(() => frame.evaluate(() => document.body.innerText.includes("Sales: Europe")), "the report");
+    await tab.page.$eval("main .call-view", (e) => e.scrollIntoView());
     await tab.shot(stage.shots, "page-tools");
   });
 
@@ -39,12 +43,4 @@ export async function run(stage) {
     await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
     await tab.shot(stage.shots, "page-compare");
   });
-}
-
-/** fillJSON has the arguments of a tool be a JSON document. */
-async function fillJSON(tab, value) {
-  await tab.click("button", "JSON");
-  const area = await tab.page.waitForSelector("main textarea");
-  await area.evaluate((e) => e.select());
-  await area.type(JSON.stringify(value));
 }
