@@ -1,16 +1,16 @@
 // axe-core over every view, in both colours, with data in it: no violation.
 
-import { assert, parley, ways } from "./lib.mjs";
+import { assert, parley, until, ways } from "./lib.mjs";
 import { places } from "./manners.mjs";
 
 export async function run(stage) {
   const { inspect } = await stage.reference(ways[3], { serve: ["--log-level", "debug"] });
   const tab = await stage.open(inspect.address);
   await tab.connected();
-  await data(tab);
+  const more = await data(tab);
   for (const dark of [false, true]) {
     await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);
-    for (const hash of [...(await places(tab)), "#/c99", "#/nowhere"]) {
+    for (const hash of [...(await places(tab)), ...more, "#/c99", "#/nowhere"]) {
       await stage.check(`${hash}, ${dark ? "dark" : "light"}`, async () => {
         await tab.go(hash);
         await judged(tab);
@@ -36,19 +36,32 @@ async function judged(tab) {
   assert(found.length === 0, found.join("\n"));
 }
 
-/** data gives the views something to show: calls of tools, a resource and a prompt, also ones that fail. */
+/**
+ * data gives the views something to show: calls that succeed, fail and ask, connections that are compared or
+ * failed, a judgement. It returns the places where that is seen besides the views themselves.
+ */
 async function data(tab) {
-  const calls = [
-    { method: "tools/call", params: { name: "calculate", arguments: { expression: "2 + 3 * 4" } } },
-    { method: "tools/call", params: { name: "calculate", arguments: { expression: "2 +" } } },
-    { method: "resources/read", params: { uri: "server://info" } },
-    { method: "resources/read", params: { uri: "server://nothing" } },
-  ];
-  for (const call of calls) await tab.api("post", "/connections/c1/calls", call);
-  // A second connection, so that two can be compared, and one that cannot be.
+  const call = async (name, args) => (await tab.api("post", "/connections/c1/calls", { method: "tools/call", params: { name, arguments: args } })).id;
+  const good = await call("calculate", { expression: "2 + 3 * 4" });
+  const bad = await call("calculate", { expression: "2 +" });
+  const drawn = await call("make_chart", { values: [1, 2, 3] });
+  const sold = await call("sales_report", { region: "emea" });
+  await call("annual_report", {}); // which asks
+  await tab.api("post", "/connections/c1/calls", { method: "resources/read", params: { uri: "server://nothing" } });
   await tab.api("post", "/connections", { args: [parley, "serve", "--stdio"], revision: "2024-11-05" });
   await tab.api("post", "/connections", { args: ["/nonexistent/server"] });
   await tab.connected("c2");
+  const { id } = await tab.api("post", "/judgements", { connection: "c1", kind: "definitions" });
+  await until(async () => (await tab.api("get", `/judgements/${id}`)).state !== "running", "the judgement");
+  await until(async () => (await tab.api("get", "/connections/c1")).counts.questions > 0, "a question");
+  return [
+    `#/c1/tools/calculate?call=${good}`,
+    `#/c1/tools/calculate?call=${bad}`,
+    `#/c1/tools/make_chart?call=${drawn}`,
+    `#/c1/tools/sales_report?call=${sold}`,
+    "#/c3",
+    "#/compare?a=c1&b=c2",
+  ];
 }
 
 /** deeper opens the first entries of a view's lists and judges what is shown then. */
