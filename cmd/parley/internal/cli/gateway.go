@@ -29,6 +29,7 @@ everybody may use the gateway. Logs go to standard error.`
 const gatewayExamples = `  parley gateway mcp.json --stdio
   parley gateway gateway.yaml --http :7331
   parley gateway gateway.yaml --http 0.0.0.0:7331 --bearer @token.txt --tls-cert c.pem --tls-key k.pem
+  parley gateway gateway.yaml --http :7331 --console :7332
   parley gateway init --from mcp.json
   parley gateway validate gateway.yaml
   parley gateway status
@@ -43,12 +44,13 @@ func (a *app) gateway() *cobra.Command {
 		Example: gatewayExamples,
 		Args:    cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(a.gatewayApprovals(), a.gatewayInit(), a.gatewayLogins(), a.gatewayPins(), a.gatewayPolicy(), a.gatewayScan(), a.gatewayTokens(), a.gatewaySchema(), a.gatewayStatus(), a.gatewayValidate())
+	cmd.AddCommand(a.gatewayApprovals(), a.gatewayConsole(), a.gatewayInit(), a.gatewayLogins(), a.gatewayPins(), a.gatewayPolicy(), a.gatewayScan(), a.gatewayTokens(), a.gatewaySchema(), a.gatewayStatus(), a.gatewayValidate())
 	completesFile(cmd)
 	honours(cmd, f.register)
 	set := cmd.Flags()
 	set.BoolVar(&f.stdio, "stdio", false, "serve one client on standard input and output")
 	set.StringVar(&f.view, "view", "", "serve the view `NAME` on standard input and output")
+	set.StringVar(&f.console, "console", "", "serve the console, pages for those who run the gateway, at `ADDR`")
 	set.IntVar(&f.http.sessions, "max-sessions", 0, "how many `N` sessions clients may have; 10,000 by default")
 	set.DurationVar(&f.http.idle, "idle", 30*time.Minute, "end sessions of clients that are not used for this `TIME`")
 	set.StringVar(&f.logLevel, "log-level", "info", "log from this `LEVEL` on: debug, info, warn, error")

@@ -122,10 +122,11 @@ func (p *posts) relieve(stay *posts) error {
 	return err
 }
 
-// chain returns the guards in their order: the log sees what all others refuse and
+// chain returns the guards in their order, behind those in front: the log sees what all others refuse and
 // what a scan has changed, and no human is asked about what is not possible anyway.
-func (p *posts) chain(c *config.Config, desk *approval.Desk, logger *slog.Logger) (chain []guard.Guard, err error) {
+func (p *posts) chain(c *config.Config, front []guard.Guard, desk *approval.Desk, logger *slog.Logger) (chain []guard.Guard, err error) {
 	demands := c.Approval != nil
+	chain = append(chain, front...)
 	if p.audit != nil {
 		chain = append(chain, p.audit)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/parley-mcp/parley/auth/oauth"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/login"
+	consolepage "github.com/parley-mcp/parley/cmd/parley/internal/page/console"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -26,8 +27,9 @@ type logins struct {
 
 // loginAt is how the gateway logs in at a server, as long as its configuration is Same.
 type loginAt struct {
-	web     *http.Client  // of all users, or
-	account login.Account // of each
+	web     *http.Client                       // of all users, or
+	account login.Account                      // of each
+	status  func(context.Context) oauth.Status // of the program's own; nil if that is not known
 	end     func() error
 }
 
@@ -105,7 +107,7 @@ func (l *logins) make(ctx context.Context, b *config.Backend, url string) (*logi
 		if err != nil {
 			return nil, err
 		}
-		return &loginAt{web: &http.Client{Transport: c.Transport(http.DefaultTransport)}, end: c.Close}, nil
+		return &loginAt{web: &http.Client{Transport: c.Transport(http.DefaultTransport)}, status: c.Status, end: c.Close}, nil
 	case b.Login:
 		web, err := l.a.authorized(ctx, url)
 		return &loginAt{web: web, end: func() error { return nil }}, err // the program ends it
@@ -162,6 +164,23 @@ func grantOf(e *config.Exchange, subject func(context.Context) (oauth.Secret, st
 		g.Actor = func(context.Context) (oauth.Secret, string, error) { return e.Actor, oauth.TokenTypeJWT, nil }
 	}
 	return g
+}
+
+// token is what is known of the gateway's own token for a server, or nil.
+func (l *logins) token(ctx context.Context, b *config.Backend) *consolepage.Token {
+	l.mu.Lock()
+	made := l.made[nameOf(b)]
+	l.mu.Unlock()
+	if made == nil || made.status == nil {
+		return nil
+	}
+	s := made.status(ctx)
+	t := tokenOf(&s)
+	return &t
+}
+
+func tokenOf(s *oauth.Status) consolepage.Token {
+	return consolepage.Token{LoggedIn: s.LoggedIn, Issuer: s.Issuer, Scopes: s.Scopes, Expires: s.Expires, Renewable: s.Renewable}
 }
 
 // keep ends the logins that a configuration has no use for; nil is the end of all.

@@ -113,11 +113,16 @@ func (r *runningGateway) welcome(s *site) {
 	if err != nil || net.ParseIP(here.Hostname()).IsUnspecified() {
 		return // nobody knows under which name
 	}
-	var v login.Visitors
+	r.logins.desk.Open(s.origin, r.visitors(s))
+}
+
+// visitors says how pages know who visits them.
+func (r *runningGateway) visitors(s *site) (v login.Visitors) {
 	switch {
 	case s.gates != nil:
 		v.Issuer = &login.Issuer{Resource: s.origin + r.doors.listen.Path, Verify: s.gates.whose}
 		if i := r.config.Auth.Issuer; i != nil {
+			var err error
 			if v.Issuer.PreRegistered, err = i.PreRegistered(); err != nil {
 				r.logger.Error("users cannot log in at the gateway itself as the file says", "error", err)
 			}
@@ -127,7 +132,7 @@ func (r *runningGateway) welcome(s *site) {
 	default:
 		v.Alone = isLoopback(listenAddress(s.f.addr)) && s.f.auth.public == ""
 	}
-	r.logins.desk.Open(s.origin, v)
+	return v
 }
 
 // whose returns whose token it is, if it is good for the first endpoint.

@@ -107,11 +107,15 @@ func (a *app) keptLogins(ctx context.Context, c *config.Config, backends, users 
 			k.list = append(k.list, e)
 		}
 	}
+	k.sort()
+	k.unreadable = unreadable
+	return k, nil
+}
+
+func (k *keptLogins) sort() {
 	slices.SortFunc(k.list, func(one, other login.Entry) int {
 		return cmp.Or(cmp.Compare(one.Backend, other.Backend), cmp.Compare(one.Principal, other.Principal))
 	})
-	k.unreadable = unreadable
-	return k, nil
 }
 
 // client returns what knows of a login. The client that it was given to is needed for

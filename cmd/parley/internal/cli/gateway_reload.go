@@ -80,6 +80,11 @@ func (r *runningGateway) follow(ctx context.Context, files *fsnotify.Watcher, ha
 		case err := <-files.Errors:
 			r.logger.Warn("changes of the configuration may go unnoticed", "error", err)
 			continue
+		case do := <-r.orders:
+			do(ctx)
+			seen = digestOf(of)
+			of = r.followed(files, settled, of)
+			continue
 		case <-hangups:
 			seen = digestOf(of)
 		case <-settled.C:
@@ -89,12 +94,34 @@ func (r *runningGateway) follow(ctx context.Context, files *fsnotify.Watcher, ha
 			}
 			seen = now
 		}
-		r.reload(ctx)
-		if now := r.config.Files(); !slices.Equal(now, of) {
-			of = now
-			r.lookAt(files)
-			settled.Reset(settling) // for what has changed before it was looked at
-		}
+		_, _ = r.reload(ctx) // it says what is wrong
+		of = r.followed(files, settled, of)
+	}
+}
+
+// followed watches the files of the configuration if they are others now, and returns them.
+func (r *runningGateway) followed(files *fsnotify.Watcher, settled *time.Timer, of []string) []string {
+	now := r.config.Files()
+	if !slices.Equal(now, of) {
+		r.lookAt(files)
+		settled.Reset(settling) // for what has changed before it was looked at
+	}
+	return now
+}
+
+// order has the goroutine that reads the configuration do something, and waits for it.
+func (r *runningGateway) order(ctx context.Context, f func(context.Context) error) error {
+	done := make(chan error, 1)
+	select {
+	case r.orders <- func(ctx context.Context) { done <- f(ctx) }:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -121,9 +148,8 @@ func digestOf(paths []string) (d digest) {
 
 // reload makes the gateway serve what the file says now. If that is wrong, everything
 // stays as it was.
-func (r *runningGateway) reload(ctx context.Context) {
+func (r *runningGateway) reload(ctx context.Context) (changes config.Changes, err error) {
 	c, err := config.Read(r.file, r.a.environment(ctx))
-	var changes config.Changes
 	if err == nil {
 		if changes = config.Difference(r.config, c); !changes.IsEmpty() {
 			err = r.load(ctx, c)
@@ -132,7 +158,7 @@ func (r *runningGateway) reload(ctx context.Context) {
 	r.shown.failed(err)
 	if err != nil {
 		r.logger.Error("the configuration is wrong, and the one from before stays", "file", r.file, "error", err)
-		return
+		return changes, err
 	}
 	r.logger.Info("the configuration was read again", "file", r.file, "changes", changes.String())
 	if len(changes.Front) > 0 {
@@ -141,4 +167,6 @@ func (r *runningGateway) reload(ctx context.Context) {
 	if !changes.IsEmpty() {
 		r.look(ctx, looking)
 	}
+	r.watchers.tell("overview")
+	return changes, nil
 }

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/approval"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/control"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/live"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/login"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/telemetry"
 	"github.com/parley-mcp/parley/mcp"
@@ -25,6 +27,7 @@ type gatewayFlags struct {
 
 	stdio    bool
 	view     string
+	console  string
 	logLevel string
 }
 
@@ -103,8 +106,13 @@ func (a *app) runGateway(ctx context.Context, file string, f *gatewayFlags) erro
 	if err != nil {
 		return err
 	}
-	r := &runningGateway{a: a, file: file, logger: logger, single: f.stdio, config: c, posts: new(posts), logins: logins{a: a}, since: time.Now()}
+	r := &runningGateway{a: a, file: file, logger: logger, single: f.stdio, config: c, posts: new(posts), logins: logins{a: a}, since: time.Now(), restarts: map[string]int{}, orders: make(chan func(context.Context))}
 	r.approvals = newApprovals(logger)
+	r.approvals.desk.Watch(func(approval.Event) { r.watchers.tell("approval") })
+	if err := r.openConsole(ctx, f); err != nil {
+		return err
+	}
+	defer r.closeConsole()
 	seen, err := a.telemetryOf(c, f, logger)
 	if err != nil {
 		return err
@@ -135,6 +143,7 @@ func (a *app) runGateway(ctx context.Context, file string, f *gatewayFlags) erro
 		err = nil // being told to stop is not a failure
 	}
 	stop()
+	r.closeConsole()
 	return errors.Join(err, r.close())
 }
 
@@ -169,6 +178,13 @@ type runningGateway struct {
 	telemetry *telemetry.Telemetry // nil sees nothing
 	// approvals outlive configurations.
 	approvals *approvals
+	console   *consoleSite // nil for none
+	live      live.Log
+	watchers  consoleWatchers
+	// restarts is how often somebody has had a backend started again, by its name.
+	restarts map[string]int
+	// orders are what the goroutine is to do that reads the configuration.
+	orders chan func(context.Context)
 }
 
 // close ends the backends, and then the guards, which have seen their last exchange.
@@ -182,6 +198,7 @@ func (r *runningGateway) serve(ctx context.Context, f *gatewayFlags) error {
 		return err
 	}
 	if f.stdio {
+		r.serveConsole(nil) //nolint:contextcheck // it lives until the gateway ends
 		return stdio.ServeOn(ctx, r.gateway.View(f.view), r.a.io.In, r.a.io.Out, &mcp.ServeOptions{Logger: r.logger})
 	}
 	f.http.ready = r.ready
@@ -189,6 +206,7 @@ func (r *runningGateway) serve(ctx context.Context, f *gatewayFlags) error {
 	f.http.opened = func(s *site) { //nolint:contextcheck // endpoints live until the site is closed
 		r.doors.attach(s)
 		r.welcome(s)
+		r.serveConsole(s)
 	}
 	f.http.metrics = metricsPage{pages: r.telemetry.Pages(), at: r.config.Listen.Metrics, hosts: f.http.hosts}
 	return r.a.serveHTTP(ctx, f.http, r.doors.at(), r.logger)

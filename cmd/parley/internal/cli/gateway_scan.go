@@ -27,17 +27,7 @@ func (a *app) gatewayScan() *cobra.Command {
 		Long:    gatewayScanLong,
 		Example: "  parley gateway scan gateway.yaml\n  parley gateway scan mcp.json --output json",
 	}, func(all *inventory) error {
-		o := scan.Options{}
-		if s := all.config.Scan; s != nil {
-			o.Except = s.Except
-			o.Definitions, o.Results = s.Actions()
-		}
-		var definitions []*guard.Definition
-		var shown []json.RawMessage
-		for _, e := range all.entries {
-			definitions, shown = append(definitions, e.Definition), append(shown, e.Entry)
-		}
-		found := scan.New(o).Definitions(definitions, shown, all.instructions)
+		found := all.findings()
 		if err := a.showScan(all, found); err != nil {
 			return err
 		}
@@ -48,6 +38,21 @@ func (a *app) gatewayScan() *cobra.Command {
 		}
 		return nil
 	})
+}
+
+// findings are what a scan finds in what the servers list.
+func (i *inventory) findings() []scan.Finding {
+	o := scan.Options{}
+	if s := i.config.Scan; s != nil {
+		o.Except = s.Except
+		o.Definitions, o.Results = s.Actions()
+	}
+	var definitions []*guard.Definition
+	var shown []json.RawMessage
+	for _, e := range i.entries {
+		definitions, shown = append(definitions, e.Definition), append(shown, e.Entry)
+	}
+	return scan.New(o).Definitions(definitions, shown, i.instructions)
 }
 
 func (a *app) showScan(all *inventory, found []scan.Finding) error {

@@ -6,11 +6,13 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/login"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/mcp"
@@ -32,7 +34,7 @@ func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if s.Guards, err = stay.chain(c, r.approvals.desk, r.logger); err == nil {
+	if s.Guards, err = stay.chain(c, r.front(), r.approvals.desk, r.logger); err == nil {
 		err = r.gateway.Load(s) //nolint:contextcheck // backends live until the gateway ends
 	}
 	if err != nil {
@@ -52,6 +54,14 @@ func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
 	return nil
 }
 
+// front are the guards that only look, for the console.
+func (r *runningGateway) front() []guard.Guard {
+	if r.console == nil {
+		return nil
+	}
+	return []guard.Guard{&r.live}
+}
+
 // server is a backend of the configuration.
 func (r *runningGateway) server(ctx context.Context, b *config.Backend) gateway.Server {
 	stderr, rules, door := new(backend.Stderr), b.Rules(), r.logins.door(ctx, b)
@@ -59,7 +69,7 @@ func (r *runningGateway) server(ctx context.Context, b *config.Backend) gateway.
 		rules.Tools.Include = append(slices.Clone(rules.Tools.Include), login.Tool)
 	}
 	return gateway.Server{
-		Rules: rules, Same: b.Same(), OnDemand: !b.AtOnce || b.Personal(), // nobody's connection has no token
+		Rules: rules, Same: b.Same() + strings.Repeat("'", r.restarts[b.Name]), OnDemand: !b.AtOnce || b.Personal(), // nobody's connection has no token
 		Backend: backend.Options{
 			Connect: r.connector(ctx, b, stderr), Stderr: stderr, Share: b.Share, Single: r.single, Personal: b.Personal(), Login: door,
 			MaxConnections: b.MaxConnections, Idle: b.Idle, Timeout: b.Timeout,

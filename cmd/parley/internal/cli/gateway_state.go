@@ -34,6 +34,13 @@ func (s *shown) read(c *config.Config, p *posts) {
 	s.said = status.Configuration{File: file, Revision: hex.EncodeToString(sum[:6]), Since: time.Now()}
 }
 
+// now is the configuration that is served, and its guards.
+func (s *shown) now() (*config.Config, *posts) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config, s.posts
+}
+
 // failed remembers why what the file says now is not served; nil says that it is.
 func (s *shown) failed(err error) {
 	s.mu.Lock()

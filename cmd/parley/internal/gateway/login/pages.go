@@ -148,7 +148,7 @@ func (v *visit) shown() *shown {
 func (d *Desk) recognize(w http.ResponseWriter, r *http.Request, v *visit, i *Issuer) {
 	cookie := d.welcome(w, r, visitor{})
 	d.lead(w, r, d.begin(cookie, v, nil, func(ctx context.Context, f *flow) error {
-		a, err := i.identify(ctx, d, f)
+		a, err := i.Identify(ctx, Identification{Receiver: f, Known: d.known, Document: d.document(""), Logger: d.opts.Logger})
 		if err != nil {
 			return err
 		}

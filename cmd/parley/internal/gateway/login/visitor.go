@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -117,12 +118,23 @@ func (v *visit) claim(cookie string) bool {
 	return same(v.browser, cookie)
 }
 
-// identify has a user log in at the gateway itself, as its clients have them do, and
+// Identification is how a user logs in at the gateway itself.
+type Identification struct {
+	// Receiver leads the user's browser to the authorization server and back.
+	Receiver oauth.Receiver
+	// Known keeps how the gateway is registered there, for the next user.
+	Known oauth.Store
+	// Document is the URL of a client metadata document; "" for none.
+	Document string
+	Logger   *slog.Logger
+}
+
+// Identify has a user log in at the gateway itself, as its clients have them do, and
 // returns who they are.
-func (i *Issuer) identify(ctx context.Context, d *Desk, f *flow) (*mcp.Authorization, error) {
+func (i *Issuer) Identify(ctx context.Context, by Identification) (*mcp.Authorization, error) {
 	c, err := oauth.New(&oauth.Options{
-		URL: i.Resource, Store: &split{oauth.NewMemoryStore(), d.known}, Grant: &oauth.AuthorizationCode{Receiver: f},
-		PreRegistered: i.PreRegistered, ClientMetadataURL: d.document(""), Metadata: metadataOf(""), Logger: d.opts.Logger,
+		URL: i.Resource, Store: &split{oauth.NewMemoryStore(), by.Known}, Grant: &oauth.AuthorizationCode{Receiver: by.Receiver},
+		PreRegistered: i.PreRegistered, ClientMetadataURL: by.Document, Metadata: metadataOf(""), Logger: by.Logger,
 	})
 	if err != nil {
 		return nil, err

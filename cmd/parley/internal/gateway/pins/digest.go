@@ -51,6 +51,9 @@ func (p *Pin) Diff() string {
 	return string(diff.Diff("approved", p.Approved.lines(), "pending", p.Pending.lines()))
 }
 
+// Lines is the definition in a form in which equal parts are equal lines.
+func (v *Version) Lines() string { return string(v.lines()) }
+
 // lines is the definition in a form in which equal parts are equal lines.
 func (v *Version) lines() []byte {
 	if v == nil {

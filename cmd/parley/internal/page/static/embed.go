@@ -6,5 +6,5 @@ import "embed"
 
 // Files are the pages: index.html is that of parley inspect.
 //
-//go:embed *.html *.css *.svg vendor lib inspect
+//go:embed *.html *.css *.svg vendor lib inspect console
 var Files embed.FS

@@ -1,0 +1,119 @@
+import { api, useGet } from "../lib/api.js";
+import { html, useEffect, useRef, useState } from "../lib/preact.js";
+import { go } from "../lib/route.js";
+import { stringify } from "../lib/json.js";
+import { label } from "../lib/text.js";
+import { Badge, Button, Check, Copy, Empty, ErrorBox, Facts, Field, Json, Select, Spinner, Split, Tabs, TextInput, Time, VirtualList, announce } from "../lib/ui.js";
+import { Lacks, Name, Table, ago, useDeed } from "./parts.js";
+
+/** View shows what waits for a human, to give or refuse: #/approvals/ID. */
+export function View({ route, can }) {
+  const { data, error, reload } = useGet("/approvals", {}, ["approval"]);
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  if (!data) return error ? html`<${ErrorBox} error=${error} />` : html`<${Spinner} />`;
+  const { waiting } = data;
+  const at = waiting.findIndex((w) => w.id === route.rest[0]);
+  const list = html`<h1>Approvals</h1>
+    <${VirtualList} label="Calls that wait" count=${waiting.length} rowHeight=${56} selected=${at} keyOf=${(i) => waiting[i].id} onPick=${(i) => go(["approvals", waiting[i].id])} row=${(i) => html`<${Row} of=${waiting[i]} now=${now} />`} empty=${html`<${Empty} title="Nothing waits." />`} />
+    <${Given} grants=${data.given} can=${can} onDone=${reload} />`;
+  const id = route.rest[0];
+  const detail = id ? html`<${Detail} key=${id} id=${id} gone=${at < 0} bounds=${data} can=${can} now=${now} onDone=${reload} />` : html`<${Empty} title=${waiting.length ? "Pick a call." : "Calls that need the approval of a human come here."} />`;
+  return html`<${Split} label="Calls that wait" list=${list} detail=${detail} />`;
+}
+
+function Row({ of: w, now }) {
+  return html`<div class="line"><span class="grow"><div class="cut"><strong>${label(w.shown, 100)}</strong> <span class="faint mono">${w.id}</span></div>
+    <div class="cut faint">${label(w.principal || w.client || w.source || "somebody", 80)}</div></span>
+    <span class="number faint">${ago(w.asked, now)}</span></div>`;
+}
+
+/** Detail shows one call with its exact arguments. */
+function Detail({ id, gone, bounds, can, now, onDone }) {
+  const { data: w, error } = useGet(`/approvals/${encodeURIComponent(id)}`);
+  const [tab, setTab] = useState("seen");
+  if (gone) return html`<${Empty} title="This call does not wait any more.">It was decided about, its time is over, or its client has left.<//>`;
+  if (!w) return error ? html`<${ErrorBox} error=${error} />` : html`<${Spinner} />`;
+  const exact = w.arguments === undefined ? "" : stringify(w.arguments, 2);
+  return html`<h2><${Name} of=${w.shown} /></h2>
+    ${w.unlisted && html`<div class="notice warning">Its server does not list it, so nobody knows what it is.</div>`}
+    ${w.why?.map((why) => html`<div class="notice" key=${why}>${label(why, 500)}</div>`)}
+    ${w.ask === "client" ? html`<p>Only the person at the client may decide.</p>` : can("approver") ? html`<${Decide} waiting=${w} bounds=${bounds} onDone=${onDone} />` : html`<${Lacks} role="approver" />`}
+    <h3>Arguments</h3>
+    <${Tabs} label="Arguments" current=${tab} onChange=${setTab} tabs=${[{ id: "seen", title: "As a text" }, { id: "tree", title: "As a tree" }]}>
+      ${tab === "seen" ? html`<pre class="exact">${w.text}</pre>` : w.arguments === undefined ? html`<p>None.</p>` : html`<${Json} value=${w.arguments} open=${6} label="Arguments" />`}
+    <//>
+    ${exact && html`<p><${Copy} text=${exact} label="Copy the arguments" /></p>`}
+    ${w.extra !== undefined && html`<h3>And besides</h3><${Json} value=${w.extra} label="Other params" />`}
+    <${Facts} facts=${[
+      ["Digest", html`<code class="digest">${w.digest}</code>`],
+      ["Backend", w.backend],
+      ["Name at the backend", html`<${Name} of=${w.subject} most=${300} />`],
+      ["Method", html`<code>${w.method}</code>`],
+      ["User", w.principal && label(w.principal, 300)],
+      ["Program", w.client && label(w.client, 200)],
+      ["Address", w.source],
+      ["View", w.view],
+      ["Asked", html`<${Time} at=${w.asked} />, ${ago(w.asked, now)}`],
+      ["Denied if nobody answers", ago(w.until, now)],
+      ["Who may decide", { both: "an operator, or the person at the client", operator: "an operator", client: "the person at the client" }[w.ask] ?? w.ask],
+    ]} />`;
+}
+
+const spans = [[60, "1 minute"], [300, "5 minutes"], [600, "10 minutes"], [1800, "30 minutes"], [3600, "1 hour"], [14400, "4 hours"], [86400, "1 day"], [604800, "7 days"]];
+
+/** Decide is where somebody decides: for once, or for a time. */
+function Decide({ waiting: w, bounds, onDone }) {
+  const [seconds, setSeconds] = useState("0");
+  const [tool, setTool] = useState(false);
+  const [reason, setReason] = useState("");
+  const deed = useDeed();
+  const forTime = Number(seconds) > 0;
+  const decide = (verb, body) => deed.run(verb === "allow" ? `Approve ${w.id}` : `Refuse ${w.id}`, () => api.post(`/approvals/${encodeURIComponent(w.id)}/${verb}`, body)).then((ok) => ok && onDone());
+  const act = useRef({});
+  act.current = { a: () => decide("allow", { seconds: 0, tool: false }), d: () => decide("deny", { reason }) };
+  useEffect(() => {
+    const pressed = (event) => {
+      const f = act.current[event.key];
+      if (!f || event.defaultPrevented || event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select") || document.querySelector("dialog[open]")) return;
+      event.preventDefault();
+      f();
+    };
+    // Not at once: the key that led here must not decide.
+    const timer = setTimeout(() => addEventListener("keydown", pressed), 400);
+    announce(`${label(w.shown, 100)} waits. a approves it once, d refuses it.`);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener("keydown", pressed);
+    };
+  }, [w.id]);
+  const options = [{ value: "0", label: "this call, once" }, ...spans.filter(([s]) => s <= bounds.maxSeconds).map(([s, text]) => ({ value: String(s), label: `the same call, for ${text}` }))];
+  return html`<div class="card decide">
+    <${Field} label="Approve"><${Select} value=${seconds} onChange=${setSeconds} options=${options} /><//>
+    ${bounds.toolWide && html`<${Check} label="With any arguments" hint="Not only with those below." checked=${tool && forTime} disabled=${!forTime} onChange=${setTool} />`}
+    <div class="row"><${Button} kind="primary" busy=${Boolean(deed.busy)} onClick=${() => decide("allow", { seconds: Number(seconds), tool: tool && forTime })}>Approve<//></div>
+    <${Field} label="Reason" hint="What the client is told if it is refused."><${TextInput} value=${reason} onInput=${setReason} maxlength="1000" /><//>
+    <div class="row"><${Button} kind="danger" busy=${Boolean(deed.busy)} onClick=${() => decide("deny", { reason })}>Refuse<//> <small class="faint"><kbd>a</kbd> approves once, <kbd>d</kbd> refuses</small></div>
+    <${ErrorBox} error=${deed.error} />
+  </div>`;
+}
+
+/** Given are the approvals for a time. */
+function Given({ grants, can, onDone }) {
+  const deed = useDeed(onDone);
+  if (grants.length === 0) return null;
+  const revoke = (g) => deed.run(`Revoke ${g.id}`, () => api.post(`/approvals/${encodeURIComponent(g.id)}/revoke`));
+  return html`<h2>Approved for a time</h2><${ErrorBox} error=${deed.error} />
+    <${Table} label="Approved for a time" head=${["What", "Arguments", "For", "By", "Until", "Used", ""]} rows=${grants.map((g) => [
+      html`<${Name} of=${g.shown} />`,
+      g.tool ? html`<${Badge} kind="warning">any<//>` : html`<code class="brief">${label(g.arguments, 300)}</code>`,
+      label(g.principal || g.client || "", 60),
+      label(g.by, 60),
+      html`<${Time} at=${g.until} />`,
+      html`<span class="number">${g.used}</span>`,
+      can("approver") && html`<${Button} busy=${deed.busy === `Revoke ${g.id}`} aria-label=${`Revoke ${g.id}`} onClick=${() => revoke(g)}>Revoke<//>`,
+    ])} />`;
+}

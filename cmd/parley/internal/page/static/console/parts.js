@@ -1,0 +1,79 @@
+// What the views of the console have in common. Names come from servers and clients: they
+// are text, with marks for what would not be seen.
+
+import { html, useState } from "../lib/preact.js";
+import { label } from "../lib/text.js";
+import { Badge, Button, Dialog, ErrorBox, announce } from "../lib/ui.js";
+
+/** Name is a name from outside. */
+export const Name = ({ of, most = 120, mono = true }) => html`<span class=${mono ? "mono" : ""} title=${label(of, 1000)}>${label(of, most)}</span>`;
+
+const kinds = {
+  ...{ up: "good", idle: "", connecting: "warning", broken: "error" },
+  ...{ ok: "good", failed: "error", error: "error", denied: "warning", asked: "accent", cancelled: "", ended: "", console: "accent", approval: "accent" },
+  ...{ allow: "good", deny: "error", block: "error", redact: "warning", log: "", off: "" },
+};
+
+/** State is the state or outcome of something. */
+export const State = ({ of }) => html`<${Badge} kind=${kinds[of] ?? ""}>${of}<//>`;
+
+/**
+ * Table is a table.
+ * @param {{head: any[], rows: any[][], label: string}} props
+ */
+export function Table({ head, rows, label: name }) {
+  return html`<div class="scroll" role="region" aria-label=${name} tabindex="0"><table class="data">
+    <thead><tr>${head.map((h, i) => html`<th key=${i} scope="col">${h}</th>`)}</tr></thead>
+    <tbody>${rows.map((row, i) => html`<tr key=${i}>${row.map((cell, j) => html`<td key=${j}>${cell}</td>`)}</tr>`)}</tbody>
+  </table></div>`;
+}
+
+/**
+ * useDeed returns what does something at the gateway: run(what, f), which is under way, and
+ * what went wrong.
+ * @param {() => void} [after] is called when it was done
+ */
+export function useDeed(after) {
+  const [state, setState] = useState({});
+  const run = async (what, f) => {
+    setState({ busy: what });
+    try {
+      const result = await f();
+      setState({ done: result });
+      announce(`${what}: done`);
+      after?.(result);
+      return true;
+    } catch (error) {
+      setState({ error });
+      return false;
+    }
+  };
+  return { run, busy: state.busy, error: state.error, done: state.done };
+}
+
+/**
+ * Sure asks before something is done.
+ * @param {{title: string, verb: string, onDo: () => Promise<boolean>, onClose: () => void, busy: boolean, error: any, children: any}} props
+ */
+export function Sure({ title, verb, onDo, onClose, busy, error, children }) {
+  const act = async () => (await onDo()) && onClose();
+  return html`<${Dialog} title=${title} onClose=${onClose} actions=${html`<${Button} onClick=${onClose}>Leave it<//><${Button} kind="danger" busy=${busy} onClick=${act}>${verb}<//>`}>
+    ${children}<${ErrorBox} error=${error} />
+  <//>`;
+}
+
+/** Lacks says that something is for another role. */
+export const Lacks = ({ role }) => html`<p class="faint">This is for ${role}s.</p>`;
+
+/** ago writes how long ago something was, or how long there is until it is. */
+export function ago(time, now = Date.now()) {
+  const s = Math.round((now - new Date(time)) / 1000);
+  const text = ((n) => (n < 60 ? `${n} s` : n < 3600 ? `${Math.floor(n / 60)} min ${n % 60} s` : n < 86400 ? `${Math.floor(n / 3600)} h ${Math.floor((n % 3600) / 60)} min` : `${Math.floor(n / 86400)} days`))(Math.abs(s));
+  return s >= 0 ? `${text} ago` : `in ${text}`;
+}
+
+/** bytes writes a size. */
+export const bytes = (n) => (n === undefined ? "" : n < 1024 ? `${n} B` : n < 1024 ** 2 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / 1024 ** 2).toFixed(1)} MiB`);
+
+/** counts writes numbers by their names. */
+export const counts = (of) => Object.entries(of ?? {}).map(([name, n]) => `${name} ${n}`).join(", ") || "none";
