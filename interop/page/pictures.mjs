@@ -1,5 +1,5 @@
-// The pictures of the README, with what the reference server says: run with --shots docs/images, which
-// is what writes them. Without it, the steps are walked all the same.
+// The pictures of the README, with what the reference server says. --shots DIR takes them; those in
+// docs/images have been through "pngquant --nofs 128".
 
 import { equal, until, ways } from "./lib.mjs";
 import { inner } from "./lib/apps.mjs";
