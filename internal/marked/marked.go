@@ -10,4 +10,4 @@ type marked struct {
 }
 
 func (m *marked) Unwrap() error        { return m.error }
-func (m *marked) Is(target error) bool { return target == m.kind } //nolint:errorlint // errors.Is asks for just this
+func (m *marked) Is(target error) bool { return target == m.kind }

@@ -36,7 +36,7 @@ type Connection struct {
 	Frames *record.Recorder
 
 	server *Server
-	ctx    context.Context // ends with the connection
+	ctx    context.Context //nolint:containedctx // ends with the connection, which outlives every request
 	cancel context.CancelFunc
 	work   sync.WaitGroup // what spawn started
 

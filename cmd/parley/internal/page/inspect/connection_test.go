@@ -3,6 +3,7 @@ package inspect
 import (
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parley-mcp/parley/transport/sse"
@@ -95,5 +96,31 @@ func TestConnectionLikeAnother(t *testing.T) {
 	}
 	if e := s.refused("POST", "/connections", map[string]any{"like": "c77"}); e.Field != "url" {
 		t.Errorf("like a connection that there is not: %+v", e)
+	}
+}
+
+// A command that ends is seen at once, and started again by hand.
+func TestLost(t *testing.T) {
+	s := newStage(t, Options{})
+	form := itself(t)
+	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
+		form["revision"] = revision
+		c := s.open(form)
+		live, err := s.server.byID(c.ID).live()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = live.CallTool(t.Context(), "exit", nil) // it does not answer any more
+		c = s.until(c.ID, func(c said) bool { return c.State == "lost" })
+		if c.Error == nil || c.Error.Code != "disconnected" || !strings.Contains(c.Error.Message, "exit status 7") || strings.Contains(c.Error.Message, "Options") {
+			t.Errorf("%s: %+v", revision, c.Error)
+		}
+		if c.Revision != revision || len(c.Features) == 0 {
+			t.Errorf("%s: what the server said of itself is forgotten: %+v", revision, c)
+		}
+		must[said](s, "POST", "/connections/"+c.ID+"/reconnect", nil)
+		if c = s.settled(c.ID); c.State != "up" || c.Error != nil {
+			t.Errorf("%s: %s, %v", revision, c.State, c.Error)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/parley-mcp/parley/client"
@@ -53,7 +54,7 @@ func (c *Connection) attempt(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		c.set(failed, nil, c.explain(err))
+		c.set(failed, nil, c.notConnected(err))
 		return
 	}
 	if !c.arrived(cl) {
@@ -65,6 +66,9 @@ func (c *Connection) attempt(ctx context.Context) {
 		c.set(closed, nil, nil)
 	case <-cl.Done():
 		why := cl.Err()
+		if inner := errors.Unwrap(why); inner != nil {
+			why = inner // without that the client is not to connect again by itself
+		}
 		c.release(cl)
 		c.set(lost, nil, c.explain(why))
 	}
@@ -75,7 +79,7 @@ func (c *Connection) arrived(cl *client.Client) bool {
 	said, err := described(cl, c.wire.said())
 	if err != nil {
 		c.release(cl)
-		c.set(failed, nil, c.explain(err))
+		c.set(failed, nil, c.notConnected(err))
 		return false
 	}
 	c.mu.Lock()

@@ -197,7 +197,7 @@ func (l *logins) run(c *Connection, what string, f func(context.Context, *oauth.
 		state.finished(c.wished().redactor(), err)
 		state.changed(c)
 		if err == nil && what == "login" && c.ended() {
-			c.connect()
+			c.connect() //nolint:contextcheck // an attempt outlives what began it
 		}
 	})
 	return nil

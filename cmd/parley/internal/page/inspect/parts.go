@@ -53,8 +53,8 @@ func partOf[T any](c *Connection) *T {
 	c.keepMu.Lock()
 	defer c.keepMu.Unlock()
 	key := reflect.TypeFor[T]()
-	if kept, ok := c.kept[key]; ok {
-		return kept.(*T)
+	if kept, ok := c.kept[key].(*T); ok {
+		return kept
 	}
 	fresh := new(T)
 	c.kept[key] = fresh

@@ -20,16 +20,12 @@ import (
 // asServer makes this test program an MCP server over standard input and output.
 const asServer = "PARLEY_TEST_SERVER"
 
-func init() {
-	if os.Getenv(asServer) == "" {
-		return
-	}
+// serveTest is that server.
+func serveTest() {
 	_, _ = os.Stderr.WriteString("ready to serve\n")
-	err := stdio.Serve(context.Background(), newTestServer(), nil)
-	if err != nil {
+	if err := stdio.Serve(context.Background(), newTestServer(), nil); err != nil {
 		os.Exit(1)
 	}
-	os.Exit(0)
 }
 
 // newTestServer returns a server with a tool.
@@ -39,6 +35,10 @@ func newTestServer() *server.Server {
 		Text string `json:"text"`
 	}) (string, error) {
 		return in.Text, nil
+	})
+	server.AddTool(s, mcp.Tool{Name: "exit"}, func(context.Context, *server.Call, struct{}) (string, error) {
+		os.Exit(7)
+		return "", nil
 	})
 	return s
 }

@@ -52,10 +52,36 @@ var waysOut = map[trouble.Kind]string{
 	trouble.Failed:       "The traffic shows what was said.",
 }
 
-// explain says why there is no connection, and what can be done about it.
+// waysOn says what can be done about what goes wrong on a connection that is up, where that
+// is something else.
+var waysOn = map[trouble.Kind]string{
+	trouble.Timeout:       "Is the server busy? Allow more time, or look at the traffic.",
+	trouble.ParamsRefused: "The server does not take these params; the traffic shows what was sent.",
+	trouble.Refused:       "The traffic shows what was said.",
+	trouble.NotThere:      "The URL may have moved, or the server has forgotten the session. Reconnect.",
+	trouble.NotAllowed:    "The URL may have moved. Reconnect.",
+	trouble.NotDeclared:   "The overview shows what the server declares.",
+	trouble.Unverified:    "Nothing of it was used.",
+}
+
+// explain says why something did not work on a connection that is up, or was, and what can
+// be done about it.
 func (c *Connection) explain(err error) *web.Error {
+	kind := trouble.Of(err)
+	e := c.troubled(kind, err)
+	if way := waysOn[kind]; way != "" {
+		e.Hint = way
+	}
+	return e
+}
+
+// notConnected says why there is no connection, and what can be done about it.
+func (c *Connection) notConnected(err error) *web.Error {
+	return c.troubled(trouble.Starting(&c.wished().Target, err), err)
+}
+
+func (c *Connection) troubled(kind trouble.Kind, err error) *web.Error {
 	wished := c.wished()
-	kind := trouble.Starting(&wished.Target, err)
 	if kind == trouble.LoginFailed && !partOf[login](c).informed() {
 		kind = trouble.NoLogin
 	}

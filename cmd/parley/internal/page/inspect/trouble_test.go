@@ -110,7 +110,7 @@ func TestLastWords(t *testing.T) {
 
 // closedPort returns an address at which nothing listens.
 func closedPort(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
