@@ -41,13 +41,13 @@ function Detail({ id, gone, bounds, can, now, onDone }) {
   return html`<h2><${Name} of=${w.shown} /></h2>
     ${w.unlisted && html`<div class="notice warning">Its server does not list it, so nobody knows what it is.</div>`}
     ${w.why?.map((why) => html`<div class="notice" key=${why}>${label(why, 500)}</div>`)}
-    ${w.ask === "client" ? html`<p>Only the person at the client may decide.</p>` : can("approver") ? html`<${Decide} waiting=${w} bounds=${bounds} onDone=${onDone} />` : html`<${Lacks} role="approver" />`}
     <h3>Arguments</h3>
     <${Tabs} label="Arguments" current=${tab} onChange=${setTab} tabs=${[{ id: "seen", title: "As a text" }, { id: "tree", title: "As a tree" }]}>
       ${tab === "seen" ? html`<pre class="exact">${w.text}</pre>` : w.arguments === undefined ? html`<p>None.</p>` : html`<${Json} value=${w.arguments} open=${6} label="Arguments" />`}
     <//>
     ${exact && html`<p><${Copy} text=${exact} label="Copy the arguments" /></p>`}
     ${w.extra !== undefined && html`<h3>And besides</h3><${Json} value=${w.extra} label="Other params" />`}
+    ${w.ask === "client" ? html`<p>Only the person at the client may decide.</p>` : can("approver") ? html`<${Decide} waiting=${w} bounds=${bounds} onDone=${onDone} />` : html`<${Lacks} role="approver" />`}
     <${Facts} facts=${[
       ["Digest", html`<code class="digest">${w.digest}</code>`],
       ["Backend", w.backend],
@@ -93,7 +93,7 @@ function Decide({ waiting: w, bounds, onDone }) {
   const options = [{ value: "0", label: "this call, once" }, ...spans.filter(([s]) => s <= bounds.maxSeconds).map(([s, text]) => ({ value: String(s), label: `the same call, for ${text}` }))];
   return html`<div class="card decide">
     <${Field} label="Approve"><${Select} value=${seconds} onChange=${setSeconds} options=${options} /><//>
-    ${bounds.toolWide && html`<${Check} label="With any arguments" hint="Not only with those below." checked=${tool && forTime} disabled=${!forTime} onChange=${setTool} />`}
+    ${bounds.toolWide && html`<${Check} label="With any arguments" hint="Not only with those above." checked=${tool && forTime} disabled=${!forTime} onChange=${setTool} />`}
     <div class="row"><${Button} kind="primary" busy=${Boolean(deed.busy)} onClick=${() => decide("allow", { seconds: Number(seconds), tool: tool && forTime })}>Approve<//></div>
     <${Field} label="Reason" hint="What the client is told if it is refused."><${TextInput} value=${reason} onInput=${setReason} maxlength="1000" /><//>
     <div class="row"><${Button} kind="danger" busy=${Boolean(deed.busy)} onClick=${() => decide("deny", { reason })}>Refuse<//> <small class="faint"><kbd>a</kbd> approves once, <kbd>d</kbd> refuses</small></div>
@@ -107,7 +107,7 @@ function Given({ grants, can, onDone }) {
   if (grants.length === 0) return null;
   const revoke = (g) => deed.run(`Revoke ${g.id}`, () => api.post(`/approvals/${encodeURIComponent(g.id)}/revoke`));
   return html`<h2>Approved for a time</h2><${ErrorBox} error=${deed.error} />
-    <${Table} label="Approved for a time" head=${["What", "Arguments", "For", "By", "Until", "Used", ""]} rows=${grants.map((g) => [
+    <${Table} label="Approved for a time" head=${["What", "Arguments", "For", "By", "Until", "Used", "Revoke"]} rows=${grants.map((g) => [
       html`<${Name} of=${g.shown} />`,
       g.tool ? html`<${Badge} kind="warning">any<//>` : html`<code class="brief">${label(g.arguments, 300)}</code>`,
       label(g.principal || g.client || "", 60),

@@ -32,6 +32,6 @@ function Backend({ of: b, all }) {
   const shown = open ? b.tools : b.tools.slice(0, few);
   const dearest = b.tools[0]?.tokens ?? 1;
   return html`<h3>${label(b.name, 60)} <span class="faint">${number(b.tokens)}, ${Math.round((100 * b.tokens) / Math.max(all, 1))}%</span></h3>
-    <${Table} label=${`Tools of ${label(b.name, 60)}`} head=${["Tool", "Tokens", ""]} rows=${shown.map((t) => [html`<${Name} of=${t.name} />`, number(t.tokens), html`<meter min="0" max=${dearest} value=${t.tokens} aria-hidden="true"></meter>`])} />
+    <${Table} label=${`Tools of ${label(b.name, 60)}`} head=${["Tool", "Tokens", "Beside the dearest"]} rows=${shown.map((t) => [html`<${Name} of=${t.name} />`, number(t.tokens), html`<meter min="0" max=${dearest} value=${t.tokens} aria-hidden="true"></meter>`])} />
     ${b.tools.length > few && html`<${Button} kind="link" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${open ? "Show the dearest" : `Show all ${b.tools.length}`}<//>`}`;
 }

@@ -18,7 +18,7 @@ export function View({ can }) {
     ${data.problem && html`<${Notice} kind="error" title="The logins of users cannot be read.">${label(data.problem, 1000)}<//>`}
     ${data.users.length === 0 && !data.problem && html`<${Empty} title="No user has logged in at a server." />`}
     ${data.users.length > 0 &&
-    html`<${Table} label="Users" head=${["Backend", "User", "Login", "Since", "Issuer", "Scopes", ""]} rows=${data.users.map((l) => [
+    html`<${Table} label="Users" head=${["Backend", "User", "Login", "Since", "Issuer", "Scopes", "Forget"]} rows=${data.users.map((l) => [
       html`${l.backend}<br /><small class="faint">${label(l.url, 200)}</small>`,
       label(l.principal || "the user of the gateway", 200),
       html`<${Token} of=${l} />`,

@@ -120,7 +120,7 @@ function Many() {
       <${Button} kind="primary" type="submit" busy=${Boolean(deed.busy)}>Test<//>
     </form>
     <${ErrorBox} error=${deed.error} />
-    ${deed.done && html`<p role="status">${fit} of ${results.length} as expected</p><${Table} label="Results" head=${["", "Case", "Expected", "Decided", "Why"]} rows=${results.map((r, i) => [
+    ${deed.done && html`<p role="status">${fit} of ${results.length} as expected</p><${Table} label="Results" head=${["Result", "Case", "Expected", "Decided", "Why"]} rows=${results.map((r, i) => [
       html`<span class=${`badge ${r.ok ? "good" : "error"}`}>${r.ok ? "ok" : "FAIL"}</span>`,
       label(r.name || `case ${i + 1}`, 200),
       r.expected && html`<${State} of=${r.expected} />`,

@@ -15,7 +15,7 @@ export function View() {
     ${f.counts.length === 0 ? html`<${Empty} title="Nothing was found." />` : html`<${Table} label="What was found" head=${["In", "What", "Done", "How often"]} rows=${f.counts.map((c) => [c.in, c.kind, html`<${State} of=${c.action} />`, html`<span class="number">${c.count}</span>`])} />`}
     <h2>In what servers list now</h2>
     <p>${f.looked} definitions were looked at.</p>
-    ${f.definitions.length === 0 ? html`<${Empty} title="Nothing is found in them." />` : html`<${Table} label="Findings in definitions" head=${["Backend", "Of", "What", "", "At", "Done"]} rows=${f.definitions.map((d) => [
+    ${f.definitions.length === 0 ? html`<${Empty} title="Nothing is found in them." />` : html`<${Table} label="Findings in definitions" head=${["Backend", "Of", "What", "Looks like", "At", "Done"]} rows=${f.definitions.map((d) => [
       d.backend,
       d.name ? html`<${Name} of=${d.name} />` : "instructions",
       html`<strong>${d.kind}</strong>: ${label(d.text, 300)}`,

@@ -26,11 +26,9 @@ export function Shell({ onLeave }) {
     document.title = `${view?.title ?? "Not found"} – ${overview ? label(overview.name, 60) : "Gateway"} – Console`;
   }, [view, overview?.name]);
   return html`<${Announcements} /><div class="shell">
-    <a class="skip" href=${location.hash || "#/"} onClick=${toMain}>Skip to the view</a>
     <${Rail} overview=${overview ?? {}} here=${here} onKeys=${() => showKeys(true)} onLeave=${onLeave} />
     <div class="column">
-      <${Stream} />
-      <${Waits} overview=${overview} here=${here} />
+      <section class="notices" aria-label="Notices"><${Stream} /><${Waits} overview=${overview} here=${here} /></section>
       <${Main} key=${view?.id ?? "?"} view=${view} here=${here} overview=${overview} error=${error} />
     </div>
     ${keys && html`<${Keys} onClose=${() => showKeys(false)} />`}
@@ -46,6 +44,7 @@ function Rail({ overview, here, onKeys, onLeave }) {
   const [open, setOpen] = useState(false); // in a narrow window
   useEffect(() => setOpen(false), [here]);
   return html`<header class="rail">
+    <a class="skip" href=${location.hash || "#/"} onClick=${toMain}>Skip to the view</a>
     <div class="brand">
       <a href=${href("home")}>Gateway</a>
       <${IconButton} label="Keys" icon="?" onClick=${onKeys} />
