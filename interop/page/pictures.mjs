@@ -23,14 +23,12 @@ export async function run(stage) {
     await tab.shot(stage.shots, "page-tools");
   });
 
-  await stage.check("what has travelled", async () => {
-    await tab.go("#/c1/traffic");
-    await tab.sees("tools/call", "main");
-    await tab.page.focus("main [role=listbox]");
-    await tab.press("End");
-    await tab.press("Enter");
-    await tab.settled();
-    await tab.shot(stage.shots, "page-traffic");
+  await stage.check("a question of the server", async () => {
+    await tab.api("post", "/connections/c1/calls", { method: "tools/call", params: { name: "annual_report", arguments: {} } });
+    await tab.go("#/c1/questions");
+    await tab.named("button", "Accept");
+    await tab.shot(stage.shots, "page-questions");
+    await tab.click("button", "Decline");
   });
 
   await stage.check("two revisions side by side", async () => {
