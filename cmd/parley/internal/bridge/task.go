@@ -69,6 +69,9 @@ func (t *task) ended() {
 		return
 	}
 	t.changed()
+	over := *t.p.x.Load() // whoever asks for the result comes in another exchange
+	over.Params, over.Meta, over.Answers, over.State = nil, nil, nil, nil
+	t.p.x.Store(&over)
 	t.tasks.weigh(t)
 }
 

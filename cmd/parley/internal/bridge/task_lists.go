@@ -94,8 +94,14 @@ func (k *tasks) remember(x *mcp.Exchange, result json.RawMessage) {
 			delete(k.theirs, id)
 		}
 	}
-	k.theirs[t.ID] = theirs{ownedBy(&x.Peer), now.Add(ttl)}
-	k.order = append(k.order, t.ID)
+	of := ownedBy(&x.Peer)
+	if had, ok := k.theirs[t.ID]; ok && had.owner.principal != of.principal {
+		return // a server that repeats an ID does not take a task away from somebody
+	}
+	k.theirs[t.ID] = theirs{of, now.Add(ttl)}
+	if !slices.Contains(k.order, t.ID) {
+		k.order = append(k.order, t.ID)
+	}
 	k.pruneLocked()
 }
 
@@ -187,41 +193,4 @@ func (k *tasks) lose(id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.theirs, id)
-}
-
-// supports is what the tools of a session say about tasks.
-type supports struct {
-	mu    sync.Mutex
-	asked time.Time
-	only  map[string]bool // those that can be called in no other way
-}
-
-// rely is how long that is relied on.
-const rely = time.Minute
-
-// onlyTask reports whether a tool of a session can be called as a task only.
-//
-// Spec: 2025-11-25 basic/utilities/tasks#tool-level-negotiation.
-func (l *link) onlyTask(ctx context.Context, tool string) (bool, error) {
-	tasks := l.client.ServerCapabilities().Tasks
-	if tasks == nil || tasks.Requests.Tools == nil || tasks.Requests.Tools.Call == nil {
-		return false, nil
-	}
-	s := &l.supports
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.only != nil && time.Since(s.asked) < rely {
-		return s.only[tool], nil
-	}
-	only := map[string]bool{}
-	for t, err := range l.client.Tools(ctx) {
-		if err != nil {
-			return false, err
-		}
-		if t.Execution != nil && t.Execution.TaskSupport == mcp.TaskRequired {
-			only[t.Name] = true
-		}
-	}
-	s.only, s.asked = only, time.Now()
-	return only[tool], nil
 }

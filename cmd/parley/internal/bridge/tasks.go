@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -83,6 +84,9 @@ func (k *tasks) hold(p *passing, wants *int64) (*task, error) {
 	p.mu.Lock()
 	p.task = t
 	p.mu.Unlock()
+	if p.done != nil && p.over() { // before it was a task
+		t.ended()
+	}
 	return t, nil
 }
 
@@ -141,7 +145,11 @@ func (k *tasks) weigh(t *task) {
 	if k.held[t.id] != t {
 		return
 	}
+	k.size -= t.weighs // if it has been here already
 	t.weighs = len(t.p.result)
+	if rpc, ok := errors.AsType[*jsonrpc.Error](t.p.err); ok {
+		t.weighs += len(rpc.Message) + len(rpc.Data)
+	}
 	k.size += t.weighs
 	for _, id := range append([]string(nil), k.order...) {
 		if k.size <= maxTaskBytes {
