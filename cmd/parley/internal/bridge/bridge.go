@@ -221,8 +221,11 @@ func (b *Bridge) Parked() int { return b.parked.size() }
 // ParkedSince returns since when the oldest of these waits; zero if there is none.
 func (b *Bridge) ParkedSince() time.Time { return b.parked.oldest() }
 
-// MaxParked is how many calls can wait at a time.
-const MaxParked = maxParked
+// MaxParked is how many calls can wait at a time, and MaxParkedEach how many of one client.
+const (
+	MaxParked     = maxParked
+	MaxParkedEach = maxOwned
+)
 
 // start runs f on a goroutine that Close waits for. It reports whether it did: not once the
 // bridge is closed, when nobody may wait any more.

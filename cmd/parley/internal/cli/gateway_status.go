@@ -154,7 +154,7 @@ func (a *app) showBackend(b *status.Backend, stderr bool) {
 func workOf(b *status.Backend) string {
 	text := fmt.Sprintf("connections %d, in use %d; calls in flight %d", b.Connections, b.Used, b.InFlight)
 	if p := &b.Parked; p.Calls > 0 {
-		text += fmt.Sprintf("; parked %d of %d, the oldest for %s", p.Calls, p.Most, time.Since(p.Oldest).Round(time.Second))
+		text += fmt.Sprintf("; parked %d of %d (%d a client), the oldest for %s", p.Calls, p.Most, p.MostEach, time.Since(p.Oldest).Round(time.Second))
 	}
 	if b.Restarts+b.Lost > 0 {
 		text += fmt.Sprintf("; restarts %d, lost %d", b.Restarts, b.Lost)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/wire"
@@ -44,9 +45,10 @@ func Find(dir, file string) ([]*Client, error) {
 	var found []*Client
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		if answers(path) == nil {
+		switch err := answers(path); {
+		case err == nil:
 			found = append(found, newClient(pidOf(name), path))
-		} else {
+		case errors.Is(err, syscall.ECONNREFUSED): // other errors say nothing of who listens
 			forget(path)
 		}
 	}

@@ -81,8 +81,9 @@ type Backend struct {
 // Parked are calls that wait for their clients to come back with an answer.
 type Parked struct {
 	Calls int `json:"calls"`
-	// Most is how many there can be.
-	Most int `json:"most"`
+	// Most is how many there can be, and MostEach how many of one client.
+	Most     int `json:"most"`
+	MostEach int `json:"mostEach"`
 	// Oldest is since when one has waited the longest.
 	Oldest time.Time `json:"oldest,omitzero"`
 }
@@ -92,7 +93,7 @@ func Of(s *backend.State, reached string) Backend {
 	var secrets *redact.Redactor
 	b := Backend{
 		Name: s.Name, Reached: reached, Status: s.Status, Connections: s.Connections, Used: s.Used, InFlight: s.InFlight,
-		Parked:   Parked{Calls: s.Parked, Most: bridge.MaxParked, Oldest: s.ParkedSince},
+		Parked:   Parked{Calls: s.Parked, Most: bridge.MaxParked, MostEach: bridge.MaxParkedEach, Oldest: s.ParkedSince},
 		Restarts: max(0, s.Connected-1), Lost: s.Lost, Failures: s.Failures, Retry: s.Retry,
 	}
 	if s.Info.Name != "" {
