@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"go.uber.org/goleak"
 
@@ -81,6 +82,36 @@ func TestConversation(t *testing.T) {
 			t.Fatalf("event = %s %s, %v; want %s", e.Name, e.Data, err, step.want)
 		}
 	}
+}
+
+// Each stream is a session, until its client is gone.
+func TestSessionsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, err := sse.New(server.New(mcp.Implementation{Name: "t", Version: "1"}, nil), &sse.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var leave []context.CancelFunc
+		for want := range 3 {
+			if got := h.Sessions(); got != want {
+				t.Errorf("%d sessions, want %d", got, want)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			leave = append(leave, cancel)
+			go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/sse", nil)) // ends with ctx
+			synctest.Wait()
+		}
+		for i, cancel := range leave {
+			cancel()
+			synctest.Wait()
+			if got, want := h.Sessions(), len(leave)-i-1; got != want {
+				t.Errorf("%d sessions, want %d", got, want)
+			}
+		}
+		if err := h.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestRefusals(t *testing.T) {
