@@ -64,6 +64,7 @@ type Scan struct {
 	names                index
 
 	verdicts sync.Map // *verdict by weak.Pointer[guard.Definition]
+	tasks    tasks
 }
 
 var _ guard.Editor = (*Scan)(nil)
@@ -189,11 +190,17 @@ func (s *Scan) Serve(ctx context.Context, op *guard.Operation, next guard.Next) 
 			return nil, &mcp.ForbiddenError{Reason: op.Shown + " is withheld: in what its server says of it, there is " + why}
 		}
 	}
-	r := s.rulesFor(texts.Result, op.Backend, op.Subject)
-	if r.look == 0 {
-		return next(ctx, op)
+	subject := op.Subject
+	if op.Method.Feature == mcp.TaskFeature {
+		subject = s.tasks.toolOf(op.Shown, subject)
 	}
-	from := source{texts.Result, op.Backend, op.Subject, "result"}
+	r := s.rulesFor(texts.Result, op.Backend, subject)
+	if r.look == 0 {
+		result, err := next(ctx, op)
+		s.tasks.made(op, result)
+		return result, err
+	}
+	from := source{texts.Result, op.Backend, subject, "result"}
 	own, x := *op, *op.Exchange
 	if x.Back != nil {
 		x.Back = &back{x.Back, s, r, from}
@@ -203,6 +210,7 @@ func (s *Scan) Serve(ctx context.Context, op *guard.Operation, next guard.Next) 
 	if err != nil {
 		return nil, s.failure(ctx, err, from, r)
 	}
+	s.tasks.made(op, result)
 	return s.result(ctx, op, result, from, r)
 }
 

@@ -317,3 +317,24 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("%.0f allocations, and not %d at most", n, most)
 	}
 }
+
+// What comes of a task is looked at as what comes of the call that it was.
+func TestExceptionsReachTasks(t *testing.T) {
+	s, _ := scanner(Options{Results: all(Block), Except: []Exception{{Subject: "pay", Action: Off}}})
+	call := operation(nil)
+	_, err := s.Serve(t.Context(), call, func(context.Context, *guard.Operation) (any, error) {
+		return json.RawMessage(`{"resultType":"task","taskId":"shop:t1"}`), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]bool{"t1": true, "t2": false} {
+		op := &guard.Operation{Exchange: call.Exchange, Method: mcp.MethodNamed(mcp.MethodTaskResult), Backend: "shop", Subject: id, Shown: "shop:" + id}
+		_, err := s.Serve(t.Context(), op, func(context.Context, *guard.Operation) (any, error) {
+			return json.RawMessage(`{"content":[{"type":"text","text":"` + token + `"}]}`), nil
+		})
+		if (err == nil) != want {
+			t.Errorf("the result of the task %s: %v", id, err)
+		}
+	}
+}
