@@ -148,7 +148,7 @@ func (c *call) pass(ctx context.Context, next guard.Next) (any, error) {
 		c.g.desk.giveBack(c.r, c.op.Approval)
 	case asks:
 		wrapped := *ask
-		if wrapped.State, err = c.g.desk.hand(&ticket{key: c.r.call, given: c.op.Approval}, keep, ask.State); err != nil {
+		if wrapped.State, err = c.g.desk.hand(&ticket{key: c.r.call, owner: ownerOf(&c.x.Peer), given: c.op.Approval}, keep, ask.State); err != nil {
 			return nil, err
 		}
 		return nil, &wrapped

@@ -109,7 +109,7 @@ func (c *call) elicit(ctx context.Context, p *pending) answer {
 // answer of its person.
 func (c *call) comeBack(p *pending) error {
 	c.op.Approval = p.note()
-	state, err := c.g.desk.hand(&ticket{key: c.r.call, asked: p}, time.Until(p.Until), c.x.State)
+	state, err := c.g.desk.hand(&ticket{key: c.r.call, owner: ownerOf(&c.x.Peer), asked: p}, time.Until(p.Until), c.x.State)
 	if err != nil {
 		c.g.desk.leave(p)
 		return err

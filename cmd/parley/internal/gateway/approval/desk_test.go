@@ -423,3 +423,25 @@ func TestVisitFirst(t *testing.T) {
 		}
 	})
 }
+
+// What one client leaves behind keeps no other from going on.
+func TestTicketsEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(approval.Options{Ask: approval.AskClient}, approval.Bounds{MaxTime: time.Hour})
+		ask := func(principal string) error {
+			op := paying(&back{text: accept("10m")}, `{}`)
+			op.Exchange.Peer.Principal = principal
+			_, err := o.Serve(t.Context(), op, func(context.Context, *guard.Operation) (any, error) { return nil, new(mcp.InputRequired) })
+			return err
+		}
+		for i := range 101 {
+			err := ask("ann")
+			if _, asked := errors.AsType[*mcp.InputRequired](err); asked != (i < 100) {
+				t.Fatalf("the call %d of ann: %v", i+1, err)
+			}
+		}
+		if _, asked := errors.AsType[*mcp.InputRequired](ask("bob")); !asked {
+			t.Error("bob cannot go on because of ann")
+		}
+	})
+}

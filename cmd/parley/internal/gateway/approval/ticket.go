@@ -18,6 +18,7 @@ import (
 // client, and a ticket is good for one round, so that an approval is not used twice.
 type ticket struct {
 	key   string          // of the call
+	owner string          // whom it counts for
 	asked *pending        // what a human is asked, or
 	given *guard.Approval // what was decided before the backend has asked something
 	end   *time.Timer
@@ -27,8 +28,10 @@ const (
 	// keep is how long a call that was approved may wait for its client, as long as one
 	// that is parked at a bridge.
 	keep = 15 * time.Minute
-	// maxTickets bounds them.
+	// maxTickets bounds them, and maxOwned those of one client: what somebody leaves behind
+	// must not keep the others from being asked.
 	maxTickets = 1000
+	maxOwned   = 100
 )
 
 // carried is the state of an exchange that waits for its client. That of what stands
@@ -58,12 +61,38 @@ func unwrap(x *mcp.Exchange) (name string, behind *mcp.Exchange) {
 	return c.Approval, &own
 }
 
+// ownerOf says whom a ticket counts for.
+func ownerOf(peer *mcp.Peer) string {
+	if peer.Principal != "" {
+		return "principal " + peer.Principal
+	}
+	return "source " + peer.Source
+}
+
+// roomFor returns why there is no room for another ticket of an owner, or nil. The caller
+// holds d.mu.
+func (d *Desk) roomFor(owner string) error {
+	owned := 0
+	for _, t := range d.tickets {
+		if t.owner == owner {
+			owned++
+		}
+	}
+	switch {
+	case owned >= maxOwned:
+		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%d calls of yours that were approved, or are to be, wait for you already; answer them, or try again later", owned)
+	case len(d.tickets) >= maxTickets:
+		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%d approved calls wait for their clients already; try again later", maxTickets)
+	}
+	return nil
+}
+
 // hand hands a ticket out, and returns the state that carries it.
 func (d *Desk) hand(t *ticket, within time.Duration, state json.RawMessage) (json.RawMessage, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.tickets) >= maxTickets {
-		return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "%d approved calls wait for their clients already; try again later", maxTickets)
+	if err := d.roomFor(t.owner); err != nil {
+		return nil, err
 	}
 	name := rand.Text()
 	raw, err := wire.Marshal(carried{name, state})
