@@ -55,12 +55,17 @@ type keptLogins struct {
 	vault      *login.Vault
 	list       []login.Entry
 	unreadable int
+	lost       bool // those that cannot be read are meant
 }
 
-// loginsCommand fills in what all commands about logins have. least is how many of the
-// flags that name logins there must be.
-func (a *app) loginsCommand(cmd *cobra.Command, least int, do onLogins) *cobra.Command {
+// loginsCommand fills in what all commands about logins have. forgets says that the
+// command is about logins that have to be named.
+func (a *app) loginsCommand(cmd *cobra.Command, forgets bool, do onLogins) *cobra.Command {
 	var backends, users []string
+	unreadable := false
+	if forgets {
+		cmd.Flags().BoolVar(&unreadable, "unreadable", false, "those that cannot be read: they were changed, or their key is lost")
+	}
 	honours(cmd, a.flags.format)
 	completesFile(cmd)
 	cmd.Flags().StringArrayVar(&backends, "backend", nil, "only those at the `BACKEND`; * stands for any characters (repeatable)")
@@ -72,8 +77,12 @@ func (a *app) loginsCommand(cmd *cobra.Command, least int, do onLogins) *cobra.C
 		if len(args) != 1 {
 			return usagef("name one file: %s", cmd.UseLine())
 		}
-		if len(backends)+len(users) < least {
-			return usagef("say which logins, with --backend or --user; --user '*' is everybody")
+		named := len(backends)+len(users) > 0
+		switch {
+		case unreadable && named:
+			return usagef("nobody knows whose the logins are that cannot be read: use --unreadable without --backend and --user")
+		case !unreadable && !named && forgets:
+			return usagef("say which logins, with --backend or --user; --user '*' is everybody, and --unreadable what cannot be read")
 		}
 		c, err := config.Read(args[0], a.environment(cmd.Context()))
 		if err != nil {
@@ -83,6 +92,7 @@ func (a *app) loginsCommand(cmd *cobra.Command, least int, do onLogins) *cobra.C
 		if err != nil {
 			return err
 		}
+		k.lost = unreadable
 		return do(cmd.Context(), k)
 	}
 	return cmd
@@ -138,7 +148,7 @@ func (a *app) loginsList() *cobra.Command {
 	return a.loginsCommand(&cobra.Command{
 		Use: "list FILE", Short: "List who has logged in where",
 		Example: "  parley gateway logins list gateway.yaml --backend shop",
-	}, 0, func(ctx context.Context, k *keptLogins) error {
+	}, false, func(ctx context.Context, k *keptLogins) error {
 		shown := make([]keptLogin, 0, len(k.list))
 		for i := range k.list {
 			e := &k.list[i]
@@ -162,7 +172,7 @@ func (a *app) loginsList() *cobra.Command {
 			a.note("There are no logins.")
 		}
 		if k.unreadable > 0 {
-			a.note("%d more cannot be read: they were changed, or their key is not among those of %s.", k.unreadable, filepath.Base(k.config.Path))
+			a.note("%d more cannot be read: they were changed, or their key is not among those of %s. logins forget --unreadable removes them.", k.unreadable, filepath.Base(k.config.Path))
 		}
 		return nil
 	})
@@ -185,8 +195,11 @@ func (a *app) showKept(l *keptLogin) {
 func (a *app) loginsForget() *cobra.Command {
 	return a.loginsCommand(&cobra.Command{
 		Use: "forget FILE", Short: "Revoke and forget logins",
-		Example: "  parley gateway logins forget gateway.yaml --user '*alice'",
-	}, 1, func(ctx context.Context, k *keptLogins) error {
+		Example: "  parley gateway logins forget gateway.yaml --user '*alice'\n  parley gateway logins forget gateway.yaml --unreadable",
+	}, true, func(ctx context.Context, k *keptLogins) error {
+		if k.lost {
+			return a.forgetUnreadable(ctx, k)
+		}
 		var failed error
 		for i := range k.list {
 			e := &k.list[i]
@@ -203,6 +216,24 @@ func (a *app) loginsForget() *cobra.Command {
 		a.out.printf("%d forgotten\n", len(k.list))
 		return failed
 	})
+}
+
+// forgetUnreadable removes what cannot be read, and so not be revoked either.
+func (a *app) forgetUnreadable(ctx context.Context, k *keptLogins) error {
+	n, err := k.vault.ForgetUnreadable(ctx)
+	if err != nil {
+		return err
+	}
+	if a.flags.json() {
+		raw, err := wire.Marshal(map[string]any{"ok": true, "forgotten": n})
+		a.out.json(raw)
+		return err
+	}
+	a.out.printf("%d forgotten\n", n)
+	if n > 0 {
+		a.note("They could not be revoked: where that matters, users can do it where they have logged in.")
+	}
+	return nil
 }
 
 // forget revokes a login and forgets it. It is forgotten even if revoking fails.

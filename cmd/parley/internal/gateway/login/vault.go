@@ -133,21 +133,52 @@ func (v *Vault) Forget(ctx context.Context, o Owner) error {
 func (v *Vault) List(ctx context.Context) (all []Entry, unreadable int, err error) {
 	folders, err := v.folders()
 	for _, folder := range folders {
-		d, failed := v.drawer(folder)
-		if failed != nil {
-			return nil, 0, failed
-		}
-		var e Entry
-		doc, failed := d.Load(ctx, aboutKey)
-		switch {
-		case failed == nil && doc == nil: // it was forgotten
-		case failed != nil, wire.Unmarshal(doc, &e) != nil, e.folder(prefixUser) != folder:
+		switch e, readable := v.entry(ctx, folder); {
+		case !readable:
 			unreadable++
-		default:
-			all = append(all, e)
+		case e != nil:
+			all = append(all, *e)
 		}
 	}
 	return all, unreadable, err
+}
+
+// ForgetUnreadable removes the logins that cannot be read, and returns how many they were.
+// They cannot be revoked: nobody knows their tokens any more.
+func (v *Vault) ForgetUnreadable(ctx context.Context) (n int, err error) {
+	folders, err := v.folders()
+	for _, folder := range folders {
+		if _, readable := v.entry(ctx, folder); readable {
+			continue
+		}
+		if v.dir == "" {
+			v.mu.Lock()
+			delete(v.memory, folder)
+			v.mu.Unlock()
+		} else if err := os.RemoveAll(filepath.Join(v.dir, folder)); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, err
+}
+
+// entry returns what a folder says of its login, or nil if that was forgotten, and whether
+// it can be read.
+func (v *Vault) entry(ctx context.Context, folder string) (e *Entry, readable bool) {
+	d, err := v.drawer(folder)
+	if err != nil {
+		return nil, false
+	}
+	doc, err := d.Load(ctx, aboutKey)
+	if err == nil && doc == nil {
+		return nil, true
+	}
+	e = new(Entry)
+	if err != nil || wire.Unmarshal(doc, e) != nil || e.folder(prefixUser) != folder {
+		return nil, false
+	}
+	return e, true
 }
 
 // folders are those of users.

@@ -193,3 +193,28 @@ func swapFolders(t *testing.T, dir string) {
 		}
 	}
 }
+
+// What cannot be read can be removed, and nothing else goes with it.
+func TestForgetUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	put(t, vault(t, dir, otherKey), ada, "token", `{"of":"ada"}`)
+	v := vault(t, dir, oneKey)
+	put(t, v, bob, "token", `{"of":"bob"}`)
+	if all, unreadable, err := v.List(t.Context()); err != nil || len(all) != 1 || unreadable != 1 {
+		t.Errorf("%v, %d unreadable, %v", all, unreadable, err)
+	}
+	for _, want := range []int{1, 0} {
+		if n, err := v.ForgetUnreadable(t.Context()); err != nil || n != want {
+			t.Errorf("%d removed, want %d; %v", n, want, err)
+		}
+	}
+	if all, unreadable, err := v.List(t.Context()); err != nil || len(all) != 1 || unreadable != 0 {
+		t.Errorf("afterwards %v, %d unreadable, %v", all, unreadable, err)
+	}
+	if got := get(t, v, bob, "token"); got != `{"of":"bob"}` {
+		t.Errorf("what could be read is now %q", got)
+	}
+	if got := get(t, vault(t, dir, otherKey), ada, "token"); got != "" {
+		t.Errorf("what could not be read is still there: %q", got)
+	}
+}
