@@ -33,7 +33,7 @@ func imports(t *testing.T, name string, by *regexp.Regexp) []string {
 // The pages announce the modules that their first view needs, and no others: the browser would
 // find out one after the other.
 func TestPreloads(t *testing.T) {
-	for html, views := range map[string][]string{"index.html": {"inspect/connect.js", "inspect/overview.js"}} {
+	for html, views := range map[string][]string{"index.html": {"inspect/connect.js", "inspect/overview.js"}, "console.html": nil} {
 		text := read(t, html)
 		main := script.FindStringSubmatch(text)
 		if main == nil {
