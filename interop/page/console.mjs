@@ -175,7 +175,7 @@ async function operator(stage, folder) {
     const again = call(site, "ref__calculate", "expression=3*3");
     equal((await again.ended).code, 0, "the same call is not asked about");
     await looked(stage, tab, "approvals given");
-    const id = await page.$eval("table.data button", (button) => button.getAttribute("aria-label"));
+    const id = await page.$eval(".given button", (button) => button.getAttribute("aria-label"));
     await tab.click("button", id);
     await until(async () => !(await tab.text()).includes("Approved for a time"), "it is revoked");
     const keys = call(site, "ref__calculate", "expression=3*3");

@@ -184,14 +184,14 @@ func (r *runningGateway) closeConsole() {
 	}
 }
 
-func (c *consoleSite) close(logger *slog.Logger) {
-	if c.pages == nil {
-		_ = c.listener.Close() // nobody has come
+func (s *consoleSite) close(logger *slog.Logger) {
+	if s.pages == nil {
+		_ = s.listener.Close() // nobody has come
 		return
 	}
-	c.end()
-	if err := <-c.ended; err != nil && !errors.Is(err, http.ErrServerClosed) {
+	s.end()
+	if err := <-s.ended; err != nil && !errors.Is(err, http.ErrServerClosed) {
 		logger.Warn("the console has not ended well", "error", err)
 	}
-	c.pages.Close()
+	s.pages.Close()
 }

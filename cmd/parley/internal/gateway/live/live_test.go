@@ -33,7 +33,7 @@ func TestExchange(t *testing.T) {
 		op.Approval = &guard.Approval{Decision: "given", By: "bob"}
 		return json.RawMessage(`{}`), nil
 	})
-	if err != nil || string(result.(json.RawMessage)) != `{}` { //nolint:forcetypeassert // it is what next returns
+	if err != nil || string(result.(json.RawMessage)) != `{}` {
 		t.Fatal(result, err)
 	}
 	list, latest := l.Since(1, 10)

@@ -42,7 +42,7 @@ func (s *stage) Backends() []Backend {
 }
 func (*stage) Sessions() Sessions { return Sessions{Open: map[string]int{"http": 1}} }
 func (*stage) Exchanges(since uint64, limit int) ([]Exchange, uint64) {
-	return []Exchange{{Number: since + 1, Change: uint64(limit)}}, since + 1 //nolint:gosec // it is small
+	return []Exchange{{Number: since + 1, Change: uint64(limit)}}, since + 1
 }
 func (*stage) Approvals() Approvals { return Approvals{Waiting: []Waiting{{ID: "a1"}}} }
 

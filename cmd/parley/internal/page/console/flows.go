@@ -84,7 +84,7 @@ func (f *flows) here(h http.HandlerFunc) http.HandlerFunc {
 
 // begin leads a browser to the authorization server.
 func (f *flows) begin(w http.ResponseWriter, r *http.Request) {
-	one := f.start()
+	one := f.start() //nolint:contextcheck // a login outlives the request that begins it
 	if one == nil {
 		problem(w, http.StatusServiceUnavailable, "Too many people are about to log in. Try again later.")
 		return

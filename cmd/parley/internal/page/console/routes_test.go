@@ -143,15 +143,15 @@ func TestLive(t *testing.T) {
 		w := &stream{heard: make(chan string, 100)}
 		r, cancel := b.request("/api/v1/events")
 		go c.ServeHTTP(w, r) // ends with cancel
-		time.Sleep(3 * time.Second)
+		<-time.After(3 * time.Second)
 		w.drain() // what is looked at for the first time has changed
 		s.watch("approval")
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		w.hears(t, "event: approval")
 		s.mu.Lock()
 		s.now = "broken"
 		s.mu.Unlock()
-		time.Sleep(3 * time.Second)
+		<-time.After(3 * time.Second)
 		w.hears(t, "event: backend")
 		cancel()
 		synctest.Wait()

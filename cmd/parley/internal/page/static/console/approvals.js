@@ -4,7 +4,7 @@ import { go } from "../lib/route.js";
 import { stringify } from "../lib/json.js";
 import { label } from "../lib/text.js";
 import { Badge, Button, Check, Copy, Empty, ErrorBox, Facts, Field, Json, Select, Spinner, Split, Tabs, TextInput, Time, VirtualList, announce } from "../lib/ui.js";
-import { Lacks, Name, Table, ago, useDeed } from "./parts.js";
+import { Lacks, Name, ago, useDeed } from "./parts.js";
 
 /** View shows what waits for a human, to give or refuse: #/approvals/ID. */
 export function View({ route, can }) {
@@ -107,13 +107,8 @@ function Given({ grants, can, onDone }) {
   if (grants.length === 0) return null;
   const revoke = (g) => deed.run(`Revoke ${g.id}`, () => api.post(`/approvals/${encodeURIComponent(g.id)}/revoke`));
   return html`<h2>Approved for a time</h2><${ErrorBox} error=${deed.error} />
-    <${Table} label="Approved for a time" head=${["What", "Arguments", "For", "By", "Until", "Used", "Revoke"]} rows=${grants.map((g) => [
-      html`<${Name} of=${g.shown} />`,
-      g.tool ? html`<${Badge} kind="warning">any<//>` : html`<code class="brief">${label(g.arguments, 300)}</code>`,
-      label(g.principal || g.client || "", 60),
-      label(g.by, 60),
-      html`<${Time} at=${g.until} />`,
-      html`<span class="number">${g.used}</span>`,
-      can("approver") && html`<${Button} busy=${deed.busy === `Revoke ${g.id}`} aria-label=${`Revoke ${g.id}`} onClick=${() => revoke(g)}>Revoke<//>`,
-    ])} />`;
+    <ul class="given">${grants.map((g) => html`<li key=${g.id} class="row nowrap"><div class="grow">
+      <${Name} of=${g.shown} /> with ${g.tool ? html`<${Badge} kind="warning">any arguments<//>` : html`<code>${label((g.arguments || "no arguments").replace(/\s+/g, " "), 300)}</code>`}
+      <div class="faint">for ${label(g.principal || g.client || "anybody", 60)}, by ${label(g.by, 60)}, until <${Time} at=${g.until} />, ${g.used === 0 ? "not used yet" : g.used === 1 ? "used once" : `used ${g.used} times`}</div></div>
+      ${can("approver") && html`<${Button} busy=${deed.busy === `Revoke ${g.id}`} aria-label=${`Revoke ${g.id}`} onClick=${() => revoke(g)}>Revoke<//>`}</li>`)}</ul>`;
 }
