@@ -215,6 +215,7 @@ async function looks(stage, tab, inspect) {
 
   await stage.check("in the dark, in a narrow window", async () => {
     const narrow = await stage.open(await inspect.another(), { width: 360, height: 780, dark: true, as: "narrow" });
+    await narrow.go("#/home");
     await narrow.sees("In configuration files", "main");
     await narrow.fits();
     await narrow.shot(stage.shots, "connect-narrow");
