@@ -236,4 +236,17 @@ async function fromCommandLine(stage, home) {
     await tab.sees("Connected", "main");
     await tab.sees("2025-06-18", "main");
   });
+
+  await stage.check("a file of the command line is the only one", async () => {
+    const file = join(home, ".cursor", "mcp.json");
+    const inspect = await Inspect.start(["@remote", "--config", file], { HOME: home, XDG_CONFIG_HOME: join(home, ".config"), PARLEY_CREDENTIALS: "/dev/null/nowhere" });
+    stage.after(() => inspect.end());
+    const tab = await stage.open(inspect.address, { as: "file" });
+    await tab.sees("Connected", "main");
+    await tab.go("#/home");
+    await tab.sees(file, "main");
+    await tab.click("button", "Connect to shop");
+    await tab.sees("Connected", "main");
+    await tab.sees("standard input and output", "main");
+  });
 }

@@ -141,10 +141,7 @@ func (a *app) runInspect(ctx context.Context, first *target.Target, f *inspectFl
 	}
 	defer os.RemoveAll(dir) // what is left is in a folder for temporary files
 	hub := new(web.Hub)
-	options, err := a.inspectOptions(ctx)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
+	options := a.inspectOptions(ctx)
 	hosts := web.LoopbackHosts(listener.Addr())
 	frames, err := appframe.Listen(ctx, originsOf(hosts))
 	if err != nil {
@@ -186,11 +183,8 @@ func originsOf(hosts []string) []string {
 }
 
 // inspectOptions are the options of the page's server that do not depend on its target.
-func (a *app) inspectOptions(ctx context.Context) (*inspect.Options, error) {
-	logins, err := a.vault(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (a *app) inspectOptions(ctx context.Context) *inspect.Options {
+	logins := a.credentials(ctx)
 	env := a.environment(ctx)
 	env.Ask = nil // whoever is asked looks at the page, not at the terminal
 	return &inspect.Options{
@@ -198,7 +192,7 @@ func (a *app) inspectOptions(ctx context.Context) (*inspect.Options, error) {
 		Resolve: func(_ context.Context, file, name string) (*target.Target, error) { return a.pick(env, file, name) },
 		Cards:   publishedCards,
 		Logins:  logins, Judge: pageJudge{a, logins}, Logger: a.logger(), Client: self(),
-	}, nil
+	}
 }
 
 // inspected are the configuration files whose servers the page offers.
@@ -207,16 +201,13 @@ func (a *app) inspected(env target.Environment) []target.Found {
 		return target.Find(runtime.GOOS, env)
 	}
 	f, err := target.Read(a.flags.config, env.Folder)
-	if err != nil {
-		return nil // the target was not found in it either
-	}
-	return []target.Found{{File: f}}
+	return []target.Found{{Place: target.Place{Path: a.flags.config}, File: f, Err: err}}
 }
 
 // pick returns the target of a server that a file names.
 func (a *app) pick(env target.Environment, file, name string) (*target.Target, error) {
 	for _, f := range a.inspected(env) {
-		if f.File == nil || f.File.Path != file {
+		if f.Path != file {
 			continue
 		}
 		e, err := target.Named(name, []target.Found{f})
