@@ -152,8 +152,9 @@ func TestListsByToken(t *testing.T) {
 			return next(ctx, x)
 		}
 	})
+	setup := gateway.Setup{Servers: []gateway.Server{behind(t, "one", s, modes[2], bridge.SharePrincipal)}}
 	t.Cleanup(func() { _ = w.g.Close() }) // before the server is waited for
-	if err := w.g.Load(gateway.Setup{Servers: []gateway.Server{behind(t, "one", s, modes[2], bridge.SharePrincipal)}}); err != nil {
+	if err := w.g.Load(setup); err != nil {
 		t.Fatal(err)
 	}
 	list := func(token string, want int) {
