@@ -47,7 +47,7 @@ test("what any text says, it is read as JSON.parse reads it", () => {
   // Pseudo-random, and the same each time.
   let seed = 7;
   const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
-  const pieces = ["1.0", "-0", '"a\\"b"', '"\\\\"', "true", "null", "123", "12345678901234567890", '"1e5"', '"\\u2028"', "0.5"];
+  const pieces = ["1.0", "-0", '"a\\"b"', '"\\\\"', "true", "null", "123", "12345678901234567890", '"1e5"', "0.5"];
   const make = (depth) => {
     const kind = depth > 4 ? 0 : random(3);
     if (kind === 1) return `[${Array.from({ length: random(4) }, () => make(depth + 1)).join(",")}]`;
