@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
+	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -119,7 +120,7 @@ func described(c *client.Client, said json.RawMessage) (*description, error) {
 	if err == nil && said == nil {
 		said, err = wire.Marshal(caps)
 	}
-	return &description{c.Revision(), c.ServerRevisions(), info, said, features(&caps), c.Instructions()}, err
+	return &description{c.Revision(), c.ServerRevisions(), info, said, features(&caps, c.Revision()), c.Instructions()}, err
 }
 
 func (d *description) describe(s *shownConnection) {
@@ -127,9 +128,14 @@ func (d *description) describe(s *shownConnection) {
 	s.Features, s.Instructions = d.features, d.instructions
 }
 
-// features are the parts of the protocol that a server has, by a method of each.
-func features(caps *mcp.ServerCapabilities) []string {
+// features are the parts of the protocol that a server has, by a method of each. Where the
+// revision has completion, but no way to declare it, only asking shows whether it is there.
+func features(caps *mcp.ServerCapabilities, r mcp.Revision) []string {
 	list := []string{}
+	undeclarable := func(method string) bool {
+		facts := revision.Of(r)
+		return method == mcp.MethodComplete && facts != nil && !facts.Completions
+	}
 	for _, f := range []struct {
 		name   string
 		method string
@@ -142,7 +148,7 @@ func features(caps *mcp.ServerCapabilities) []string {
 		{"tasks", mcp.MethodGetTask},
 		{"skills", mcp.MethodListSkills},
 	} {
-		if caps.Offers(mcp.MethodNamed(f.method)) {
+		if caps.Offers(mcp.MethodNamed(f.method)) || undeclarable(f.method) {
 			list = append(list, f.name)
 		}
 	}

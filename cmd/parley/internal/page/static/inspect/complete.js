@@ -71,11 +71,10 @@ export function CompleteInput({ value, onInput, ask, ...rest }) {
     event.preventDefault();
     event.stopPropagation();
   };
-  if (!ask) return html`<${TextInput} value=${value} onInput=${onInput} ...${rest} />`;
   const open = found !== null && found.values.length > 0;
+  const combo = ask && { role: "combobox", "aria-autocomplete": "list", "aria-expanded": String(open), "aria-controls": open ? id : undefined, "aria-activedescendant": open && at >= 0 ? `${id}-${at}` : undefined };
   return html`<div class="complete" onKeyDown=${keys}>
-    <${TextInput} ...${rest} value=${value} onInput=${type} onBlur=${close} role="combobox" aria-autocomplete="list" aria-expanded=${String(open)}
-      aria-controls=${open ? id : undefined} aria-activedescendant=${open && at >= 0 ? `${id}-${at}` : undefined} />
+    <${TextInput} ...${rest} ...${combo ?? {}} value=${value} onInput=${type} onBlur=${close} />
     ${open &&
     html`<ul id=${id} role="listbox" aria-label="Values that the server proposes">
       ${found.values.map((text, i) => html`<li key=${i} id=${`${id}-${i}`} role="option" aria-selected=${String(i === at)} class=${i === at ? "active" : ""} onMouseDown=${(event) => event.preventDefault() ?? pick(text)}>${label(text, 200)}</li>`)}

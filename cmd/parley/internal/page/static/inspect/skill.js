@@ -11,6 +11,8 @@ const root = (uri) => uri.slice(0, uri.lastIndexOf("/") + 1);
 /** folder is the URI of the directory that has a file or a directory. */
 const folder = (uri) => uri.slice(0, uri.lastIndexOf("/"));
 
+const lastPart = (uri) => uri.slice(uri.lastIndexOf("/") + 1);
+
 /** Skill shows a skill by the URI of its SKILL.md. */
 export function Skill({ connection, uri, file, onFile }) {
   const path = `/connections/${connection.id}/skills`;
@@ -89,7 +91,7 @@ function Directory({ connection, uri, onFile }) {
     <${ErrorBox} error=${error} /> ${loading && html`<${Spinner} />`} ${up && html`<p><${Button} kind="link" onClick=${() => setAt(up)}>Up<//></p>`} ${data?.entries.length === 0 && html`<${Empty} title="It is empty" />`}
     <ul class="plain files">
       ${(data?.entries ?? []).map((entry) => html`<li key=${entry.uri}>
-        ${entry.mimeType === "inode/directory" ? html`<${Button} kind="link" onClick=${() => setAt(entry.uri)}>${label(entry.name ?? entry.uri, 300)}/<//>` : html`<${Button} kind="link" onClick=${() => onFile(entry.uri)}>${label(entry.name ?? entry.uri, 300)}<//> <a href=${href([connection.id, "resources"], { uri: entry.uri })}>as a resource</a>`}
+        ${entry.mimeType === "inode/directory" ? html`<${Button} kind="link" onClick=${() => setAt(entry.uri)}>${label(lastPart(entry.uri), 300)}/<//>` : html`<${Button} kind="link" onClick=${() => onFile(entry.uri)}>${label(lastPart(entry.uri), 300)}<//> <a href=${href([connection.id, "resources"], { uri: entry.uri })}>as a resource</a>`}
       </li>`)}
     </ul>
     ${data?.more && html`<p>There is more than is shown.</p>`}
