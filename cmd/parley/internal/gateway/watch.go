@@ -17,6 +17,10 @@ func (v *View) watch(ctx context.Context, s *setup, p *part, x *mcp.Exchange) (a
 	open := newWatching(v, x)
 	if err := open.backends(ctx, s, p, asked); err != nil {
 		open.stop()
+		now := v.g.current.Load()
+		if p = v.part(now, x.Peer.Principal); now != s && p != nil { // what is about to leave says no more than that
+			return v.watch(ctx, now, p, x)
+		}
 		return nil, err
 	}
 	granted := open.granted(lists)
