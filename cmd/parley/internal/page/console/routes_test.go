@@ -143,15 +143,15 @@ func TestLive(t *testing.T) {
 		w := &stream{heard: make(chan string, 100)}
 		r, cancel := b.request("/api/v1/events")
 		go c.ServeHTTP(w, r) // ends with cancel
-		<-time.After(3 * time.Second)
+		pass(3 * time.Second)
 		w.drain() // what is looked at for the first time has changed
 		s.watch("approval")
-		<-time.After(time.Second)
+		pass(time.Second)
 		w.hears(t, "event: approval")
 		s.mu.Lock()
 		s.now = "broken"
 		s.mu.Unlock()
-		<-time.After(3 * time.Second)
+		pass(3 * time.Second)
 		w.hears(t, "event: backend")
 		cancel()
 		synctest.Wait()
@@ -159,4 +159,11 @@ func TestLive(t *testing.T) {
 			t.Error("the stream does not end")
 		}
 	})
+}
+
+// pass has time pass, in a bubble.
+func pass(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	<-timer.C
 }
