@@ -55,7 +55,7 @@ type question struct {
 	Params json.RawMessage `json:"params"`
 	// Answer is what a person or a rule answered, and Rule the name of that rule.
 	Answer *given `json:"answer,omitempty"`
-	Rule   string  `json:"rule,omitempty"`
+	Rule   string `json:"rule,omitempty"`
 	// Note says why it is over without an answer, or why a rule did not answer it.
 	Note string `json:"note,omitempty"`
 }

@@ -108,7 +108,9 @@ func TestRoots(t *testing.T) {
 			v.settled(v.id)
 			v.client, _ = v.server.byID(v.id).live()
 		}
-		put := func(doc string) shownRoots { return must[shownRoots](v.stage, "PUT", v.path+"/roots", json.RawMessage(doc)) }
+		put := func(doc string) shownRoots {
+			return must[shownRoots](v.stage, "PUT", v.path+"/roots", json.RawMessage(doc))
+		}
 		if got := ask(); !strings.Contains(got, "roots") || got == "none" {
 			t.Errorf("without roots the server is answered %q", got)
 		}
