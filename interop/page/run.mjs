@@ -125,7 +125,9 @@ if (chosen("unit") && existsSync(join(here, "unit"))) {
   const count = (what) => Number(new RegExp(`^# ${what} (\\d+)$`, "m").exec(stdout)?.[1] ?? 0);
   passed += count("pass");
   failed += count("fail") + (count("tests") === 0 ? 1 : 0);
-  if (count("fail") > 0 || count("tests") === 0) console.log(stdout);
+  const bad = stdout.split(/^(?=# Subtest: )/m).filter((part) => /^not ok /m.test(part));
+  for (const part of bad) console.log(part.trimEnd());
+  if (count("tests") === 0) console.log(stdout);
   console.log(`${count("fail") ? "✗" : "✓"} unit · ${count("pass")} tests of modules`);
 }
 

@@ -25,8 +25,8 @@ import (
 	"github.com/parley-mcp/parley/internal/loopback"
 )
 
-const inspectLong = `Open a page in the browser that connects to servers, uses all that they offer, and
-shows every message. A server that is named is connected to at once; the page
+const inspectLong = `Open a page in the browser that connects to servers, uses what they offer, and
+answers what they ask. A server that is named is connected to at once; the page
 connects to others, also to those that configuration files name.
 
 The page is served on the loopback only. The address that is printed has a code that

@@ -2,6 +2,7 @@ package static
 
 import (
 	"fmt"
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 var (
 	eager   = regexp.MustCompile(`(?m)^(?:import|export)\s[^;]*?from "([^"]+)";|^import "([^"]+)";`)
+	lazy    = regexp.MustCompile(`import\("([^"]+)"\)`)
 	preload = regexp.MustCompile(`<link rel="modulepreload" href="([^"]+)">`)
 	script  = regexp.MustCompile(`<script type="module" src="([^"]+)"></script>`)
 )
@@ -28,6 +30,17 @@ func imports(t *testing.T, name string, by *regexp.Regexp) []string {
 		found = append(found, path.Join(path.Dir(name), spec))
 	}
 	return found
+}
+
+// Every module that is imported is here.
+func TestImports(t *testing.T) {
+	for _, name := range ours(t) {
+		for _, other := range append(imports(t, name, eager), imports(t, name, lazy)...) {
+			if _, err := fs.Stat(Files, other); err != nil {
+				t.Errorf("%s imports %s, which is not here", name, other)
+			}
+		}
+	}
 }
 
 // The pages announce the modules that their first view needs, and no others: the browser would
