@@ -61,7 +61,7 @@ async function reference(stage, way) {
     await until(async () => (await tab.api("get", "/connections/c1/roots")).declared, "the roots are declared");
     await tab.connected();
     await shot("roots");
-    equal((await tab.text()).includes("deprecates roots"), way.revision === "2026-07-28", "whether they are deprecated");
+    await until(async () => (await tab.text()).includes("deprecates roots") === (way.revision === "2026-07-28"), "whether they are deprecated");
     await tab.click("button", "Remove file:///srv/some%20work");
     await tab.sees("There are no roots");
   });

@@ -64,7 +64,8 @@ async function others(stage) {
     const prompt = items.find(({ name }) => name.includes("completable"));
     assert(prompt, `no prompt that completes: ${items.map(({ name }) => name)}`);
     await tab.go(`#/c1/prompts/${prompt.name}`);
-    await tab.page.waitForSelector("section.detail form input");
+    await tab.page.waitForSelector("section.detail form input[role=combobox]");
+    await tab.page.waitForFunction(() => document.activeElement.id === "main"); // a view takes the focus once it is shown
     await tab.page.type("section.detail .field input", "Eng");
     await tab.page.waitForSelector(".complete [role=option]");
     await tab.press("ArrowDown");
