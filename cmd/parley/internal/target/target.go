@@ -73,6 +73,8 @@ type Connection struct {
 	// Login returns the HTTP client that logs in at a URL. It is called only if
 	// there is no Authorization, and may return nil for the default client.
 	Login func(url string) (*http.Client, error)
+	// HTTP makes the requests to a URL if Login does not; nil means the default client.
+	HTTP *http.Client
 	// Env is added to a command's, as KEY=VALUE.
 	Env []string
 	// CleanEnv gives a command no environment but the target's and Env; see
@@ -120,7 +122,7 @@ func (t *Target) overHTTP(c Connection) (mcp.Transport, error) {
 // web returns the HTTP client for a URL; nil stands for the default one.
 func (c *Connection) web(header http.Header, url string) (*http.Client, error) {
 	if header.Get("Authorization") != "" || c.Login == nil {
-		return nil, nil //nolint:nilnil // it is what the transports call the default
+		return c.HTTP, nil
 	}
 	return c.Login(url)
 }

@@ -125,6 +125,7 @@ func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 	o.Tap = seen.tap
 	t, err := wished.Transport(target.Connection{
 		Stderr: &c.stderr, Logger: o.Logger,
+		HTTP:  &http.Client{Transport: partOf[cable](c).round()},
 		Login: func(url string) (*http.Client, error) { return c.server.logins.web(ctx, c, url) },
 	})
 	if err != nil {

@@ -33,6 +33,7 @@ type counter interface {
 func newParts(s *Server) []part {
 	return []part{
 		s.logins,
+		&traffic{s},
 		&lists{s},
 		&calls{s},
 		&tasks{s},

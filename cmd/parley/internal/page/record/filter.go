@@ -24,6 +24,8 @@ type Filter struct {
 	// Exchange is one that the frame must belong to, together with all that belong
 	// to it.
 	Exchange uint64
+	// HTTP is the HTTP request that the frame must be part of.
+	HTTP uint64
 }
 
 // Run is a run of numbers, both included.
@@ -39,19 +41,18 @@ type candidate struct {
 // Find returns the numbers of the frames that fit, in order, and the number up to which
 // it has looked: those that come later are found by asking for what is after it.
 func (r *Recorder) Find(ctx context.Context, f Filter) (found []Run, through uint64, err error) {
-	err = r.each(ctx, f, func(s *source, c candidate) error {
+	err = r.each(ctx, f, func(c candidate) {
 		if n := len(found); n > 0 && found[n-1][1]+1 == c.number {
 			found[n-1][1]++
 		} else {
 			found = append(found, Run{c.number, c.number})
 		}
-		return nil
 	}, &through)
 	return found, through, err
 }
 
 // each calls do with each frame that fits.
-func (r *Recorder) each(ctx context.Context, f Filter, do func(*source, candidate) error, through *uint64) error {
+func (r *Recorder) each(ctx context.Context, f Filter, do func(candidate), through *uint64) error {
 	members := r.members(f.Exchange)
 	text := lower([]byte(f.Text))
 	for at := f.After + 1; ; {
@@ -102,6 +103,7 @@ func (f *Filter) fits(h *Head, members map[uint64]bool) bool {
 		(len(f.Kinds) == 0 || slices.Contains(f.Kinds, h.Kind)) &&
 		(len(f.Methods) == 0 || slices.Contains(f.Methods, h.Method)) &&
 		(f.Direction == 0 || f.Direction == h.Direction) &&
+		(f.HTTP == 0 || f.HTTP == h.HTTP) &&
 		(members == nil || members[h.Exchange])
 }
 
@@ -132,7 +134,7 @@ func (s *source) read(c candidate) ([]byte, error) {
 
 // eachOf calls do with the frames of one segment that have the text. A segment that was
 // dropped in the meantime has none.
-func eachOf(ctx context.Context, name string, all []candidate, text []byte, do func(*source, candidate) error) error {
+func eachOf(ctx context.Context, name string, all []candidate, text []byte, do func(candidate)) error {
 	s := &source{}
 	if in, err := os.Open(name); err == nil { //nolint:gosec // the folder is this package's own
 		defer func() { _ = in.Close() }() // it was only read
@@ -153,9 +155,7 @@ func eachOf(ctx context.Context, name string, all []candidate, text []byte, do f
 				continue
 			}
 		}
-		if err := do(s, c); err != nil {
-			return err
-		}
+		do(c)
 	}
 	return nil
 }
@@ -168,4 +168,27 @@ func lower(b []byte) []byte {
 		}
 	}
 	return b
+}
+
+// Numbers returns the numbers of runs, but at most a number of them.
+func Numbers(runs []Run, most int) []uint64 {
+	var all []uint64
+	for _, run := range runs {
+		for n := run[0]; n <= run[1]; n++ {
+			if len(all) == most {
+				return all
+			}
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// Count returns how many numbers runs have.
+func Count(runs []Run) int {
+	n := uint64(0)
+	for _, run := range runs {
+		n += run[1] - run[0] + 1
+	}
+	return int(n) //nolint:gosec // of frames that are in memory
 }

@@ -22,6 +22,14 @@ const (
 	Dropped      Kind = "dropped"   // a message that was not sent or not passed on
 )
 
+// Kinds returns all kinds.
+func Kinds() []Kind {
+	return []Kind{Request, Notification, Result, Failure, Batch, Malformed, HTTP, Dropped}
+}
+
+// Messages returns the kinds of frames that are messages.
+func Messages() []Kind { return []Kind{Request, Notification, Result, Failure, Batch, Malformed} }
+
 // Head is what the index knows of a frame.
 type Head struct {
 	// Number counts all frames of a recording, from 1.

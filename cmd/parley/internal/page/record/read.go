@@ -150,3 +150,33 @@ func (r *Recorder) Exchanges(before uint64, limit int) []Exchange {
 	}
 	return found
 }
+
+// Since returns the exchanges that began after a frame, oldest first.
+func (r *Recorder) Since(number uint64) []Exchange {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var found []Exchange
+	for _, x := range r.links.exchanges {
+		if x.First > number {
+			found = append(found, *x)
+		}
+	}
+	return found
+}
+
+// Counts returns how many frames there are of each method and of each kind.
+func (r *Recorder) Counts() (methods map[string]int, kinds map[Kind]int) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	methods, kinds = map[string]int{}, map[Kind]int{}
+	for _, s := range r.segments {
+		for i := range s.entries {
+			h := &s.entries[i].Head
+			kinds[h.Kind]++
+			if h.Method != "" {
+				methods[h.Method]++
+			}
+		}
+	}
+	return methods, kinds
+}

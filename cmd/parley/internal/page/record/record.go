@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/parley-mcp/parley/internal/redact"
 	"github.com/parley-mcp/parley/mcp"
@@ -33,9 +32,6 @@ type Options struct {
 	// Mask knows the secrets of the connection by value. nil knows none, and
 	// still masks by name.
 	Mask *redact.Redactor
-	// Changed is called after each event, by the goroutine that the traffic is
-	// waiting for. It may be nil.
-	Changed func()
 }
 
 // Recorder keeps the traffic of a connection, over all reconnects. It is safe for
@@ -90,32 +86,29 @@ func (r *Recorder) Mask(m *redact.Redactor) {
 // stops, and the traffic goes on.
 func (r *Recorder) Tap(e mcp.TapEvent) {
 	h, notes := describe(e)
-	if r.keep(e, h, notes) && r.opts.Changed != nil {
-		r.opts.Changed()
-	}
+	r.keep(e, h, notes)
 }
 
-func (r *Recorder) keep(e mcp.TapEvent, h Head, notes []note) bool {
+func (r *Recorder) keep(e mcp.TapEvent, h Head, notes []note) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || r.stopped != nil {
-		return false
+		return
 	}
 	s, err := r.segment(len(e.Frame))
 	if err != nil {
 		r.stopped = err
-		return true
+		return
 	}
 	h.Number = r.next
 	before := s.length
 	if err := s.append(h, e.Frame, extraOf(e)); err != nil {
 		r.stopped = fmt.Errorf("what was recorded could not be written: %w", err)
-		return true
+		return
 	}
 	r.next++
 	r.bytes += s.length - before
 	r.links.see(r, &s.entries[len(s.entries)-1].Head, notes)
-	return true
 }
 
 // segment returns the segment that takes the next frame, and makes room for it.
@@ -199,6 +192,3 @@ func (r *Recorder) Close() error {
 	r.segments, r.first = nil, r.next
 	return os.RemoveAll(r.dir)
 }
-
-// since returns the milliseconds between two times, as exact as they are.
-func since(from, to time.Time) float64 { return float64(to.Sub(from).Microseconds()) / 1000 }
