@@ -18,6 +18,7 @@ export const views = [
   { id: "questions", key: "q", title: "Questions", shown: always, badge: (connection) => connection.counts?.questions, load: lazy(() => import("./questions.js"), at("features.css")) },
   { id: "log", key: "l", title: "Log", shown: always, load: lazy(() => import("./log.js"), at("features.css")) },
   { id: "roots", key: "d", title: "Roots", shown: always, load: lazy(() => import("./roots.js"), at("features.css")) },
+  { id: "traffic", key: "f", title: "Traffic", shown: always, load: lazy(() => import("./traffic.js"), at("traffic.css")) },
   { id: "checks", key: "j", title: "Checks", shown: always, load: lazy(() => import("./checks.js"), at("checks.css")) },
 ];
 

@@ -1,0 +1,110 @@
+// Traffic: what was sent and what came is found, read, copied and exported; of 100,000 frames too.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { assert, here, until, ways } from "./lib.mjs";
+
+export async function run(stage) {
+  for (const way of ways) await seen(stage, way);
+  await flooded(stage);
+}
+
+const call = (tab, params) => tab.api("post", "/connections/c1/calls", { method: "tools/call", params });
+const frames = "[role=listbox][aria-label='Frames']";
+
+async function seen(stage, way) {
+  const { inspect } = await stage.reference(way);
+  const tab = await stage.open(inspect.address, { as: way.name });
+  const at = (text) => `${way.name}: ${text}`;
+
+  await stage.check(at("frames of both directions are listed and found"), async () => {
+    await tab.connected();
+    await call(tab, { name: "calculate", arguments: { expression: "40+2" } });
+    await tab.go("#/c1/traffic");
+    await tab.sees("tools/call");
+    await tab.fill("Search frames", "40+2", "searchbox");
+    await until(() => tab.page.evaluate((list) => document.querySelectorAll(`${list} [role=option]`).length === 1, frames), "one frame");
+  });
+
+  await stage.check(at("a frame is read, with what belongs to it"), async () => {
+    await tab.page.focus(frames);
+    await tab.press("Home");
+    await tab.press("Enter");
+    await tab.sees("tools/call", ".pane.detail");
+    await tab.click("tab", "Raw");
+    await tab.sees('"method":"tools/call"', ".pane.detail");
+    await tab.click("tab", "Exchange");
+    await tab.sees("Copy as", ".pane.detail");
+    await tab.sees("done", ".pane.detail");
+    await tab.shot(stage.shots, `traffic-${way.revision}-${way.transport}`);
+  });
+
+  await stage.check(at("a request is copied"), async () => {
+    await tab.click("button", "Go test");
+    await tab.sees("func Test", ".pane.detail");
+    await tab.click("button", "parley command");
+    await tab.sees("calculate", ".pane.detail .copied");
+    await tab.click("button", "curl");
+    await tab.sees(way.transport === "HTTP" ? "curl" : "jsonrpc", ".pane.detail");
+  });
+
+  await stage.check(at("the traffic is exported"), async () => {
+    const text = (form) => tab.page.evaluate(async (f) => (await (await import("/lib/api.js")).api.blob(`/connections/c1/export/${f}`)).text(), form);
+    const lines = (await text("jsonl")).trim().split("\n").map((line) => JSON.parse(line));
+    assert(lines.length > 3, `there are ${lines.length} lines`);
+    const har = JSON.parse(await text("har"));
+    assert(har.log.version === "1.2", "the HAR is another one");
+  });
+
+  if (way.transport !== "HTTP") return;
+  await stage.check(at("the network is broken, and what comes of it is shown"), async () => {
+    await tab.fill("Search frames", "", "searchbox");
+    await tab.click("button", "Break the network");
+    await tab.sees("The network was broken", "dialog");
+    await tab.press("Escape");
+  });
+}
+
+/** rss is the memory of a process, in MiB. */
+const rss = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
+
+async function flooded(stage) {
+  const inspect = await stage.inspect(["--", process.execPath, join(here, "servers/flood.mjs")]);
+  const tab = await stage.open(inspect.address, { as: "flood" });
+  await tab.connected();
+  const before = rss(inspect.pid);
+
+  await stage.check("100,000 frames are recorded, in bounded memory", async () => {
+    await call(tab, { name: "flood", arguments: { count: 100_000 } });
+    await until(async () => (await tab.api("get", "/connections/c1/traffic")).state.last > 100_000, "100,000 frames", 100_000);
+    const more = rss(inspect.pid) - before;
+    assert(more < 300, `the server takes ${more.toFixed(0)} MiB more`);
+    return `${more.toFixed(0)} MiB more`;
+  });
+
+  await stage.check("with 100,000 frames a key is answered in time", async () => {
+    await tab.go("#/c1/traffic");
+    await tab.page.waitForSelector(`${frames} [role=option]`);
+    await tab.page.focus(frames);
+    const times = [];
+    for (const key of ["Home", "ArrowDown", "PageDown", "End", "PageUp", "ArrowUp", "Home"]) {
+      await tab.page.evaluate(() => {
+        addEventListener("keydown", () => { const began = performance.now(); requestAnimationFrame(() => setTimeout(() => (window.took = performance.now() - began))); }, { once: true, capture: true });
+        window.took = undefined;
+      });
+      await tab.press(key);
+      times.push(await until(() => tab.page.evaluate(() => window.took), `the answer to ${key}`));
+    }
+    times.sort((a, b) => a - b);
+    const median = times[Math.floor(times.length / 2)];
+    assert(median < 300, `a key takes ${median.toFixed(0)} ms`);
+    await tab.shot(stage.shots, "traffic-many");
+    return `${median.toFixed(0)} ms, at most ${times.at(-1).toFixed(0)} ms`;
+  });
+
+  await stage.check("one of 100,000 frames is found", async () => {
+    await tab.fill("Search frames", "drop 77777 of", "searchbox");
+    await until(() => tab.page.evaluate((list) => document.querySelectorAll(`${list} [role=option]`).length === 1, frames), "the frame");
+  });
+}
