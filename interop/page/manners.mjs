@@ -153,7 +153,7 @@ async function visit(stage) {
       const found = (await tab.api("get", "/connections")).connections.find((c) => c.id !== "c1" && c.state === "up");
       return found?.id;
     }, "a second connection");
-    for (const path of ["/connections", `/connections/${id}`]) {
+    for (const path of ["/connections", `/connections/${id}`, `/connections/${id}/frames?limit=100`]) {
       const said = JSON.stringify(await tab.api("get", path));
       assert(!said.includes(secret), `${path} has the secret`);
     }

@@ -25,9 +25,9 @@ import (
 	"github.com/parley-mcp/parley/internal/loopback"
 )
 
-const inspectLong = `Open a page in the browser that connects to servers, uses what they offer, and
-answers what they ask. A server that is named is connected to at once; the page
-connects to others, also to those that configuration files name.
+const inspectLong = `Open a page in the browser that connects to servers, uses what they offer,
+answers what they ask and shows every message. A server that is named is connected to at
+once; the page connects to others, also to those that configuration files name.
 
 The page is served on the loopback only. The address that is printed has a code that
 opens it once; Enter prints another address. Nobody else gets in: neither other pages
