@@ -81,5 +81,5 @@ func serveFile(w http.ResponseWriter, name string) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(body) // a browser that is gone does not matter
+	_, _ = w.Write(body) //nolint:gosec // a file of this program; a browser that is gone does not matter
 }

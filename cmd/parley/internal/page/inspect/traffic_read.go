@@ -49,7 +49,7 @@ func limit(r *web.Request) (int, error) {
 	case n > maxRows:
 		return 0, badParameter("limit", "at most %d at a time", maxRows)
 	}
-	return int(n), nil //nolint:gosec // at most maxRows
+	return int(n), nil
 }
 
 // pathNumber reads the number in the path.

@@ -190,5 +190,5 @@ func Count(runs []Run) int {
 	for _, run := range runs {
 		n += run[1] - run[0] + 1
 	}
-	return int(n) //nolint:gosec // of frames that are in memory
+	return int(n)
 }

@@ -20,6 +20,7 @@ func (l *links) seeMessage(h *Head, n *note, call *httpCall) *Exchange {
 			l.answer(x, h, n)
 		}
 		return x
+	case Batch, Malformed, HTTP, Dropped: // the kinds of frames, not of messages
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func (r *Recorder) segment(size int) (*segment, error) {
 	if n := len(r.segments); n > 0 && !r.segments[n-1].full(r.opts) {
 		return r.segments[n-1], nil
 	}
-	for len(r.segments) > 1 && (int(r.next-r.first) > r.opts.MaxFrames-segmentFrames(r.opts) || r.bytes+int64(size) > r.opts.MaxBytes-segmentBytes(r.opts)) {
+	for len(r.segments) > 1 && (int(r.next-r.first) > r.opts.MaxFrames-segmentFrames(r.opts) || r.bytes+int64(size) > r.opts.MaxBytes-segmentBytes(r.opts)) { //nolint:gosec // not more frames than are in memory
 		r.drop()
 	}
 	s, err := newSegment(r.dir, r.next, r.create)
