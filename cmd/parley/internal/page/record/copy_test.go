@@ -67,12 +67,16 @@ func dial(t *testing.T, to *target.Target, rev mcp.Revision, do func(c *client.C
 	}
 }
 
+// built is the folder that program has made, or "".
+var built string
+
 // program builds parley, once.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "parley")
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "parley"), "github.com/parley-mcp/parley/cmd/parley").CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))

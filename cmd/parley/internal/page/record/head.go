@@ -96,6 +96,8 @@ func describe(e mcp.TapEvent) (Head, []note) {
 	switch {
 	case e.Dropped != 0:
 		h.Kind, h.Method = Dropped, short(e.Method)
+	case len(notes) == 0:
+		h.Kind = Malformed
 	case len(notes) == 1:
 		h.Kind = notes[0].kind
 	default:

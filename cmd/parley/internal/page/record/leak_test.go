@@ -18,7 +18,12 @@ const serving = "PARLEY_TEST_SERVE"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(serving) == "" {
-		goleak.VerifyTestMain(m)
+		goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+			if built != "" {
+				_ = os.RemoveAll(built) // only tests have put anything there
+			}
+			os.Exit(code)
+		}))
 		return
 	}
 	if err := serve(); err != nil {
