@@ -60,7 +60,7 @@ func (l *logins) web(ctx context.Context, c *Connection, url string) (*http.Clie
 	if err != nil {
 		return nil, err
 	}
-	return &http.Client{Transport: o.Transport(&watched{steps: partOf[login](c).watch(c), base: http.DefaultTransport, secret: c.wished().redactor()})}, nil
+	return &http.Client{Transport: o.Transport(&watched{steps: partOf[login](c).watch(c), base: partOf[cable](c).round(), secret: c.wished().redactor()})}, nil
 }
 
 // of returns the OAuth client of a connection.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/record"
 	"github.com/parley-mcp/parley/mcp"
@@ -137,5 +138,47 @@ func TestExports(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &d); err != nil || fmt.Sprint(d.Number) != fmt.Sprint(i+1) {
 			t.Errorf("line %d is %s: %v", i+1, line, err)
 		}
+	}
+}
+
+// When the network breaks, the client asks for its stream again, and the page sees what it
+// was brought, or why nothing was.
+func TestBrokenNetwork(t *testing.T) {
+	h, err := streamable.New(newTestServer(), &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(h)
+	t.Cleanup(web.Close) // after the connections
+	s := newStage(t, Options{})
+	c := s.open(map[string]any{"url": web.URL, "revision": "2025-11-25"})
+	at := "/connections/" + c.ID
+	type outcome struct {
+		Streams []resumption
+		Why     string
+	}
+	if before := must[outcome](s, "GET", at+"/resume?after=999999", nil); before.Why != "No stream has been asked for again yet." {
+		t.Errorf("before: %+v", before)
+	}
+	cut := must[struct {
+		Cut   int
+		After uint64
+	}](s, "POST", at+"/resume", nil)
+	if cut.Cut == 0 || cut.After == 0 {
+		t.Fatalf("cut: %+v", cut)
+	}
+	var got outcome
+	for retry := time.NewTicker(20 * time.Millisecond); len(got.Streams) == 0 || got.Streams[0].Status == 0; <-retry.C {
+		got = must[outcome](s, "GET", fmt.Sprintf("%s/resume?after=%d", at, cut.After), nil)
+		if s.Context().Err() != nil {
+			t.Fatal("the stream was not asked for again")
+		}
+	}
+	if one := got.Streams[0]; one.Status != http.StatusOK || (one.LastEvent == "") != (got.Why != "") {
+		t.Errorf("after: %+v", got)
+	}
+	must[said](s, "POST", at+"/disconnect", nil)
+	if e := s.refused("POST", at+"/resume", nil); e.Code != "not_connected" {
+		t.Errorf("cutting what is not connected: %+v", e)
 	}
 }
