@@ -37,7 +37,8 @@ func newAppServer() *server.Server {
 	tool := func(name string, ui apps.ToolUI, err error) {
 		server.AddTool(s, mcp.Tool{Name: name, Meta: ui.Meta()}, func(_ context.Context, _ *server.Call, in struct {
 			N int64 `json:"n,omitzero"`
-		}) (int64, error) {
+		},
+		) (int64, error) {
 			return in.N, err
 		})
 	}

@@ -28,7 +28,8 @@ func newCallServer(t *testing.T) *server.Server {
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
 	server.AddTool(s, mcp.Tool{Name: "echo"}, func(_ context.Context, _ *server.Call, in struct {
 		Text string `json:"text"`
-	}) (string, error) {
+	},
+	) (string, error) {
 		return in.Text, nil
 	})
 	server.AddTool(s, mcp.Tool{Name: "wait"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {

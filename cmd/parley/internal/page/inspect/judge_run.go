@@ -21,7 +21,7 @@ type judgement struct {
 	connection *Connection
 	how        Judging
 	started    time.Time
-	ctx        context.Context // ends with the judgement or its connection
+	ctx        context.Context //nolint:containedctx // ends with the judgement or its connection
 	cancel     context.CancelFunc
 
 	mu       sync.Mutex

@@ -33,7 +33,8 @@ func newTestServer() *server.Server {
 	s := server.New(mcp.Implementation{Name: "stage", Title: "A stage", Version: "1"}, &server.Options{Instructions: "Say something."})
 	server.AddTool(s, mcp.Tool{Name: "echo"}, func(_ context.Context, _ *server.Call, in struct {
 		Text string `json:"text"`
-	}) (string, error) {
+	},
+	) (string, error) {
 		return in.Text, nil
 	})
 	server.AddTool(s, mcp.Tool{Name: "exit"}, func(context.Context, *server.Call, struct{}) (string, error) {

@@ -164,7 +164,7 @@ func (p *tasks) forget(r *web.Request) (any, error) {
 	}
 	partOf[taskBook](c).drop(r.PathValue("key"))
 	c.publish("task", map[string]string{"key": r.PathValue("key"), "state": "removed"})
-	return nil, nil
+	return nil, nil //nolint:nilnil // what is done has no answer
 }
 
 // follow waits for the end of a task as a call, which has the result in the end.
@@ -199,7 +199,7 @@ func (p *tasks) answer(r *web.Request) (any, error) {
 		partOf[taskBook](c).fail(known.Key, failure)
 		c.publish("task", map[string]string{"key": known.Key})
 	})
-	return nil, nil
+	return nil, nil //nolint:nilnil // what is done has no answer
 }
 
 func (p *tasks) cancel(r *web.Request) (any, error) {
@@ -211,7 +211,7 @@ func (p *tasks) cancel(r *web.Request) (any, error) {
 		return nil, c.explain(err)
 	}
 	c.publish("task", map[string]string{"key": known.Key})
-	return nil, nil
+	return nil, nil //nolint:nilnil // what is done has no answer
 }
 
 // sawTask remembers the state of a task.
