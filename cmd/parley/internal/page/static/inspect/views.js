@@ -14,6 +14,7 @@ export const views = [
   { id: "tools", key: "t", title: "Tools", shown: has("tools"), load: lazy(() => import("./tools.js"), at("tools.css")) },
   { id: "resources", key: "r", title: "Resources", shown: has("resources"), load: lazy(() => import("./resources.js"), at("features.css")) },
   { id: "prompts", key: "p", title: "Prompts", shown: has("prompts"), load: lazy(() => import("./prompts.js"), at("features.css")) },
+  { id: "tasks", key: "k", title: "Tasks", shown: has("tasks"), load: lazy(() => import("./tasks.js"), at("tasks.css")) },
   { id: "skills", key: "s", title: "Skills", shown: has("skills"), load: lazy(() => import("./skills.js"), at("features.css")) },
   { id: "questions", key: "q", title: "Questions", shown: always, badge: (connection) => connection.counts?.questions, load: lazy(() => import("./questions.js"), at("features.css")) },
   { id: "log", key: "l", title: "Log", shown: always, load: lazy(() => import("./log.js"), at("features.css")) },
