@@ -187,7 +187,7 @@ var (
 	isURL      = rule{is: "a URL that begins with http:// or https://", check: target.IsURL}
 	isVariable = matching("the name of a variable", variableName.String())
 	isHeader   = matching("the name of a header", "^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
-	// backendName is what naming.ValidBackend says, which it is compared with in a test.
+	// backendName is what toolname.ValidServer says, which it is compared with in a test.
 	backendName = matching("a name of up to 32 of a-z, 0-9 and -, which does not begin with -", `^[a-z0-9][a-z0-9-]{0,31}$`)
 )
 

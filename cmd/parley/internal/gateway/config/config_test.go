@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
-	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
+	"github.com/parley-mcp/parley/internal/toolname"
 )
 
 // outside is an environment of a few variables.
@@ -90,7 +90,7 @@ func TestRead(t *testing.T) {
 // Two checks of one thing cannot differ.
 func TestBackendNames(t *testing.T) {
 	for _, name := range []string{"", "a", "a-b", "-a", "A", "a_b", "0", strings.Repeat("a", 32), strings.Repeat("a", 33)} {
-		if got, want := backendName.check(name), naming.ValidBackend(name); got != want {
+		if got, want := backendName.check(name), toolname.ValidServer(name); got != want {
 			t.Errorf("%q: %t, want %t", name, got, want)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
+	"github.com/parley-mcp/parley/internal/toolname"
 )
 
 // readForeign reads another program's file. An entry that cannot be used costs only
@@ -25,7 +25,7 @@ func readForeign(path string, env target.Environment) (*Config, error) {
 	names := map[string]*target.Entry{}
 	var clashes Mistakes
 	for _, e := range f.Entries {
-		name := naming.BackendName(e.Name)
+		name := toolname.ServerFor(e.Name)
 		switch other := names[name]; {
 		case e.Disabled:
 			continue

@@ -7,8 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
+	"github.com/parley-mcp/parley/internal/toolname"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/internal/yamljson"
 )
@@ -30,7 +30,7 @@ func (e *Example) drafts(from string, env target.Environment) ([]draft, error) {
 	taken := map[string]string{}
 	for _, entry := range f.Entries {
 		d, err := entry.Draft(env, asReference)
-		name := naming.BackendName(entry.Name)
+		name := toolname.ServerFor(entry.Name)
 		other, clash := taken[name]
 		switch {
 		case entry.Disabled:

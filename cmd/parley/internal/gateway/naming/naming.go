@@ -16,16 +16,16 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/toolname"
 	"github.com/parley-mcp/parley/mcp"
 )
 
 // Rules are how the features of a backend are named, and which of them there are.
 type Rules struct {
-	// Backend is the backend's name. ValidBackend says what it can be.
+	// Backend is the backend's name. toolname.ValidServer says what it can be.
 	Backend string
 	// Tools and Prompts select by name, and Resources by URI or template.
 	Tools, Prompts, Resources Selection
@@ -55,18 +55,12 @@ type Backend struct {
 	rules Rules
 }
 
-var backendName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
-
-// ValidBackend reports whether a name can be that of a backend: up to 32 lower-case
-// letters, digits and hyphens, of which the first is no hyphen.
-func ValidBackend(name string) bool { return backendName.MatchString(name) }
-
 // New checks rules.
 func New(rules []Rules) (*Names, error) {
 	n := &Names{backends: map[string]*Backend{}, tools: map[string]renamed{}, prompts: map[string]renamed{}}
 	for i := range rules {
 		b := &Backend{name: rules[i].Backend, rules: rules[i]}
-		if !ValidBackend(b.name) {
+		if !toolname.ValidServer(b.name) {
 			return nil, fmt.Errorf("backend %q: a name has up to 32 of a-z, 0-9 and -, and does not begin with -", b.name)
 		}
 		if n.backends[b.name] != nil {
@@ -91,8 +85,8 @@ func New(rules []Rules) (*Names, error) {
 func (n *Names) rename(taken map[string]renamed, b *Backend, names map[string]string) error {
 	for _, own := range slices.Sorted(maps.Keys(names)) {
 		shown := names[own]
-		if shown == "" || len(shown) > maxName || !isPlain(shown) {
-			return fmt.Errorf("rename %q: %q is not 1 to %d of A-Z, a-z, 0-9, _ and -", own, shown, maxName)
+		if !toolname.Fits(shown) {
+			return fmt.Errorf("rename %q: %q is not 1 to %d of A-Z, a-z, 0-9, _ and -", own, shown, toolname.MaxLength)
 		}
 		if other := n.byPrefix(shown); other != nil {
 			return fmt.Errorf("rename %q: %q begins like the names of backend %q", own, shown, other.name)

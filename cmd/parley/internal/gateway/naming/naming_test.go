@@ -175,15 +175,3 @@ func TestSelection(t *testing.T) {
 		}
 	}
 }
-
-func TestBackendName(t *testing.T) {
-	for text, want := range map[string]string{
-		"files": "files", "My Server": "my-server", "@scope/Server_2": "scope-server-2", "a--b": "a--b", "-x-": "x",
-		strings.Repeat("ab-", 20): "ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab", "": "server-4OYMIQUY", "日本": "",
-	} {
-		got := naming.BackendName(text)
-		if !naming.ValidBackend(got) || want != "" && got != strings.ToLower(want) {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
-	}
-}
