@@ -6,6 +6,7 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/catalogue"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
+	"github.com/parley-mcp/parley/internal/vendors/adapt"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -27,7 +28,7 @@ func (v *View) list(ctx context.Context, s *setup, p *part, x *mcp.Exchange) (an
 
 // profileFor returns the profile of a client, and whether others who see the view may get
 // another one.
-func (s *setup) profileFor(p *part, client string) (_ *profile.Profile, differs bool) {
+func (s *setup) profileFor(p *part, client string) (_ *adapt.Profile, differs bool) {
 	choice, clients := p.Profile, s.clients
 	switch choice {
 	case "":

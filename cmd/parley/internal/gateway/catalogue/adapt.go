@@ -4,7 +4,7 @@ import (
 	"log/slog"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
-	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
+	"github.com/parley-mcp/parley/internal/vendors/adapt"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -21,7 +21,7 @@ type unfit struct {
 const metaUnfit = "com.github.parley-mcp/unfit"
 
 // adapt shows the tools of all parts in the form of a profile.
-func (w *whole) adapt(p *profile.Profile, sees func(*guard.Definition) bool, logger *slog.Logger) {
+func (w *whole) adapt(p *adapt.Profile, sees func(*guard.Definition) bool, logger *slog.Logger) {
 	if p == nil || w.method.Name != mcp.MethodListTools {
 		return
 	}
@@ -41,7 +41,7 @@ func (w *whole) adapt(p *profile.Profile, sees func(*guard.Definition) bool, log
 }
 
 // adapted is the content in the form of a profile, which is made once.
-func (c *content) adapted(p *profile.Profile, logger *slog.Logger) *content {
+func (c *content) adapted(p *adapt.Profile, logger *slog.Logger) *content {
 	if had, ok := c.forms.Load(p); ok {
 		return had.(*content) //nolint:forcetypeassert // nothing else is stored
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
-	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
 	"github.com/parley-mcp/parley/internal/access"
+	"github.com/parley-mcp/parley/internal/vendors/adapt"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -21,7 +21,7 @@ type View struct {
 	// concurrently.
 	Has func(d *guard.Definition) bool
 	// Profile is what the client's models take of lists of tools; nil is everything.
-	Profile *profile.Profile
+	Profile *adapt.Profile
 	// Differs says that others who see the view may get another profile.
 	Differs bool
 }

@@ -1,6 +1,9 @@
 package config
 
-import "github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
+import (
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
+	"github.com/parley-mcp/parley/internal/vendors/adapt"
+)
 
 // Profiles say which clients see tools in the form that their models take.
 type Profiles struct {
@@ -33,7 +36,7 @@ func profileChoice(into *profile.Choice, others ...profile.Choice) value {
 	for _, c := range others {
 		options = append(options, option[profile.Choice]{string(c), c})
 	}
-	for _, name := range profile.Names() {
+	for _, name := range adapt.Names() {
 		options = append(options, option[profile.Choice]{name, profile.Choice(name)})
 	}
 	return choice[profile.Choice]{into, options}
@@ -42,7 +45,7 @@ func profileChoice(into *profile.Choice, others ...profile.Choice) value {
 // profileName is the name of a profile, or none.
 func profileName(into *string) value {
 	options := []option[string]{{string(profile.None), string(profile.None)}}
-	for _, name := range profile.Names() {
+	for _, name := range adapt.Names() {
 		options = append(options, option[string]{name, name})
 	}
 	return choice[string]{into, options}

@@ -1,61 +1,18 @@
-// Package profile shows tools in a form that the vendor of a client's model takes. Some
-// refuse a whole request because of one keyword in a schema. What they do not take is
-// said in words instead, so that the model still knows of it; the tool itself, and what it
-// accepts, is the same. What is refused is the table of package vendors, and which client
-// has models of which vendor is clients.tsv.
+// Package profile chooses the form in which a client is shown tools: that which the vendor
+// of its model takes, see package adapt. Which client has models of which vendor is
+// clients.tsv.
 package profile
 
 import (
 	_ "embed" // for the table
 	"fmt"
-	"regexp"
 	"slices"
 	"sync"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/internal/tsv"
-	"github.com/parley-mcp/parley/internal/vendors"
+	"github.com/parley-mcp/parley/internal/vendors/adapt"
 )
-
-// Profile is what the models of a vendor take. nil is all that there is.
-type Profile struct {
-	// Name is what the configuration calls it.
-	Name string
-
-	rules map[string]vendors.Rule // by what they look at
-	forms map[string]*regexp.Regexp
-}
-
-// modes are the modes of vendors that profiles are for.
-var modes = []struct{ profile, mode string }{
-	{"claude", "anthropic/tools"}, {"openai", "openai/functions"}, {"gemini", "gemini/functions"},
-}
-
-// Names returns the names of all profiles.
-func Names() (names []string) {
-	for _, m := range modes {
-		names = append(names, m.profile)
-	}
-	return names
-}
-
-var profiles = sync.OnceValue(func() map[string]*Profile {
-	all := map[string]*Profile{}
-	for _, m := range modes {
-		p := &Profile{Name: m.profile, rules: map[string]vendors.Rule{}, forms: map[string]*regexp.Regexp{}}
-		for _, r := range vendors.Of(m.mode) {
-			p.rules[r.Construct] = r
-			if r.Construct == "name" || r.Construct == "property-name" {
-				p.forms[r.Construct] = regexp.MustCompile(r.Limit) // a test compiles them
-			}
-		}
-		all[m.profile] = p
-	}
-	return all
-})
-
-// Named returns the profile of a name, or nil.
-func Named(name string) *Profile { return profiles()[name] }
 
 //go:embed clients.tsv
 var clientsTable string
@@ -79,7 +36,7 @@ func readClients() ([]Client, error) {
 	}
 	var all []Client
 	for _, r := range rows {
-		if !slices.Contains(Names(), r[1]) {
+		if !slices.Contains(adapt.Names(), r[1]) {
 			return nil, fmt.Errorf("clients.tsv: %s: there is no profile %q", r[0], r[1])
 		}
 		all = append(all, Client{r[0], r[1]})
@@ -100,7 +57,7 @@ const (
 
 // Choose returns the profile for a client, by its name. Those of clients come first, and of
 // those the first that fits.
-func Choose(choice Choice, clients []Client, name string) *Profile {
+func Choose(choice Choice, clients []Client, name string) *adapt.Profile {
 	if p, ok := find(clients, name); ok {
 		return p
 	}
@@ -108,13 +65,13 @@ func Choose(choice Choice, clients []Client, name string) *Profile {
 		p, _ := find(known(), name)
 		return p
 	}
-	return Named(string(choice))
+	return adapt.Named(string(choice))
 }
 
-func find(clients []Client, name string) (*Profile, bool) {
+func find(clients []Client, name string) (*adapt.Profile, bool) {
 	for _, c := range clients {
 		if (naming.Selection{Include: []string{c.Pattern}}).Has(name) {
-			return Named(c.Profile), true
+			return adapt.Named(c.Profile), true
 		}
 	}
 	return nil, false

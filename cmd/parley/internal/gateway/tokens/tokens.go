@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
-	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/search"
 	"github.com/parley-mcp/parley/internal/texts"
+	"github.com/parley-mcp/parley/internal/vendors/adapt"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -79,8 +79,8 @@ func Of(tools []Tool, views []View) *Report {
 	for i := range r.Backends {
 		slices.SortFunc(r.Backends[i].Tools, dearest)
 	}
-	for _, name := range profile.Names() {
-		r.Profiles = append(r.Profiles, inProfile(profile.Named(name), tools))
+	for _, name := range adapt.Names() {
+		r.Profiles = append(r.Profiles, inProfile(adapt.Named(name), tools))
 	}
 	for _, v := range views {
 		c := Cost{Name: v.Name}
@@ -107,7 +107,7 @@ func (r *Report) add(backend string, c Cost) {
 	r.Backends[i].Tools = append(r.Backends[i].Tools, c)
 }
 
-func inProfile(p *profile.Profile, tools []Tool) Profile {
+func inProfile(p *adapt.Profile, tools []Tool) Profile {
 	cost := Profile{Cost: Cost{Name: p.Name}}
 	for _, t := range tools {
 		adapted, unfit := p.Adapt(t.Entry)

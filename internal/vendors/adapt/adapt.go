@@ -1,4 +1,4 @@
-package profile
+package adapt
 
 import (
 	"encoding/json"
