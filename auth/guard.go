@@ -60,6 +60,9 @@ func New(opts *Options) (*Guard, error) {
 	return g, err
 }
 
+// Resource returns Options.Resource, the URL of the endpoint that it protects.
+func (g *Guard) Resource() string { return g.opts.Resource }
+
 // String keeps secrets that the Verifier may hold out of logs.
 func (g *Guard) String() string { return "guard of " + g.opts.Resource }
 

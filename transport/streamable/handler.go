@@ -1,6 +1,7 @@
 // Package streamable is the Streamable HTTP transport: a server as an
 // http.Handler, and a client. One URL serves every revision that has the
-// transport; the revision is determined for each request.
+// transport; the revision is determined for each request. Package httpserver makes a
+// whole HTTP server of the handler, in one call.
 //
 // Spec: 2026-07-28 basic/transports/streamable-http.
 // Spec: 2025-11-25 basic/transports#streamable-http.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/parley-mcp/parley/internal/webserver"
 )
 
 // frontFlags are the flags of commands that serve what others have: where, and to whom.
@@ -38,7 +40,7 @@ func (f *frontFlags) check() (err error) {
 			return err
 		}
 	}
-	if !f.noAuth && f.http.auth.mode == "" && f.http.bearer == "" && !isLoopback(listenAddress(f.http.addr)) {
+	if !f.noAuth && f.http.auth.mode == "" && f.http.bearer == "" && !isLoopback(webserver.Address(f.http.addr)) {
 		return usagef("--http %s can be reached from other machines; say who may use the server with --auth or --bearer, or --no-auth for everybody", f.http.addr)
 	}
 	return f.http.auth.check()

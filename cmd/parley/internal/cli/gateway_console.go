@@ -20,6 +20,7 @@ import (
 	consolepage "github.com/parley-mcp/parley/cmd/parley/internal/page/console"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/static"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
+	"github.com/parley-mcp/parley/internal/webserver"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -105,7 +106,7 @@ func (r *runningGateway) openConsole(ctx context.Context, f *gatewayFlags) error
 	if addr == "" {
 		return nil
 	}
-	addr = listenAddress(addr)
+	addr = webserver.Address(addr)
 	local := isLoopback(addr)
 	if known := !f.stdio && (f.http.auth.mode != "" || f.http.bearer != ""); !known && !local {
 		return usagef("the console at %s could be reached from other machines, and the gateway knows none of its users; let it listen on 127.0.0.1, or demand a login with --auth or --bearer", addr)

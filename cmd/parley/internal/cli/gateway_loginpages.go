@@ -15,6 +15,7 @@ import (
 	"github.com/parley-mcp/parley/auth/oauth"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/login"
+	"github.com/parley-mcp/parley/internal/webserver"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -130,7 +131,7 @@ func (r *runningGateway) visitors(s *site) (v login.Visitors) {
 	case s.f.bearer != "":
 		v.Bearer = oauth.Secret(s.f.bearer)
 	default:
-		v.Alone = isLoopback(listenAddress(s.f.addr)) && s.f.auth.public == ""
+		v.Alone = isLoopback(webserver.Address(s.f.addr)) && s.f.auth.public == ""
 	}
 	return v
 }

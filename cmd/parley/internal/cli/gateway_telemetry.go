@@ -12,6 +12,7 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/telemetry"
 	"github.com/parley-mcp/parley/internal/httpserve"
+	"github.com/parley-mcp/parley/internal/webserver"
 )
 
 // telemetryOf returns what sees the gateway: what the file says, and without it what the
@@ -103,7 +104,7 @@ func (m *metricsPage) serve(ctx context.Context, logger *slog.Logger) (stop func
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET "+config.MetricsPage, page)
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listenAddress(m.at))
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", webserver.Address(m.at))
 	if err != nil {
 		return nil, usagef("listen.metrics: cannot listen on %q: %v", m.at, err)
 	}

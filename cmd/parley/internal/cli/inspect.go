@@ -23,6 +23,7 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/loopback"
+	"github.com/parley-mcp/parley/internal/webserver"
 )
 
 const inspectLong = `Open a page in the browser that connects to servers, uses what they offer,
@@ -78,7 +79,7 @@ func (f *inspectFlags) check() error {
 	if !slices.Contains([]string{"auto", "http", "sse"}, f.transport) {
 		return usagef("--transport %q is none of auto, http, sse", f.transport)
 	}
-	host, _, err := net.SplitHostPort(listenAddress(f.addr))
+	host, _, err := net.SplitHostPort(webserver.Address(f.addr))
 	if err != nil {
 		return usagef("--addr %q is not an address and a port, such as 127.0.0.1:7300", f.addr)
 	}
@@ -131,7 +132,7 @@ func (a *app) first(t target.Target, f *inspectFlags) (*target.Target, error) {
 
 // runInspect serves the page until ctx ends.
 func (a *app) runInspect(ctx context.Context, first *target.Target, f *inspectFlags) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listenAddress(f.addr))
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", webserver.Address(f.addr))
 	if err != nil {
 		return usagef("cannot listen on %q: %v", f.addr, err)
 	}

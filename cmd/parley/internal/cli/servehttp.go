@@ -4,17 +4,15 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/parley-mcp/parley/card"
+	"github.com/parley-mcp/parley/internal/webserver"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
 	"github.com/parley-mcp/parley/transport/sse"
@@ -104,7 +102,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, at []endpoint, logger 
 		return usagef("--tls-cert and --tls-key go together")
 	}
 	srv := at[0].handler
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listenAddress(f.addr))
+	listener, err := webserver.Listen(ctx, f.addr)
 	if err != nil {
 		return usagef("cannot listen on %q: %v", f.addr, err)
 	}
@@ -136,41 +134,16 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, at []endpoint, logger 
 	if f.opened != nil {
 		f.opened(site)
 	}
-	web := &http.Server{
-		Handler:           accessLog(logger, all),
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
-	}
-	new(newcomers).watch(web)
 	a.announce(logger, listener.Addr(), f, at)
 	unmeasure, err := f.metrics.serve(ctx, logger)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- listen(web, listener, f) }() // ends with Shutdown, below
-	select {
-	case err := <-ended:
-		return errors.Join(err, unmeasure())
-	case <-ctx.Done():
+	web := webserver.Server{
+		Handler: accessLog(logger, all), CertFile: f.cert, KeyFile: f.key,
+		Logger: logger, End: site.close, CloseTimeout: closeTimeout,
 	}
-	return errors.Join(stopHTTP(ctx, web, site), unmeasure())
-}
-
-// listenAddress returns the address to listen on. One without a host is on the
-// loopback: who wants to be reached from other machines has to say so.
-//
-// Spec: 2026-07-28 basic/transports/streamable-http#security--endpoint.
-func listenAddress(addr string) string {
-	if port, ok := strings.CutPrefix(addr, ":"); ok {
-		return net.JoinHostPort("127.0.0.1", port)
-	}
-	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
-		return net.JoinHostPort("127.0.0.1", addr)
-	}
-	return addr
+	return errors.Join(web.Serve(ctx, listener), unmeasure())
 }
 
 // openGates protects the server as the flags say. It takes the listener because
@@ -211,38 +184,13 @@ func (f *httpFlags) published(pages http.Handler, addr net.Addr, srv mcp.Handler
 	return mux, card.Mount(mux, &card.HandlerOptions{TrustedProxies: f.proxies}, c)
 }
 
-func listen(server *http.Server, l net.Listener, f httpFlags) error {
-	if f.cert != "" {
-		return server.ServeTLS(l, f.cert, f.key)
-	}
-	return server.Serve(l)
-}
-
-// tell says that all is well, or what is not.
-func tell(w http.ResponseWriter, err error) {
-	text := "ok"
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if err != nil {
-		text = err.Error()
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
-	_, _ = io.WriteString(w, text+"\n") // a client that is gone does not matter
-}
-
-// stopHTTP first closes the streams, cleanly: Shutdown would wait for them.
-func stopHTTP(ctx context.Context, server *http.Server, s *site) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-	defer cancel()
-	return errors.Join(s.close(ctx), server.Shutdown(ctx))
-}
-
 func (a *app) announce(logger *slog.Logger, addr net.Addr, f httpFlags, at []endpoint) {
 	for _, e := range at {
 		if !e.old {
 			logger.Info("serving", "url", f.scheme()+"://"+addr.String()+e.path)
 		}
 	}
-	if tcp, ok := addr.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && f.auth.mode == "" && f.bearer == "" {
+	if webserver.IsPublic(addr) && f.auth.mode == "" && f.bearer == "" {
 		logger.Warn("this address can be reached from other machines, and clients are not authenticated")
 	}
 }

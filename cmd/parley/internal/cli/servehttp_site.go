@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
+	"github.com/parley-mcp/parley/internal/webserver"
 	"github.com/parley-mcp/parley/transport/sse"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
@@ -121,12 +122,12 @@ func (s *site) routes() *http.ServeMux {
 		mux.Handle(pattern, s.gates.protect(path, bearer(s.f.bearer, h)))
 	}
 	s.gates.mount(mux)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { tell(w, nil) })
+	mux.Handle("GET /healthz", webserver.Health(func(context.Context) error { return nil }))
 	for pattern, h := range s.f.pages {
 		mux.Handle(pattern, h)
 	}
 	if s.f.ready != nil {
-		mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { tell(w, s.f.ready()) })
+		mux.Handle("GET /readyz", webserver.Health(func(context.Context) error { return s.f.ready() }))
 	}
 	if s.metrics != nil {
 		mux.Handle("GET "+config.MetricsPage, s.gates.protectPage(bearer(s.f.bearer, s.metrics)))

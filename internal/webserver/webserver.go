@@ -1,0 +1,80 @@
+// Package webserver runs an http.Server with bounds, until a context ends.
+package webserver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Server is an http.Server that ends with a context.
+type Server struct {
+	Handler http.Handler
+	// CertFile and KeyFile, or TLS, serve HTTPS. At most one of the two is set.
+	CertFile, KeyFile string
+	TLS               *tls.Config
+	// Logger gets what goes wrong below the Handler.
+	Logger *slog.Logger
+	// End ends the requests that would not end by themselves; nil if there are none.
+	End func(ctx context.Context) error
+	// CloseTimeout bounds End and the end of all requests.
+	CloseTimeout time.Duration
+}
+
+// Serve serves at l until ctx ends. Then it ends all requests, and returns nil if they
+// did end within CloseTimeout. When it returns, l and all connections are closed.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	web := &http.Server{
+		Handler:           s.Handler,
+		TLSConfig:         s.TLS,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
+		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // End ends requests
+	}
+	new(newcomers).watch(web)
+	ended := make(chan error, 1)
+	go func() { ended <- s.listen(web, l) }() // ends with Shutdown or Close, below
+	select {
+	case err := <-ended:
+		return errors.Join(err, s.stop(ctx, web))
+	case <-ctx.Done():
+	}
+	err := s.stop(ctx, web)
+	if end := <-ended; !errors.Is(end, http.ErrServerClosed) {
+		err = errors.Join(end, err)
+	}
+	return err
+}
+
+func (s *Server) listen(web *http.Server, l net.Listener) error {
+	if s.CertFile == "" && s.TLS == nil {
+		return web.Serve(l)
+	}
+	err := web.ServeTLS(l, s.CertFile, s.KeyFile)
+	_ = l.Close() // a certificate that cannot be read leaves it open
+	return err
+}
+
+// stop first ends the streams, cleanly: Shutdown would wait for them.
+func (s *Server) stop(ctx context.Context, web *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.CloseTimeout)
+	defer cancel()
+	var err error
+	if s.End != nil {
+		err = s.End(ctx)
+	}
+	if late := web.Shutdown(ctx); late != nil {
+		err = errors.Join(err, late, web.Close())
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("some requests did not end within %v: %w", s.CloseTimeout, err)
+	}
+	return err
+}
