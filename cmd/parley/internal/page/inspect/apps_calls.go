@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/apps"
-	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
+	"github.com/parley-mcp/parley/cmd/parley/internal/serverlist"
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -35,7 +36,7 @@ func (p *appsPart) call(c *Connection, _ *readApp, r *web.Request) (any, error) 
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), appPatience)
 	defer cancel()
-	if err := mayCall(ctx, cl, asked.Name); err != nil {
+	if err := c.mayCall(ctx, asked.Name); err != nil {
 		return nil, err
 	}
 	task, err := cl.StartTask(ctx, asked.Name, asked.Arguments)
@@ -45,16 +46,25 @@ func (p *appsPart) call(c *Connection, _ *readApp, r *web.Request) (any, error) 
 	return answered(task.WaitRaw(ctx))
 }
 
-// mayCall returns why an app must not call a tool.
-func mayCall(ctx context.Context, cl *client.Client, name string) error {
-	for tool, err := range cl.Tools(ctx) {
-		if err != nil {
-			return &web.Error{Status: http.StatusBadGateway, Code: "tools", Message: "who may call the tool is not known: " + err.Error()}
-		}
-		if tool.Name != name {
+// mayCall returns why an app must not call a tool. Of the list of tools, only the entry of
+// this one has to be right.
+func (c *Connection) mayCall(ctx context.Context, name string) error {
+	listed := c.list(ctx, serverlist.Tools, false)
+	if listed.Error != nil {
+		return &web.Error{Status: http.StatusBadGateway, Code: "tools", Message: "who may call the tool is not known: " + listed.Error.Message}
+	}
+	for _, item := range listed.Items {
+		if !wire.Is(wire.Find(item, "name"), name) {
 			continue
 		}
-		says, err := apps.OfTool(tool)
+		var tool struct {
+			Meta mcp.Meta `json:"_meta"`
+		}
+		err := wire.Unmarshal(item, &tool)
+		says := apps.ToolUI{Visibility: []apps.Visibility{}}
+		if err == nil {
+			says, err = apps.OfTool(&mcp.Tool{Name: name, Meta: tool.Meta})
+		}
 		switch {
 		case says.ForApp():
 			return nil
