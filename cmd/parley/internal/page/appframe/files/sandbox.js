@@ -80,7 +80,9 @@ function show(origin, { html, permissions }) {
   let loads = 0;
   app.addEventListener("load", () => {
     // An app that goes elsewhere is not the app that the page has shown.
-    if (++loads > 1) app.remove();
+    if (++loads === 1) return;
+    app.remove();
+    parent.postMessage({ jsonrpc: "2.0", method: `${reserved}left`, params: {} }, host);
   });
   document.body.append(app);
 }

@@ -183,7 +183,7 @@ function Shown({ app, frame, tool, args, result, cancelled, path, onClose }) {
       html: app.html,
       onMessage: (data) => bridge.receive(data),
       onDropped: ({ count, why }) => note({ from: "app", refused: `${count} messages were dropped: ${label(why)}` }),
-      onFlood: () => setStopped("It flooded this page with messages, and was stopped."),
+      onStop: setStopped,
     });
     live.current = bridge;
     bridge.notify("ui/notifications/tool-input", { arguments: args ?? {} });

@@ -6,10 +6,10 @@ const mostStrays = 2000; // messages a second that come from nowhere the page kn
 
 /**
  * connect has a frame show an app.
- * @param {{element: HTMLIFrameElement, frame: {url: string, permissions: object, csp?: object}, html: string, onMessage: (data: unknown) => void, onDropped: (what: {count: number, why: string}) => void, onFlood: () => void}} options
+ * @param {{element: HTMLIFrameElement, frame: {url: string, permissions: object, csp?: object}, html: string, onMessage: (data: unknown) => void, onDropped: (what: {count: number, why: string}) => void, onStop: (why: string) => void}} options
  * @returns {{send: (message: object) => void, end: () => void}}
  */
-export function connect({ element, frame, html, onMessage, onDropped, onFlood }) {
+export function connect({ element, frame, html, onMessage, onDropped, onStop }) {
   const { origin } = new URL(frame.url);
   const { permissions, csp } = frame;
   let shown = false;
@@ -19,12 +19,14 @@ export function connect({ element, frame, html, onMessage, onDropped, onFlood })
   const receive = (event) => {
     // An app can reach the page's window, but not speak from where the proxy does.
     if (event.source !== element.contentWindow || event.origin !== origin) {
-      if (event.source !== window && ++strays === mostStrays) onFlood();
+      if (event.source !== window && ++strays === mostStrays) onStop("It flooded this page with messages, and was stopped.");
       return;
     }
     const { data } = event;
     if (data?.method === "ui/notifications/sandbox-dropped") {
       onDropped(data.params);
+    } else if (data?.method === "ui/notifications/sandbox-left") {
+      onStop("It tried to go elsewhere, and was stopped.");
     } else if (data?.method !== "ui/notifications/sandbox-proxy-ready") {
       onMessage(data);
     } else if (!shown) {
