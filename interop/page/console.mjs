@@ -132,7 +132,7 @@ async function operator(stage, folder) {
   await stage.check("backends: state, and lines of stderr as text", async () => {
     await tab.go("#/backends/moody");
     const text = await tab.sees("in a good mood");
-    assert(text.includes("␛[31mand in red"), `the escape is not seen: ${brief(text)}`);
+    assert(text.includes("⟨U+001B⟩[31mand in red"), `the escape is not seen: ${brief(text)}`);
     await looked(stage, tab, "backends");
     await tab.go("#/backends/down");
     await tab.sees("executable file not found");

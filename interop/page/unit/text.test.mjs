@@ -26,9 +26,9 @@ test("what is not seen gets a mark", () => {
     ["a\uE000b", "⟨U+E000⟩"],
     ["a\uD800b", "⟨U+D800⟩"],
     ["a\u009Bb", "⟨U+009B⟩"],
-    ["\u001B[31mred", "␛"],
-    ["a\u0000b", "␀"],
-    ["a\u0008b", "␈"],
+    ["\u001B[31mred", "⟨U+001B⟩"],
+    ["a\u0000b", "⟨U+0000⟩"],
+    ["a\u0008b", "⟨U+0008⟩"],
     ["a\u007Fb", "⟨U+007F⟩"],
     [`a${String.fromCodePoint(...[..."obey"].map((c) => 0xe0000 + c.charCodeAt(0)))}b`, "⟨tags: obey⟩"],
     [`Z${"\u0301".repeat(40)}`, "\u0301".repeat(4) + "⟨36 more marks⟩"],
@@ -41,8 +41,8 @@ test("what is not seen gets a mark", () => {
 
 test("line breaks are text where there are lines, and marks in a label", () => {
   assert.deepEqual(marks("a\nb\tc\r\nd", { lines: true }), []);
-  assert.equal(label("a\nb"), "a␊b");
-  assert.deepEqual(marks("progress\rdone", { lines: true }), ["␍"]);
+  assert.equal(label("a\nb"), "a⟨U+000A⟩b");
+  assert.deepEqual(marks("progress\rdone", { lines: true }), ["⟨U+000D⟩"]);
 });
 
 test("all pieces together are the text", () => {

@@ -36,6 +36,9 @@ const names = new Map(
     "\u2800": "blank Braille pattern",
     "\u3164": "Hangul filler",
     "\uFEFF": "byte order mark",
+    "\n": "line break",
+    "\t": "tab",
+    "\r": "carriage return",
     "\u0000": "null",
     "\u0007": "bell",
     "\u0008": "backspace",
@@ -100,7 +103,6 @@ function markOf(what, text, at, lines) {
   if (/^\p{M}/u.test(what) && what.length > 8) {
     return { mark: `${what.slice(0, 4)}⟨${[...what].length - 4} more marks⟩`, about: "combining marks, more than any script stacks" };
   }
-  if (code < 0x20) return { mark: String.fromCharCode(0x2400 + code), about: names.get(what) ?? `control character ${point(code)}` };
   return { mark: `⟨${point(code)}⟩`, about: names.get(what) ?? kindOf(what) };
 }
 
