@@ -98,7 +98,7 @@ function RawJson({ value, onChange, errors, idPrefix, label, onDrafts }) {
   return html`<${Form.Provider} value=${{ document: null, errors: new Map(), prefix: idPrefix, draft }}>
     <div class="raw-json">
       <${Field} label=${html`JSON<span class="unseen"> of ${label}</span>`} error=${all.length > 0 ? all.slice(0, 20).join("; ") : undefined}>
-        <${JsonInput} at="" value=${value} onChange=${onChange} rows=${Math.max(8, Math.min(30, lines + 1))} />
+        <${JsonInput} at="" value=${value} onChange=${onChange} fixed placeholder="" rows=${Math.max(8, Math.min(30, lines + 1))} />
       <//>
     </div>
   <//>`;

@@ -61,18 +61,30 @@ function pointerOf(text) {
   return [...text.matchAll(/([^.[\]]+)/g)].reduce((to, [step]) => pointer(to, step.replace(/^"|"$/g, "")), "");
 }
 
-/** lines reads lines such as "items[0].name: must be text", "missing required argument "name"", and those of pydantic. */
+/** lines reads lines such as "items[0].name: must be text", "must be text at items[0].name", "missing required argument "name"", and those of pydantic. */
 function lines(text, schema) {
-  const all = text.split("\n").slice(0, 500);
+  const all = text
+    .split("\n")
+    .slice(0, 500)
+    .map((line) => line.slice(0, 2000));
   const found = [];
   all.forEach((line, i) => {
     const [, place, message] = /^\W*([\w$./[\]"-]+): (\S.*)$/.exec(line) ?? [];
     const missing = /(?:missing|required|unknown)[^"'`]*["'`]([^"'`]+)["'`]/i.exec(line)?.[1];
+    const [before, after] = placed(line);
     if (place && known(schema, pointerOf(place))) found.push({ pointer: pointerOf(place), message });
+    else if (before && known(schema, pointerOf(after))) found.push({ pointer: pointerOf(after), message: before });
     else if (missing && known(schema, pointer("", missing))) found.push({ pointer: pointer("", missing), message: line.trim() });
     else if (known(schema, pointerOf(line.trim())) && /\[type=/.test(all[i + 1] ?? "")) found.push({ pointer: pointerOf(line.trim()), message: all[i + 1].trim() });
   });
   return found;
+}
+
+/** placed splits "must be text at items[0].name", of which the first may stand behind what it is about. */
+function placed(line) {
+  const at = line.lastIndexOf(" at ");
+  if (at < 0) return [];
+  return [line.slice(0, at).replace(/^.*Invalid arguments for tool [^:]*: /, ""), line.slice(at + 4).trim()];
 }
 
 /** known says whether a place begins with a property of the schema. */

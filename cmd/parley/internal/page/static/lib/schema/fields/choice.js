@@ -3,7 +3,7 @@ import { html, useRef, useState } from "../../preact.js";
 import { Field, Select } from "../../ui.js";
 import { filler, initial } from "../defaults.js";
 import { fits, problemsOf } from "../validate.js";
-import { idOf, useForm } from "./context.js";
+import { called, idOf, useForm } from "./context.js";
 import { FormField } from "./field.js";
 
 /** Choice is a field that can have one of several forms. What was typed in one is kept while another is tried. */
@@ -25,10 +25,10 @@ export function Choice({ made, at, value, onChange, fixed, name }) {
     onChange(before.current[next] ?? initial(form.document, schema, true) ?? filler(form.document, schema));
   };
   const options = [...(fixed ? [] : [{ value: "", label: "– left out –" }]), ...made.alternatives.map((form, i) => ({ value: String(i), label: label(form.label, 100) }))];
-  return html`<${Field} label=${html`Form<span class="unseen"> of ${label(name.title || name.name || "the value", 120)}</span>`} id=${`${idOf(form.prefix, at)}-form`}>
+  return html`<${Field} label=${html`Form<span class="unseen"> of ${called(name)}</span>`} id=${`${idOf(form.prefix, at)}-form`}>
       <${Select} value=${current < 0 ? "" : String(current)} onChange=${choose} options=${options} />
     <//>
-    ${current >= 0 && html`<${FormField} key=${current} schema=${made.alternatives[current].schema} value=${value} onChange=${onChange} at=${at} name=${label(made.alternatives[current].label, 100)} fixed=${fixed} />`}`;
+    ${current >= 0 && html`<${FormField} key=${current} schema=${made.alternatives[current].schema} value=${value} onChange=${onChange} at=${at} name=${label(made.alternatives[current].label, 100)} fixed />`}`;
 }
 
 const most = 50;

@@ -1,6 +1,6 @@
 // What all fields of one form share.
 
-import { Marked } from "../../content.js";
+import { Marked, label } from "../../content.js";
 import { createContext, html, useContext } from "../../preact.js";
 
 /**
@@ -17,6 +17,9 @@ export const idOf = (prefix, pointer) => `${prefix}:${encodeURIComponent(pointer
 
 /** errorsAt returns what is wrong at a place, as one text, or undefined. */
 export const errorsAt = (form, pointer) => form.errors.get(pointer)?.join("; ");
+
+/** called is what buttons call a field, so that each has a name of its own in its form. */
+export const called = ({ name, title }) => label(name || title || "the value", 120);
 
 /** Said is a text of the server's, or nothing. */
 export const Said = ({ text }) => (typeof text === "string" && text !== "" ? html`<${Marked} text=${text.length > 2000 ? `${text.slice(0, 2000)}…` : text} lines />` : null);

@@ -8,7 +8,7 @@ import { filler, initial } from "../defaults.js";
 import { shape } from "../shape.js";
 import { equal, has, kindOf, member, steps } from "../value.js";
 import { Choice } from "./choice.js";
-import { Said, errorsAt, idOf, useForm } from "./context.js";
+import { Said, called, errorsAt, idOf, useForm } from "./context.js";
 import { JsonInput } from "./json.js";
 import { List } from "./list.js";
 import { Members } from "./members.js";
@@ -54,7 +54,7 @@ function flagsOr(made, value) {
   return known ? made : { ...made, kind: "array" };
 }
 
-const Named = ({ name: { name, title } }) => html`${label(title || name || "Value", 120)}${title && name && title !== name && html` <code class="faint">${label(name, 120)}</code>`}`;
+const Named = ({ name: { name, title } }) => html`${label(title || name || "Value", 120)}${title && name && title !== name ? html` <code class="faint">${label(name, 120)}</code>` : null}`;
 
 function hints({ made }) {
   const { schema, reason, kind } = made;
@@ -83,10 +83,10 @@ function Single({ form, made, name, at, value, onChange, required, fixed, absent
       <${Control} at=${at} made=${made} value=${value} onChange=${onChange} fixed=${fixed} />
     <//>
     <div class="form-actions">
-      ${made.kind === "string" && absent && mayBeEmpty(made.schema) && html`<${Button} kind="link" onClick=${() => onChange("")} aria-label=${`Give ${name.name || "the value"} an empty text`}>Empty text<//>`}
+      ${made.kind === "string" && absent && mayBeEmpty(made.schema) && html`<${Button} kind="link" onClick=${() => onChange("")} aria-label=${`Give ${called(name)} an empty text`}>Empty text<//>`}
       ${made.kind === "string" && value === "" && html`<span class="faint">empty text</span>`}
       <${Examples} made=${made} onChange=${onChange} name=${name} />
-      ${nullable && html`<${Button} kind="link" onClick=${() => onChange(null)} aria-label=${`Make ${name.name || "the value"} null`}>null<//>`}
+      ${nullable && html`<${Button} kind="link" onClick=${() => onChange(null)} aria-label=${`Make ${called(name)} null`}>null<//>`}
       <${Leave} value=${value} fixed=${fixed} onChange=${onChange} name=${name} always=${value === null || ["string", "json", "flags"].includes(made.kind)} />
       ${actions}
     </div>
@@ -96,28 +96,31 @@ function Single({ form, made, name, at, value, onChange, required, fixed, absent
 const mayBeEmpty = ({ format, pattern, minLength }) => format === undefined && pattern === undefined && !(minLength > 0);
 
 const Leave = ({ value, fixed, onChange, name, always }) =>
-  value !== undefined && !fixed && always && html`<${Button} kind="link" onClick=${() => onChange(undefined)} aria-label=${`Leave out ${name.name || "the value"}`}>Leave out<//>`;
+  value !== undefined && !fixed && always && html`<${Button} kind="link" onClick=${() => onChange(undefined)} aria-label=${`Leave out ${called(name)}`}>Leave out<//>`;
 
 /** Examples has the values that the schema gives as examples. */
 function Examples({ made, onChange, name }) {
   const [open, show] = useState(false);
   const { examples } = made.schema;
   if (!Array.isArray(examples) || examples.length === 0) return null;
-  return html`<${Button} kind="link" aria-expanded=${open ? "true" : "false"} aria-label=${`Examples of ${name.name || "the value"}`} onClick=${() => show(!open)}>Examples<//>
+  return html`<${Button} kind="link" aria-expanded=${open ? "true" : "false"} aria-label=${`Examples of ${called(name)}`} onClick=${() => show(!open)}>Examples<//>
     ${open && html`<span class="examples">${examples.slice(0, 10).map((example, i) => html`<${Button} key=${i} kind="plain" onClick=${() => onChange(example)}>${brief(example)}<//>`)}</span>`}`;
 }
 
 /** Group is a field with fields in it. */
 function Group({ form, made, name, at, schema, value, onChange, required, fixed, absent, nullable, actions }) {
   const Body = groups[made.kind];
-  const error = errorsAt(form, at);
+  // The form that was chosen is a field of the same place, and has its ID and errors.
+  const chosen = made.kind === "choice" && !absent;
+  const error = chosen ? undefined : errorsAt(form, at);
+  const id = chosen ? undefined : idOf(form.prefix, at);
   const begin = () => onChange(initial(form.document, schema, true) ?? filler(form.document, schema));
   const bare = at === "" && name.name === "";
   if (absent && made.kind !== "choice") {
-    return html`<div class="form-field absent" id=${idOf(form.prefix, at)} tabindex="-1">
+    return html`<div class="form-field absent" id=${id} tabindex="-1">
       <div class="row"><span class="group-name"><${Named} name=${name} />${required && html` <span class="required">required</span>`}</span>
-        <${Button} kind="plain" onClick=${begin} aria-label=${`Fill in ${name.title || name.name || "the value"}`}>Fill in<//>
-        ${nullable && html`<${Button} kind="link" onClick=${() => onChange(null)} aria-label=${`Make ${name.name || "the value"} null`}>null<//>`}
+        <${Button} kind="plain" onClick=${begin} aria-label=${`Fill in ${called(name)}`}>Fill in<//>
+        ${nullable && html`<${Button} kind="link" onClick=${() => onChange(null)} aria-label=${`Make ${called(name)} null`}>null<//>`}
         <${Examples} made=${made} onChange=${onChange} name=${name} />
       </div>
       ${hints({ made }) && html`<div class="hint">${hints({ made })}</div>`}${error && html`<div class="error">${error}</div>`}
@@ -125,13 +128,13 @@ function Group({ form, made, name, at, schema, value, onChange, required, fixed,
   }
   const content = html`<${Body} made=${made} at=${at} schema=${schema} value=${value} onChange=${onChange} fixed=${fixed} name=${name} />`;
   const head = html`${hints({ made }) && html`<div class="hint">${hints({ made })}</div>`} ${error && html`<${Notice} kind="error">${error}<//>`}`;
-  if (bare) return html`<div id=${idOf(form.prefix, at)} tabindex="-1">${head}${content}</div>`;
-  return html`<fieldset id=${idOf(form.prefix, at)} tabindex="-1" class=${error ? "wrong" : ""}>
+  if (bare) return html`<div id=${id} tabindex="-1">${head}${content}</div>`;
+  return html`<fieldset id=${id} tabindex="-1" class=${error ? "wrong" : ""}>
     <legend><${Named} name=${name} />${required && html` <span class="required">required</span>`}</legend>
     ${head}${content}
     <div class="form-actions">
       <${Examples} made=${made} onChange=${onChange} name=${name} />
-      ${nullable && html`<${Button} kind="link" onClick=${() => onChange(null)} aria-label=${`Make ${name.name || "the value"} null`}>null<//>`}
+      ${nullable && html`<${Button} kind="link" onClick=${() => onChange(null)} aria-label=${`Make ${called(name)} null`}>null<//>`}
       <${Leave} value=${value} fixed=${fixed} onChange=${onChange} name=${name} always=${made.kind !== "choice" || !absent} />
       ${actions}
     </div>

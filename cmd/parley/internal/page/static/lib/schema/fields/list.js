@@ -3,7 +3,7 @@ import { Button, IconButton } from "../../ui.js";
 import { filler } from "../defaults.js";
 import { itemSchema, tupleOf } from "../shape.js";
 import { member, moved, pointer, withItem } from "../value.js";
-import { useForm } from "./context.js";
+import { called, useForm } from "./context.js";
 import { FormField } from "./field.js";
 
 const step = 50; // items that are shown at a time
@@ -26,19 +26,19 @@ export function List({ made, at, value, onChange, name }) {
       ${items.slice(0, most).map(
         (item, i) =>
           html`<li key=${i}>
-            <${FormField} schema=${itemSchema(made.schema, i) ?? true} value=${item} onChange=${(v) => onChange(withItem(items, i, v))} at=${pointer(at, i)} name=${`Item ${i + 1}`} fixed=${true} actions=${html`<${Moves} i=${i} items=${items} onChange=${onChange} tuple=${i < tuple} of=${name.name} />`} />
+            <${FormField} schema=${itemSchema(made.schema, i) ?? true} value=${item} onChange=${(v) => onChange(withItem(items, i, v))} at=${pointer(at, i)} name=${`Item ${i + 1}`} fixed=${true} actions=${html`<${Moves} i=${i} items=${items} onChange=${onChange} tuple=${i < tuple} of=${called(name)} />`} />
           </li>`,
       )}
     </ol>
     ${items.length > most && html`<${Button} kind="link" onClick=${() => setMost(most + step)}>${`Show more (${items.length - most} are left)`}<//>`}
     <div class="row">
-      <${Button} onClick=${add} disabled=${full} aria-label=${`Add an item to ${name.title || name.name || "the list"}`}>Add an item<//>
+      <${Button} onClick=${add} disabled=${full} aria-label=${`Add an item to ${called(name)}`}>Add an item<//>
       <span class="faint">${bounds(made.schema, items.length)}</span>
     </div>`;
 }
 
 function Moves({ i, items, onChange, tuple, of }) {
-  const where = `item ${i + 1}${of ? ` of ${of}` : ""}`;
+  const where = `item ${i + 1} of ${of}`;
   return html`<span class="moves">
     ${!tuple && html`<${IconButton} label=${`Move ${where} up`} icon="↑" disabled=${i === 0} onClick=${() => onChange(moved(items, i, i - 1))} />
       <${IconButton} label=${`Move ${where} down`} icon="↓" disabled=${i === items.length - 1} onClick=${() => onChange(moved(items, i, i + 1))} />`}
