@@ -137,7 +137,7 @@ export function Result({ connection, call, tool }) {
     ${structuredContent !== undefined && html`<h3>Structured content</h3><${Json} value=${structuredContent} open=${3} label="Structured content" />`}
     ${!blocks && structuredContent === undefined && html`<${Json} value=${result} open=${3} label="Result" />`}
     ${_meta !== undefined && html`<details><summary>_meta</summary><${Json} value=${_meta} label="_meta" /></details>`}
-    <div class="row"><${Copy} label="Copy the result" text=${() => stringify(result, 2)} /></div>`;
+    <div class="row result-buttons"><${Copy} label="Copy the result" text=${() => stringify(result, 2)} /></div>`;
 }
 
 function OutputCheck({ check }) {
