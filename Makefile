@@ -18,7 +18,7 @@ PACKAGES := ./... ./cmd/parley/...
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint fuzz soak conform interop api release-proof dead tidy gateway-table bench bench-peers clean
+.PHONY: help run build test check lint fuzz soak conform interop api release-proof docs docs-check dead tidy gateway-table bench bench-peers clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,10 @@ api: ## incompatible changes of the API since the last tag; fails unless CHANGEL
 release-proof: ## publish a copy into a module proxy of files, and go install the program from there
 	./tools/release-proof.sh
 
+docs-check: build ## every block of code and every link of README.md and docs/: compiled, run, compared
+	cd tools && $(GO) test ./docscheck && $(GO) build -o ../$(BIN)/docscheck ./docscheck
+	$(BIN)/docscheck -parley $(TMP)/parley $(ARGS) .
+
 dead: ## functions that nothing calls, in internal/ and cmd/
 	@cd tools && GOBIN=$(abspath $(BIN)) $(GO) install golang.org/x/tools/cmd/deadcode
 	@out=$$($(BIN)/deadcode -test $(PACKAGES) | grep -E '^(internal|cmd)/' || true); echo "$$out"; test -z "$$out"
@@ -90,6 +94,7 @@ tidy: ## go.mod and generated code are up to date
 	# -e: a module that only a dependency's tests need is not on the proxy
 	cd cmd/parley && $(GO) mod tidy -e -diff
 	cd tools && $(GO) mod tidy -diff
+	cd tools/docscheck/peers && GOWORK=off $(GO) mod tidy -diff
 	cd examples/websocket && $(GO) mod tidy -diff
 	# what a module lacks, go.work may find in the other one
 	GOWORK=off $(GO) build ./...

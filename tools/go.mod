@@ -8,7 +8,10 @@ tool (
 	golang.org/x/tools/cmd/deadcode
 )
 
-require golang.org/x/mod v0.42.0
+require (
+	go.yaml.in/yaml/v4 v4.0.0
+	golang.org/x/mod v0.42.0
+)
 
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
