@@ -51,6 +51,10 @@ type Description struct {
 	// CrashOnPanic asks transports to let a panic in Serve end the process,
 	// instead of failing the one request. It is the same for every peer.
 	CrashOnPanic bool
+	// OnSession, if set, is called when a client has opened a session, before anything
+	// else of it is served. ctx ends when OnSession returns; Session.OnEnd says when the
+	// session does.
+	OnSession func(ctx context.Context, s *Session)
 }
 
 // Exchange is one request, or one notification, with all that belongs to
@@ -66,6 +70,9 @@ type Exchange struct {
 	ProgressToken ProgressToken
 	Trace         Trace
 	Peer          Peer
+	// Session is the session that the exchange belongs to. It is nil in 2026-07-28, which
+	// has no sessions, and in calls that are or may become tasks, which outlive them.
+	Session *Session
 	// Back is the way back to the client while the exchange runs.
 	Back Backchannel
 	// Answers are the client's answers to the questions of a hand-made

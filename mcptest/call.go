@@ -76,7 +76,7 @@ func (c *Caller) exchange() (*mcp.Exchange, error) {
 	}
 	x := &mcp.Exchange{
 		ID: jsonrpc.IntID(1), Method: mcp.MethodCallTool, Params: json.RawMessage(`{"name":"` + toolName + `","arguments":{}}`),
-		ProgressToken: jsonrpc.IntID(1), Peer: *peer, Back: &back{c, peer},
+		ProgressToken: jsonrpc.IntID(1), Peer: *peer, Session: c.Session, Back: &back{c, peer},
 	}
 	if c.Meta != nil {
 		meta, err := wire.Marshal(c.Meta)

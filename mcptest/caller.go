@@ -21,6 +21,9 @@ type Caller struct {
 	// capability. A question that needs a capability that Peer has not declared
 	// fails with an *mcp.MissingCapabilityError, as with a real client.
 	Peer *mcp.Peer
+	// Session is the session that the calls belong to. nil means none, as in
+	// 2026-07-28; mcp.NewSession makes one.
+	Session *mcp.Session
 	// Meta is the _meta of the request.
 	Meta mcp.Meta
 	// Answers are the answers to questions, by key; the key of roots is

@@ -60,6 +60,14 @@
 // again, from its start, when the answers are there. What must not happen
 // twice goes into Once.
 //
+// # Sessions
+//
+// A SessionState is what a server remembers of each session of a client, and
+// Server.OnSession learns of sessions as they begin and end. Both are about revisions up to
+// 2025-11-25: in 2026-07-28 every request stands alone, over HTTP and on standard
+// streams, and SessionState.Of returns ErrNoSession. What has to work in all revisions is
+// named by an argument, or kept by Call.Principal.
+//
 // # Tasks
 //
 // A tool whose mcp.Tool.Execution says TaskOptional or TaskRequired can run apart from

@@ -13,7 +13,7 @@ import (
 // notifications that are not the protocol's own, and the opening of
 // subscriptions (Exchange.Watch is not nil then), whose filter it may narrow.
 // Requests that open, check or configure a connection do not reach it:
-// transports answer those. Middleware must pass on the *mcp.InputRequired
+// transports answer those; OnSession learns of sessions. Middleware must pass on the *mcp.InputRequired
 // errors that it gets. It sees the errors of handlers before they are replaced
 // for the client.
 type Middleware func(next mcp.ServeFunc) mcp.ServeFunc

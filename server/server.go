@@ -40,8 +40,9 @@ type Server struct {
 
 	described atomic.Pointer[described] // the newest description
 
-	chainMu    sync.Mutex // guards middleware and stores to chain
+	chainMu    sync.Mutex // guards middleware, sessions and stores to chain
 	middleware []Middleware
+	sessions   []func(context.Context, *mcp.Session)
 	chain      atomic.Pointer[mcp.ServeFunc]
 }
 
@@ -129,6 +130,7 @@ func (s *Server) describe(offers offers) *described {
 		Revisions:    s.opts.Revisions,
 		Cache:        s.cacheFields(mcp.MethodDiscover),
 		CrashOnPanic: s.opts.Panic == CrashOnPanic,
+		OnSession:    s.opened,
 	}}
 	d.listing = d.Description
 	if tasks := d.Capabilities.Tasks; tasks != nil {

@@ -86,7 +86,7 @@ func (e *tasks) newRun(ctx context.Context, x *mcp.Exchange) *taskRun {
 	r := &taskRun{e: e, name: newID(), born: make(chan struct{}), over: make(chan struct{}), back: x.Back}
 	r.draft = e.newTask(&own)
 	r.id = r.draft.ID
-	own.Back, own.Mirrored = r, nil
+	own.Back, own.Mirrored, own.Session = r, nil, nil
 	if x.Header != nil {
 		own.Header = func(name string) []string { return r.header(x, name) }
 	}

@@ -29,6 +29,7 @@ type Session struct {
 	calls    calls.Table
 	ctx      context.Context //nolint:containedctx // the session's lifetime: ended by Close
 	end      context.CancelCauseFunc
+	uses     uses
 
 	agreed atomic.Pointer[agreement] // nil until initialize
 
@@ -46,22 +47,26 @@ type agreement struct {
 	facts    *revision.Facts
 	declared *mcp.ServerCapabilities
 	peer     mcp.Peer
+	session  *mcp.Session
+	over     func() // ends session
 }
 
 // NewSession returns a session that waits for initialize. standing takes the
 // messages that belong to no request, and seen observes the connection.
 func NewSession(h mcp.Handler, opts mcp.ServeOptions, standing Out, seen *tap.Conn) *Session {
 	s := &Session{handler: h, opts: WithDefaults(&opts), standing: standing, seen: seen, level: mcp.LevelInfo, subscriptions: map[string]*subscribedTo{}}
+	s.uses.n.Store(1) // until Close
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.queue.wake, s.queue.conn = s.wake, seen
 	return s
 }
 
 // Close ends the session: questions to the client fail with the cause, and no
-// change is sent after it has returned.
+// change is sent after it has returned. The mcp.Session ends with the last request.
 func (s *Session) Close(cause error) {
 	s.calls.Close(cause)
 	s.mu.Lock()
+	first := s.ctx.Err() == nil
 	s.end(cause)
 	subscriptions := s.subscriptions
 	s.subscriptions = map[string]*subscribedTo{}
@@ -70,6 +75,9 @@ func (s *Session) Close(cause error) {
 		sub.end()
 	}
 	s.telling.Wait()
+	if first {
+		s.leave()
+	}
 }
 
 // Facts returns the facts of the session's revision, or nil before
@@ -90,6 +98,9 @@ func Inline(m *jsonrpc.Message) bool {
 // Receive serves one message. ctx ends with the cause ErrCancelled when the
 // client no longer wants the answer.
 func (s *Session) Receive(ctx context.Context, m *jsonrpc.Message, out Out, sender Sender) {
+	if s.uses.enter() {
+		defer s.leave()
+	}
 	switch m.Kind {
 	case jsonrpc.Response:
 		if id, ok := s.calls.Settle(m); !ok {
@@ -153,7 +164,7 @@ func (s *Session) configure(ctx context.Context, m *jsonrpc.Message, d *mcp.Meth
 	}
 	switch m.Method {
 	case mcp.MethodInitialize:
-		return s.initialize(m, sender, desc)
+		return s.initialize(ctx, m, sender, desc)
 	case mcp.MethodPing:
 		return struct{}{}, nil
 	case mcp.MethodSetLevel:
@@ -190,7 +201,7 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, sender Sender)
 		return
 	}
 	x := newExchange(m, s.seen)
-	x.Header, x.Back, x.Peer = sender.Header, noBack{s.seen}, s.client(sender)
+	x.Header, x.Back, x.Peer, x.Session = sender.Header, noBack{s.seen}, s.client(sender), s.agreed.Load().session
 	if m.Method == mcp.NoteInitialized {
 		s.start(ctx, x)
 		return
@@ -199,8 +210,10 @@ func (s *Session) notice(ctx context.Context, m *jsonrpc.Message, sender Sender)
 }
 
 // client returns the sender of a message. Each message may come with its own credentials.
-func (s *Session) client(sender Sender) mcp.Peer {
-	peer := s.agreed.Load().peer
+func (s *Session) client(sender Sender) mcp.Peer { return s.agreed.Load().with(sender) }
+
+func (a *agreement) with(sender Sender) mcp.Peer {
+	peer := a.peer
 	peer.Authorization, peer.Source = sender.Authorization, sender.Source
 	return peer
 }
@@ -256,7 +269,7 @@ func (s *Session) exchange(m *jsonrpc.Message, back *sessionBack, sender Sender)
 	if err := meta.fill(x); err != nil {
 		return nil, err
 	}
-	x.Peer, x.Header, x.Detach = s.client(sender), sender.Header, sender.Detach
+	x.Peer, x.Header, x.Detach, x.Session = s.client(sender), sender.Header, sender.Detach, s.agreed.Load().session
 	x.Back, back.peer, back.token = back, &x.Peer, x.ProgressToken
 	return x, nil
 }

@@ -1,6 +1,8 @@
 package era
 
 import (
+	"context"
+
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -12,7 +14,7 @@ var errInitialized = jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "the session is 
 // initialize negotiates the revision: the one the client asks for, or else the newest.
 //
 // Spec: 2025-11-25 basic/lifecycle#version-negotiation.
-func (s *Session) initialize(m *jsonrpc.Message, sender Sender, desc *mcp.Description) (any, error) {
+func (s *Session) initialize(ctx context.Context, m *jsonrpc.Message, sender Sender, desc *mcp.Description) (any, error) {
 	offered := revision.Session(desc.Revisions)
 	if len(offered) == 0 {
 		return nil, NoInitialize(m, desc.Revisions)
@@ -30,8 +32,12 @@ func (s *Session) initialize(m *jsonrpc.Message, sender Sender, desc *mcp.Descri
 	// Spec: 2025-11-25 basic/lifecycle#operation.
 	declared := shapeClientCapabilities(p.Capabilities, a.facts)
 	a.peer = mcp.Peer{Revision: chosen, Info: p.ClientInfo, Capabilities: declared, Principal: sender.Principal, SessionID: sender.SessionID}
+	a.session, a.over = mcp.NewSession(a.with(sender))
 	if !s.agreed.CompareAndSwap(nil, a) {
 		return nil, errInitialized
+	}
+	if desc.OnSession != nil {
+		s.tellOpened(ctx, a, desc.OnSession)
 	}
 	return &mcp.InitializeResult{
 		ProtocolVersion: chosen.String(),
@@ -39,6 +45,17 @@ func (s *Session) initialize(m *jsonrpc.Message, sender Sender, desc *mcp.Descri
 		ServerInfo:      shapeImplementation(desc.Info, a.facts),
 		Instructions:    desc.Instructions,
 	}, nil
+}
+
+// tellOpened tells the handler that the session is open. A panic there is not a reason to
+// refuse the client.
+func (s *Session) tellOpened(ctx context.Context, a *agreement, tell func(context.Context, *mcp.Session)) {
+	var result any // there is none
+	var err error  // it has been logged
+	defer rescue(ctx, s.handler, mcp.MethodInitialize, s.opts.Logger, &result, &err)
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	tell(ctx, a.session)
 }
 
 // readInitialize decodes the params of initialize, all of which are required.
