@@ -82,6 +82,20 @@ async function forms(stage, tab, served) {
     });
   }
 
+  await stage.check("the server's card is looked for when somebody wants it", async () => {
+    await fresh(tab, `${served.origin}/mcp`);
+    await arrives(tab);
+    const before = await tab.sees("It is fetched without credentials.", "section[aria-label='Server card']");
+    assert(!before.includes("/mcp/server-card"), `it was looked for already: ${before}`);
+    await tab.click("button", "Look for a card");
+    const text = await tab.sees("/mcp/server-card", "section[aria-label='Server card']");
+    assert(text.includes('"remotes"') && text.includes("reference"), brief(text, 800));
+    await tab.shot(stage.shots, "connect-card");
+    equal((await tab.judge()).join("\n"), "", "card");
+    await tab.click("button", "Close for good");
+    await tab.sees("Connect to a server", "main");
+  });
+
   await stage.check("the keyboard alone connects", async () => {
     await tab.go("#/home");
     await tab.fill("Server", command);
