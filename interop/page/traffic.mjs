@@ -27,6 +27,16 @@ async function seen(stage, way) {
     await until(() => tab.page.evaluate((list) => document.querySelectorAll(`${list} [role=option]`).length === 1, frames), "one frame");
   });
 
+  await stage.check(at("what comes is found, and only what is new is searched"), async () => {
+    const searched = [];
+    const note = (request) => request.url().includes("/frames/numbers?") && searched.push(new URL(request.url()).searchParams);
+    tab.page.on("request", note);
+    await call(tab, { name: "calculate", arguments: { expression: "40+2" } });
+    await until(() => tab.page.evaluate((list) => document.querySelectorAll(`${list} [role=option]`).length === 2, frames), "another frame");
+    tab.page.off("request", note);
+    assert(searched.length > 0 && searched.every((query) => Number(query.get("after")) > 0 && query.get("q") === "40+2"), `searched for ${searched.join(" and ")}`);
+  });
+
   await stage.check(at("a frame is read, with what belongs to it"), async () => {
     await tab.page.focus(frames);
     await tab.press("Home");

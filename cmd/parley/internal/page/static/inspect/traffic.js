@@ -1,6 +1,6 @@
 // Traffic: every frame of a connection, and what belongs together.
 
-import { api, useGet } from "../lib/api.js";
+import { api, useGet, useRead, withParams } from "../lib/api.js";
 import { html, useMemo, useState } from "../lib/preact.js";
 import { go } from "../lib/route.js";
 import { useKept } from "../lib/state.js";
@@ -8,6 +8,7 @@ import { Button, Check, Empty, ErrorBox, Field, Menu, Notice, SearchBox, Select,
 import { Exchange } from "./traffic/exchange.js";
 import { Frame } from "./traffic/frame.js";
 import { FrameList } from "./traffic/list.js";
+import { asked, grown } from "./traffic/numbers.js";
 import { Resume } from "./traffic/resume.js";
 
 const kinds = ["request", "notification", "result", "error", "batch", "malformed", "http", "dropped"];
@@ -23,7 +24,8 @@ export function View({ connection, route }) {
   const summary = useGet(`${path}/traffic`, {}, topics);
   const { exchange, n } = route.params;
   const wanted = { ...filter, exchange };
-  const numbers = useGet(`${path}/frames/numbers`, wanted, { frames: mine });
+  const find = async (known, signal) => grown(known, await api.get(`${path}/frames/numbers`, asked(wanted, known), { signal }), wanted);
+  const numbers = useRead(withParams(`${path}/frames/numbers`, wanted), find, { frames: mine });
   const pick = (frame) => go([connection.id, "traffic"], { exchange, n: frame });
   const list = html`<${Filters} filter=${filter} onChange=${setFilter} summary=${summary.data} tail=${tail} onTail=${setTail} />
     ${exchange && html`<${Notice} title=${`Exchange ${exchange}`}><${Button} kind="link" onClick=${() => go([connection.id, "traffic"], { n })}>Show all frames<//><//>`}

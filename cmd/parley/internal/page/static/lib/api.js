@@ -97,6 +97,17 @@ export function save(blob, filename) {
  */
 export function useGet(path, params, topics = []) {
   const address = path === null ? null : withParams(path, params);
+  return useRead(address, (known, signal) => api.get(address, undefined, { signal }), topics);
+}
+
+/**
+ * useRead is useGet for what is read in a way of its own: get is given what was read last at the
+ * address, and returns what takes its place.
+ * @param {string|null} address
+ * @param {(known: any, signal: AbortSignal) => Promise<any>} get
+ * @param {string[]|Record<string, (event: object) => boolean>} [topics]
+ */
+export function useRead(address, get, topics = []) {
   const [state, setState] = useState({ address: null, data: undefined, error: undefined, loading: true });
   const reader = useRef(null);
   const reload = useCallback(() => reader.current?.(), []);
@@ -105,6 +116,7 @@ export function useGet(path, params, topics = []) {
     const ended = new AbortController();
     let busy = false;
     let again = false;
+    let known;
     const read = async () => {
       if (busy) {
         again = true;
@@ -113,8 +125,8 @@ export function useGet(path, params, topics = []) {
       busy = true;
       setState((s) => ({ ...s, loading: true }));
       try {
-        const data = await api.get(address, undefined, { signal: ended.signal });
-        if (!ended.signal.aborted) setState({ address, data, error: undefined, loading: false });
+        known = await get(known, ended.signal);
+        if (!ended.signal.aborted) setState({ address, data: known, error: undefined, loading: false });
       } catch (error) {
         if (!ended.signal.aborted) setState((s) => ({ address, data: s.address === address ? s.data : undefined, error, loading: false }));
       }
@@ -131,7 +143,7 @@ export function useGet(path, params, topics = []) {
       ended.abort();
       for (const off of offs) off();
     };
-    // Whoever passes topics passes the same ones each time.
+    // Whoever passes get and topics passes the same ones for an address each time.
   }, [address]);
   const current = state.address === address;
   return { data: current ? state.data : undefined, error: current ? state.error : undefined, loading: address !== null && (state.loading || !current), reload };
