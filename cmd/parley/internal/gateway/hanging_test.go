@@ -2,15 +2,19 @@ package gateway_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
 	"github.com/parley-mcp/parley/internal/stream"
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
@@ -166,6 +170,69 @@ func TestHangsForEver(t *testing.T) {
 		fails(t, "the call", s.call(t, "bad__write"), `"bad" is not available`, "did not answer in time")
 		if took := time.Since(begun); took > 11*time.Minute {
 			t.Errorf("it failed after %s", took)
+		}
+	})
+}
+
+// stuck is a transport to a server that does not read the first subscription: its
+// connection is lost once that has been waited for.
+type stuck struct {
+	mcp.Transport
+	met *atomic.Bool
+}
+
+type stuckConn struct {
+	mcp.Conn
+	met *atomic.Bool
+}
+
+// Connect implements mcp.Transport.
+func (s stuck) Connect(ctx context.Context, r mcp.Receiver) (mcp.Conn, error) {
+	c, err := s.Transport.Connect(ctx, r)
+	return stuckConn{c, s.met}, err
+}
+
+// RoundTrip implements mcp.Conn.
+func (c stuckConn) RoundTrip(ctx context.Context, m *jsonrpc.Message) (*jsonrpc.Message, error) {
+	if m.Method != mcp.MethodSubscribe || c.met.Swap(true) {
+		return c.Conn.RoundTrip(ctx, m)
+	}
+	<-ctx.Done()
+	_ = c.Close() // always nil
+	return nil, errStuck
+}
+
+// Err implements mcp.Conn.
+func (stuckConn) Err() error { return errStuck }
+
+var errStuck = errors.New("the server does not read what it is sent")
+
+// A subscription that a server is too slow for is granted, and open when the server is
+// there again, however its connection has failed.
+func TestHangsWhileSubscribing(t *testing.T) {
+	cells(t, backend.Options{}, func(t *testing.T, s *stage) {
+		if stateless(s.back) {
+			return // a subscription is a stream there, whose connection is not lost
+		}
+		met := new(atomic.Bool)
+		s.via = stuck{s.way, met}
+		if _, err := s.c.ReadResource(t.Context(), "mcp:bad:test://static"); err != nil {
+			t.Fatal(err)
+		}
+		events := make(chan client.Event, 10)
+		_, err := s.c.Listen(t.Context(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{"mcp:bad:test://static"}}, func(_ context.Context, e client.Event) { events <- e })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !met.Load() {
+			t.Error("the first subscription was not held up")
+		}
+		if e := <-events; e.Change.URI != "mcp:bad:test://static" {
+			t.Errorf("when it is there again, the client hears %+v", e)
+		}
+		s.bad.ResourceUpdated("test://static")
+		if e := <-events; e.Change.URI != "mcp:bad:test://static" {
+			t.Errorf("of a change, the client hears %+v", e)
 		}
 	})
 }

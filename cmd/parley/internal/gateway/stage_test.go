@@ -66,7 +66,7 @@ func cells(t *testing.T, o backend.Options, body func(t *testing.T, s *stage)) {
 func newStage(t *testing.T, front, back mcptest.Mode, o backend.Options) *stage {
 	t.Helper()
 	s := &stage{back: back, arrived: make(chan struct{}, 1000)}
-	s.bad = server.New(mcp.Implementation{Name: "bad", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Logging: true, ProgressInterval: -1})
+	s.bad = server.New(mcp.Implementation{Name: "bad", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), Logging: true, Subscriptions: true, ProgressInterval: -1})
 	s.bad.Use(func(next mcp.ServeFunc) mcp.ServeFunc {
 		return func(ctx context.Context, x *mcp.Exchange) (any, error) {
 			s.mu.Lock()

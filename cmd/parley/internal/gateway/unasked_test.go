@@ -61,9 +61,15 @@ func questionsOfNobody(t *testing.T, s *stage, front mcptest.Mode) {
 			},
 		})
 	}
+	clients := []*client.Client{can(), can()} // both on one connection, as nobody has logged in
+	for _, err := range clients[0].Tools(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	synctest.Wait() // what was asked before there was a call is answered
 	var group sync.WaitGroup
-	for range 2 { // both on one connection, as nobody has logged in
-		c := can()
+	for _, c := range clients {
 		group.Go(func() {
 			if _, err := client.Call[string](t.Context(), c, "bad__write", nil); err != nil {
 				t.Error(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -13,7 +14,10 @@ import (
 func (b *Backend) Watch(ctx context.Context, x *mcp.Exchange) (*mcp.Watching, error) {
 	result, err := b.Serve(ctx, x, true)
 	_, down := errors.AsType[*UnavailableError](err)
-	if down || errors.Is(err, context.DeadlineExceeded) {
+	_, refused := errors.AsType[*jsonrpc.Error](err)
+	// A connection that could not be written to until then is an error of its own.
+	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded)
+	if down || err != nil && late && !refused {
 		b.life.missed()
 		return b.bridge.Await(x), nil //nolint:contextcheck // the subscription outlives the exchange that opens it
 	}
