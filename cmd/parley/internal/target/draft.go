@@ -1,9 +1,10 @@
 package target
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/parley-mcp/parley/internal/ref"
 )
 
 // Draft is what a file says about a server, for another format: its references are
@@ -62,18 +63,18 @@ func (d *drafter) text(t text) string {
 	if strings.Contains(t.s, "$${") {
 		d.fail(t.errorf("a $ before a reference means something else in the other format"))
 	}
-	return d.replace(t, func(ref string) (string, error) {
-		if id, ok := strings.CutPrefix(ref, "input:"); ok {
+	return d.replace(t, func(text string) (string, error) {
+		if id, ok := strings.CutPrefix(text, "input:"); ok {
 			in := d.file.inputs[id]
 			if in != nil && in.Default != "" {
 				return d.variable(InputVariable(id), in.Default, true)
 			}
 			return d.variable(InputVariable(id), "", false)
 		}
-		if value, ok := d.place(ref); ok {
+		if value, ok := d.place(text); ok {
 			return value, nil
 		}
-		name, preset, hasPreset, err := variableOf(ref)
+		name, preset, hasPreset, err := ref.Parts(text)
 		if err != nil {
 			return "", err
 		}
@@ -91,13 +92,4 @@ func (d *drafter) path(t text) string {
 		return path
 	}
 	return filepath.Join(d.workspace(), path)
-}
-
-// variableOf returns the parts of a reference to a variable.
-func variableOf(ref string) (name, preset string, hasPreset bool, err error) {
-	name, preset, hasPreset = strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
-	if name == "" || strings.ContainsAny(name, ": =") {
-		err = fmt.Errorf("${%s} is no reference that parley knows", ref)
-	}
-	return name, preset, hasPreset, err
 }

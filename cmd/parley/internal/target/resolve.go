@@ -10,6 +10,7 @@ import (
 
 	"github.com/joho/godotenv"
 
+	"github.com/parley-mcp/parley/internal/ref"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -86,52 +87,27 @@ func (r *resolver) text(t text) string { return r.replace(t, r.reference) }
 
 // replace replaces the references in a text by what one returns.
 func (r *resolver) replace(t text, one func(ref string) (string, error)) string {
-	var b strings.Builder
-	rest := t.s
-	for {
-		before, after, found := strings.Cut(rest, "${")
-		b.WriteString(before)
-		name, tail, ends := strings.Cut(after, "}")
-		switch {
-		case !found:
-			return b.String()
-		case !ends:
-			r.fail(t.errorf("the reference ${%s has no end", after))
-			return b.String()
-		}
-		value, err := one(name)
-		if err != nil {
-			r.fail(t.errorf("%w", err))
-		}
-		b.WriteString(value)
-		rest = tail
+	value, err := ref.Replace(t.s, one)
+	if err != nil {
+		r.fail(t.errorf("%w", err))
 	}
+	return value
 }
 
 // reference returns the value of a reference, without its braces.
-func (r *resolver) reference(ref string) (string, error) {
-	if value, ok := r.place(ref); ok {
+func (r *resolver) reference(text string) (string, error) {
+	if value, ok := r.place(text); ok {
 		return value, nil
 	}
-	if id, ok := strings.CutPrefix(ref, "input:"); ok {
+	if id, ok := strings.CutPrefix(text, "input:"); ok {
 		return r.input(id)
 	}
-	name, preset, hasPreset, err := variableOf(ref)
-	if err != nil {
-		return "", err
-	}
-	if value, ok := r.Lookup(name); ok && (value != "" || !hasPreset) {
-		return value, nil
-	}
-	if !hasPreset {
-		return "", fmt.Errorf("the variable %s is not set; set it, or give a default in the file, as ${%s:-…}", name, name)
-	}
-	return preset, nil
+	return ref.Variable(text, r.Lookup)
 }
 
 // place returns the value of a reference to a place.
-func (r *resolver) place(ref string) (value string, ok bool) {
-	switch ref {
+func (r *resolver) place(text string) (value string, ok bool) {
+	switch text {
 	case "userHome":
 		return r.Home, true
 	case "workspaceFolder":

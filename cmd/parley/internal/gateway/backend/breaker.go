@@ -1,9 +1,10 @@
 package backend
 
 import (
-	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/parley-mcp/parley/internal/backoff"
 )
 
 // breaker keeps a server that fails from being tried all the time, and its clients from
@@ -14,13 +15,6 @@ type breaker struct {
 	until    time.Time // when it may be tried again
 	why      error
 }
-
-const (
-	// firstPause is how long a server is left alone when it has failed once; the pause
-	// doubles with each failure, up to longestPause.
-	firstPause   = 500 * time.Millisecond
-	longestPause = time.Minute
-)
 
 // allows returns why the server must not be tried now, or nil.
 func (b *breaker) allows() error {
@@ -42,9 +36,8 @@ func (b *breaker) failed(why error) {
 	if now.Before(b.until) {
 		return
 	}
-	pause := min(longestPause, firstPause<<min(b.failures, 10))
 	b.failures++
-	b.until = now.Add(pause/2 + rand.N(pause/2)) //nolint:gosec // jitter needs no secure randomness
+	b.until = now.Add(backoff.Pause(b.failures))
 }
 
 // worked says that the server has answered.
