@@ -35,11 +35,20 @@ var walls = map[string][]string{
 	"cmd/parley/internal/devauth":   {program + "cli", program + "reference", module + "server", module + "client", module + "transport"},
 }
 
+// above are folders that a rule for the folder around them does not cover: they stand on
+// top of it.
+var above = map[string]string{
+	"client/host": "a host makes clients, and reaches servers over any transport",
+}
+
 func TestImportWall(t *testing.T) {
 	for dir, forbidden := range walls {
 		t.Run(dir, func(t *testing.T) {
 			files := 0
 			err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+				if err == nil && d.IsDir() && above[filepath.ToSlash(path)] != "" {
+					return filepath.SkipDir
+				}
 				if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 					return err
 				}
