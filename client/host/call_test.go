@@ -161,19 +161,19 @@ func TestQuestions(t *testing.T) {
 		defer mu.Unlock()
 		asked = append(asked, server+" "+what)
 	}
-	accept := func(server, what, content string) (*mcp.ElicitResult, error) {
+	accept := func(server, what, content string) *mcp.ElicitResult {
 		note(server, what)
-		return &mcp.ElicitResult{Action: mcp.ActionAccept, Content: json.RawMessage(content)}, nil
+		return &mcp.ElicitResult{Action: mcp.ActionAccept, Content: json.RawMessage(content)}
 	}
 	for _, r := range []mcp.Revision{mcp.Revision20251125, mcp.Revision20260728} {
 		asked = nil
 		h := open(t, map[string]host.Server{"a": {Transport: inMemory(asking())}, "b": {Transport: inMemory(asking())}}, &host.Options{
 			Approve: host.ApproveAll,
 			Elicit: func(_ context.Context, server string, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-				return accept(server, "form", `{"Sure":true}`)
+				return accept(server, "form", `{"Sure":true}`), nil
 			},
 			VisitURL: func(_ context.Context, server string, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-				return accept(server, "visit", "")
+				return accept(server, "visit", ""), nil
 			},
 			Sample: func(_ context.Context, server string, _ *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 				note(server, "sample")
