@@ -10,9 +10,10 @@ LINT_VERSION := v2.15.0
 FUZZTIME ?= 50000x
 # How long everything may break.
 SOAK ?= 5m
-# The SDK's module and the program's, which go.work joins. bench/, tools/ and
-# examples/websocket/ are workspaces of their own.
+# The SDK's module and the program's, which go.work joins. bench/, tools/ and the
+# examples that need modules of other people are workspaces of their own.
 PACKAGES := ./... ./cmd/parley/...
+EXAMPLES := $(patsubst %/go.mod,%,$(wildcard examples/*/go.mod))
 
 # The race detector needs a C compiler.
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
@@ -36,7 +37,7 @@ ifeq ($(RACE),)
 endif
 	$(GO) vet $(PACKAGES)
 	$(GO) test $(RACE) -shuffle=on $(PACKAGES)
-	cd examples/websocket && $(GO) test $(RACE) ./...
+	set -e; for dir in $(EXAMPLES); do (cd $$dir && $(GO) vet ./... && $(GO) test $(RACE) -shuffle=on ./...); done
 ifneq ($(RACE),)
 	$(GO) test -run '^TestBudget' ./integrationtests/budget ./transport/streamable ./cmd/parley/internal/gateway # the race detector makes allocations of its own
 	$(GO) test -run 'Mutants$$' ./internal/check/... ./cmd/parley/internal/devauth # all of them: the race detector leaves time for some only
@@ -45,7 +46,7 @@ endif
 check: lint ## what one runs before a commit: format, vet, lint, tests
 	$(GO) vet $(PACKAGES)
 	$(GO) test $(PACKAGES)
-	cd examples/websocket && $(GO) test ./...
+	set -e; for dir in $(EXAMPLES); do (cd $$dir && $(GO) vet ./... && $(GO) test ./...); done
 
 $(LINT): Makefile
 	GOBIN=$(abspath $(BIN)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
@@ -55,7 +56,7 @@ lint: $(LINT) ## golangci-lint, with the formatters
 	$(LINT) config verify
 	$(LINT) run $(PACKAGES)
 	cd tools && $(abspath $(LINT)) run ./...
-	cd examples/websocket && $(abspath $(LINT)) run ./...
+	set -e; for dir in $(EXAMPLES); do (cd $$dir && $(abspath $(LINT)) run ./... && $(abspath $(LINT)) fmt --diff ./...); done
 	$(LINT) fmt --diff $(PACKAGES)
 
 fuzz: ## every fuzz target for FUZZTIME (50000 inputs)
@@ -95,7 +96,7 @@ tidy: ## go.mod and generated code are up to date
 	cd cmd/parley && $(GO) mod tidy -e -diff
 	cd tools && $(GO) mod tidy -diff
 	cd tools/docscheck/peers && GOWORK=off $(GO) mod tidy -diff
-	cd examples/websocket && $(GO) mod tidy -diff
+	set -e; for dir in $(EXAMPLES); do (cd $$dir && $(GO) mod tidy -diff && $(GO) fix -diff ./...); done
 	# what a module lacks, go.work may find in the other one
 	GOWORK=off $(GO) build ./...
 	cd cmd/parley && GOWORK=off $(GO) build ./...
