@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -16,6 +17,9 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/transport/httpserver"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
 
@@ -49,45 +53,65 @@ func login(t *testing.T) (issuer string, token func(resource, scope string) stri
 	}
 }
 
-func TestProtected(t *testing.T) {
+// Tokens say what their senders may do, in every revision.
+func TestTokens(t *testing.T) {
 	issuer, token := login(t)
-	web := httptest.NewUnstartedServer(nil)
-	resource := "http://" + web.Listener.Addr().String() + "/mcp"
-	mux, h, err := newHandler(issuer, resource)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	web.Config.Handler = mux
-	web.Start()
-	defer web.Close()
-	defer func() { _ = h.Close(context.Background()) }()
-
-	connect := func(token string) (*client.Client, error) {
-		header := http.Header{}
-		if token != "" {
-			header.Set("Authorization", "Bearer "+token)
+	url := "http://" + l.Addr().String() + "/mcp"
+	guard, err := newGuard(issuer, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { // ends with stop
+		served <- httpserver.ServeOn(ctx, l, newServer(guard), &httpserver.Options{Guard: guard})
+	}()
+	for _, mode := range mcptest.AllModes() {
+		if mode.Transport == mcptest.HTTP {
+			t.Run(mode.Revision.String(), func(t *testing.T) {
+				use(t, func(token string) (*client.Client, error) {
+					header := http.Header{}
+					if token != "" {
+						header.Set("Authorization", "Bearer "+token)
+					}
+					return client.Connect(t.Context(), &streamable.Client{URL: url, Header: header}, &client.Options{Revisions: []mcp.Revision{mode.Revision}})
+				}, token("http://other.example.com", "mcp:write"), token(url, "mcp:read"), token(url, "mcp:write"))
+			})
 		}
-		return client.Connect(t.Context(), &streamable.Client{URL: resource, Header: header}, nil)
 	}
-	var refused *streamable.HTTPError
-	if _, err := connect(""); !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
-		t.Errorf("without a token: %v", err)
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
-	reader, err := connect(token(resource, "notes:read"))
+}
+
+func use(t *testing.T, connect func(token string) (*client.Client, error), other, reads, writes string) {
+	t.Helper()
+	for _, token := range []string{"", other} {
+		var refused *streamable.HTTPError
+		if _, err := connect(token); !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
+			t.Errorf("with %q: %v", token, err)
+		}
+	}
+	reader, err := connect(reads)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = reader.Close() }()
-	args := map[string]any{"text": "milk"}
-	if _, err := client.Call[string](t.Context(), reader, "write", args); err == nil {
+	milk := writing{"milk"}
+	if _, err := client.Call[string](t.Context(), reader, "write", milk); err == nil {
 		t.Error("a reader could write")
 	}
-	writer, err := connect(token(resource, "notes:write"))
+	writer, err := connect(writes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = writer.Close() }()
-	if _, err := client.Call[string](t.Context(), writer, "write", args); err != nil {
+	if _, err := client.Call[string](t.Context(), writer, "write", milk); err != nil {
 		t.Error(err)
 	}
 	if got, err := client.Call[string](t.Context(), reader, "read", nil); err != nil || got != "milk (ann)" {
