@@ -201,7 +201,19 @@ func (s *server) live(ctx context.Context) (up time.Time, err error) {
 		return up, fmt.Errorf("its tools cannot be listed: %w", err)
 	}
 	s.up(c, tools)
-	return time.Now(), k.keep(ctx)
+	up = time.Now()
+	err = k.keep(ctx)
+	if ctx.Err() == nil && !errors.Is(err, errAgain) {
+		s.count()
+	}
+	return up, err
+}
+
+// count counts a connection that has ended by itself.
+func (s *server) count() {
+	s.host.mu.Lock()
+	defer s.host.mu.Unlock()
+	s.lost++
 }
 
 func (s *server) connecting() {
@@ -224,9 +236,6 @@ func (s *server) up(c *client.Client, tools []*mcp.Tool) {
 func (s *server) down(err error, retry time.Time) {
 	s.host.mu.Lock()
 	defer s.host.mu.Unlock()
-	if s.state == Up {
-		s.lost++
-	}
 	s.set(Down)
 	s.err, s.retry = err, retry
 	s.absent()
