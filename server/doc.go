@@ -15,12 +15,31 @@
 // AddTool infers the schemas of arguments and results from Go types. The fields
 // of a struct follow their json tags, and other members are refused. A field is
 // required unless it is a pointer, is tagged omitempty or omitzero, or has a
-// default. Tags with the names of JSON Schema's keywords describe a field and
-// limit its values: title, description, default, enum ("red,green"), minimum,
-// maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength,
-// pattern, format, minItems, maxItems and uniqueItems. On a slice, those that
-// limit values apply to its items, but for the last three. header:"Region"
-// mirrors an argument into the HTTP header Mcp-Param-Region.
+// default. These tags describe a field and limit its values:
+//
+//	tag                                 on                        what it says
+//	json:"name,omitzero"                any                       the member's name; "-" leaves the field out
+//	title:"Name"                        any                       a name for people
+//	description:"What to look for"      any                       what a model reads; jsonschema:"…" is the same
+//	default:"10"                        any                       the value if there is none: text for strings, else JSON
+//	enum:"red,green"                    strings, numbers          the values that there are
+//	minimum:"1" maximum:"100"           numbers                   bounds that are values, too
+//	exclusiveMinimum:"0"                numbers                   a bound that is no value, as is exclusiveMaximum
+//	multipleOf:"0.5"                    numbers                   what divides the value
+//	minLength:"1" maxLength:"80"        strings                   bounds of the length, in characters
+//	pattern:"^[a-z]+$"                  strings                   a regular expression (RE2), found anywhere
+//	format:"date"                       strings                   a format of JSON Schema
+//	minItems:"1" maxItems:"9"           slices                    bounds of the number of items
+//	uniqueItems:"true"                  slices                    no item occurs twice
+//	header:"Region"                     strings, integers, bools  mirrors the argument into Mcp-Param-Region
+//	enumTitles:"Red,Green"              forms only                names of enum's values for people; see Elicit
+//
+// On a slice, tags for strings and numbers apply to its items. A tag that does not fit
+// the type, or whose value makes no sense, is an error that names the type, the field
+// and the tag. So is a misspelt one, such as minlen, which would be ignored; the error
+// names the nearest that there is. Tags of other packages, such as yaml, db or validate,
+// are left alone; one of them that looks like a tag here is fine in a field that also
+// has the tag it looks like.
 //
 //	type search struct {
 //		Query string `json:"query" description:"What to look for" minLength:"1"`

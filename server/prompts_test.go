@@ -100,6 +100,12 @@ func TestPromptRegistrationErrors(t *testing.T) {
 		{s.TryAddRawPrompt(mcp.Prompt{Name: "p", Arguments: []*mcp.PromptArgument{{}}}, raw), "need names"},
 		{s.TryAddRawPrompt(mcp.Prompt{Name: "p", Arguments: []*mcp.PromptArgument{{Name: "a"}, {Name: "a"}}}, raw), "need names"},
 		{TryAddPrompt(s, mcp.Prompt{Name: "p", Arguments: []*mcp.PromptArgument{}}, reviewPrompt), "inferred"},
+		{TryAddPrompt(s, mcp.Prompt{Name: "p"}, func(context.Context, *Call, struct {
+			N string `enums:"a,b"`
+		},
+		) (*mcp.GetPromptResult, error) {
+			return nil, nil
+		}), `there is no tag "enums"; the nearest is "enum"`},
 		{TryAddPrompt(s, mcp.Prompt{Name: "p"}, func(context.Context, *Call, struct{ L []string }) (*mcp.GetPromptResult, error) { return nil, nil }), "no list"},
 		{TryAddPrompt(s, mcp.Prompt{Name: "p"}, func(context.Context, *Call, struct{ M map[string]int }) (*mcp.GetPromptResult, error) {
 			return nil, nil

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/parley-mcp/parley/internal/schema"
 )
 
 // Arguments of prompts and variables of templates are text on the wire; this
@@ -72,6 +74,9 @@ func textName(sf reflect.StructField, tags []string) (name string, optional bool
 }
 
 func (f *textField) describe(sf reflect.StructField) error {
+	if err := schema.CheckTags(sf.Tag, "string"); err != nil {
+		return err
+	}
 	f.title, f.description = sf.Tag.Get("title"), sf.Tag.Get("description")
 	if f.description == "" {
 		f.description = sf.Tag.Get("jsonschema")

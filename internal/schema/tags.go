@@ -42,6 +42,9 @@ func constraints() []constraint {
 
 // applyTags adds the field's tags to its schema n.
 func (in *inferrer) applyTags(f field, n *node) error {
+	if err := CheckTags(f.tag, n.typ(), innermost(n).typ()); err != nil {
+		return err
+	}
 	if err := describeField(f, n); err != nil {
 		return err
 	}

@@ -3,9 +3,9 @@ package cli
 import (
 	"strings"
 
-	"github.com/parley-mcp/parley/cmd/parley/internal/similar"
 	"github.com/parley-mcp/parley/internal/check/coverage"
 	"github.com/parley-mcp/parley/internal/check/requirement"
+	"github.com/parley-mcp/parley/internal/similar"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 

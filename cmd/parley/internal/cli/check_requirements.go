@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-mcp/parley/cmd/parley/internal/similar"
 	"github.com/parley-mcp/parley/internal/check/coverage"
 	"github.com/parley-mcp/parley/internal/check/requirement"
+	"github.com/parley-mcp/parley/internal/similar"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parley-mcp/parley/cmd/parley/internal/similar"
+	"github.com/parley-mcp/parley/internal/similar"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/parley-mcp/parley/cmd/parley/internal/similar"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
+	"github.com/parley-mcp/parley/internal/similar"
 )
 
 // maxValues bounds the values of a file, aliases written out.

@@ -33,22 +33,25 @@ func Names(typed string, names []string) []string {
 	return found
 }
 
-// Edits counts the bytes to insert, drop or replace to make b from a.
+// Edits counts the bytes to insert, drop, replace or swap with their neighbour to make b
+// from a.
 func Edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for i := range row {
-		row[i] = i
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		before, last, row = last, row, before
 		row[0] = i + 1
 		for j := range len(b) {
-			replace := diagonal
+			replace := last[j]
 			if a[i] != b[j] {
 				replace++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, diagonal+1, row[j]+1)
+			row[j+1] = min(replace, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
 	}
 	return row[len(b)]

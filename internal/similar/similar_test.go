@@ -3,14 +3,14 @@ package similar_test
 import (
 	"testing"
 
-	"github.com/parley-mcp/parley/cmd/parley/internal/similar"
+	"github.com/parley-mcp/parley/internal/similar"
 )
 
 func TestNames(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"", "abc", 3}, {"abc", "", 3}, {"tools-48", "tools-048", 1}, {"kitten", "sitting", 3}} {
+	}{{"", "", 0}, {"abc", "abc", 0}, {"", "abc", 3}, {"abc", "", 3}, {"tools-48", "tools-048", 1}, {"kitten", "sitting", 3}, {"titel", "title", 1}, {"ca", "abc", 3}, {"abcd", "badc", 2}} {
 		if got := similar.Edits(c.a, c.b); got != c.want {
 			t.Errorf("%q and %q differ by %d, want %d", c.a, c.b, got, c.want)
 		}
