@@ -21,7 +21,8 @@ func linesPair() (near, far stream.Frames) {
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	closeAll := func() error {
-		for _, c := range []io.Closer{fromClient, fromServer, toServer, toClient} {
+		// The server's end first: what a server still says that has just crashed reaches nobody.
+		for _, c := range []io.Closer{fromServer, fromClient, toServer, toClient} {
 			_ = c.Close() // closing a pipe does not fail
 		}
 		return nil
