@@ -22,12 +22,13 @@ type source struct {
 // known maps names of packages to their paths.
 type known map[string]string
 
-// standard are the packages of the standard library that fragments use.
-var standard = known{
+// others are the packages that fragments use besides those of the SDK.
+var others = known{
 	"atomic": "sync/atomic", "bytes": "bytes", "context": "context", "embed": "embed", "errors": "errors", "exec": "os/exec",
 	"filepath": "path/filepath", "fmt": "fmt", "fs": "io/fs", "http": "net/http", "httptest": "net/http/httptest", "io": "io", "iter": "iter",
 	"json": "encoding/json", "log": "log", "maps": "maps", "net": "net", "os": "os", "rand": "crypto/rand", "signal": "os/signal", "slices": "slices",
 	"slog": "log/slog", "strconv": "strconv", "strings": "strings", "sync": "sync", "synctest": "testing/synctest", "syscall": "syscall",
+	"otlptracehttp": "go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp", "sdktrace": "go.opentelemetry.io/otel/sdk/trace",
 	"testing": "testing", "time": "time", "tls": "crypto/tls", "url": "net/url",
 }
 
@@ -72,12 +73,12 @@ func makeSource(b *block, at string, packages known, pkg string) (*source, error
 		return nil, err
 	}
 	fmt.Fprintf(&file, "package %s\n\nimport (\n", pkg)
-	for _, path := range imports {
-		fmt.Fprintf(&file, "\t%q\n", path)
+	for _, line := range imports {
+		fmt.Fprintf(&file, "\t%s\n", line)
 	}
 	fmt.Fprintf(&file, ")\n\n%s\n%s", decls, body)
 	_, test := b.has("test")
-	return &source{pkg: pkg, text: file.String(), runs: run, isTest: test || slices.Contains(imports, "testing") && strings.Contains(body, "func Test")}, nil
+	return &source{pkg: pkg, text: file.String(), runs: run, isTest: test || slices.Contains(imports, `testing "testing"`) && strings.Contains(body, "func Test")}, nil
 }
 
 func whole(b *block, at string) (*source, error) {
@@ -180,7 +181,7 @@ func declared(s ast.Stmt) []string {
 	return names
 }
 
-// importsOf returns the paths of the packages that a file without imports uses.
+// importsOf returns the imports of a file that has none: names and quoted paths.
 func importsOf(text string, packages known) ([]string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
 	if err != nil {
@@ -213,10 +214,10 @@ func importsOf(text string, packages known) ([]string, error) {
 	for name := range used {
 		path, ok := packages[name]
 		if !ok {
-			path, ok = standard[name]
+			path, ok = others[name]
 		}
 		if ok && !own[name] {
-			paths = append(paths, path)
+			paths = append(paths, fmt.Sprintf("%s %q", name, path))
 		}
 	}
 	slices.Sort(paths)
