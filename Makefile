@@ -5,6 +5,8 @@ TMP     := .tmp
 BIN     := $(TMP)/bin
 LINT    := $(BIN)/golangci-lint
 LINT_VERSION := v2.15.0
+MDBOOK  := $(BIN)/mdbook
+MDBOOK_VERSION := 0.5.4
 # A number of inputs: with a duration, Go 1.26 now and then reports its own
 # deadline as a failure (golang/go#75804).
 FUZZTIME ?= 50000x
@@ -85,6 +87,15 @@ release-proof: ## publish a copy into a module proxy of files, and go install th
 docs-check: build ## every block of code and every link of README.md and docs/: compiled, run, compared
 	cd tools && $(GO) test ./docscheck && $(GO) build -o ../$(BIN)/docscheck ./docscheck
 	$(BIN)/docscheck -parley $(TMP)/parley $(ARGS) .
+	cd tools && $(GO) run ./docsite -root .. $(abspath $(TMP))/site
+
+$(MDBOOK): Makefile
+	cargo install mdbook --version $(MDBOOK_VERSION) --locked --no-default-features --features search --root $(TMP)
+	@touch $@
+
+docs: $(MDBOOK) ## the documentation as a site in .tmp/site/html, with search; mdBook is installed with cargo
+	cd tools && $(GO) run ./docsite -root .. $(abspath $(TMP))/site
+	$(MDBOOK) build $(TMP)/site
 
 dead: ## functions that nothing calls, in internal/ and cmd/
 	@cd tools && GOBIN=$(abspath $(BIN)) $(GO) install golang.org/x/tools/cmd/deadcode

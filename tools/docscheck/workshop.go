@@ -127,7 +127,11 @@ func (w *workshop) goVet(dir, pattern, what string) {
 	found := position.FindAllStringSubmatch(string(out), -1)
 	for _, m := range found {
 		line, _ := strconv.Atoi(m[2]) // digits, as the expression says
-		rel, err := filepath.Rel(w.root, m[1])
+		name := m[1]
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		rel, err := filepath.Rel(w.root, name)
 		if err != nil {
 			rel = m[1]
 		}
