@@ -50,7 +50,10 @@ func NewCall(t testing.TB, caller *Caller) *server.Call {
 	select {
 	case call := <-calls:
 		caller.begin(call, r)
-		t.Cleanup(func() { caller.Finish(call) })
+		t.Cleanup(func() {
+			caller.Finish(call)
+			_ = s.Close(context.Background()) // it waits for jobs as long as that takes
+		})
 		return call
 	case <-r.finished:
 		t.Fatalf("mcptest.NewCall: the server refused the call: %v", refused)

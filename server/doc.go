@@ -97,6 +97,12 @@
 // outlives the process, it also goes on after the process has died. Who calls a tool
 // plainly notices nothing of all that, and pays nothing for it.
 //
+// # Jobs
+//
+// What goes on after the answer, and what the client need not know of, is a job:
+// Call.StartJob runs it with the values of the request's context and without its end,
+// and Server.Close waits for it.
+//
 // # Errors
 //
 // An error of a tool's handler becomes a result that the model can read, with the
@@ -121,6 +127,6 @@
 //
 // All methods of Server and Call may be called concurrently. Handlers run on the
 // goroutine that calls Server.Serve; only a tool that runs as a task, or that may
-// become one, has a goroutine of its own, until its handler ends. Server.Close stops
-// those of tasks and waits for them.
+// become one, has a goroutine of its own, until its handler ends, and so has a job.
+// Server.Close stops those of tasks and jobs and waits for them.
 package server

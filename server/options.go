@@ -72,6 +72,9 @@ type Options struct {
 	LogRate mcp.Rate
 	// Tasks says how tools run as tasks, and where these are kept.
 	Tasks TaskOptions
+	// MaxJobs bounds the jobs of Call.StartJob that run at a time. 0 means 1,000; negative
+	// means no bound.
+	MaxJobs int
 	// Hub carries changes from where they happen to their watchers. nil means
 	// NewHub(), which only serves this Server.
 	Hub Hub
@@ -115,6 +118,7 @@ const (
 
 const (
 	defaultPageSize         = 1000
+	defaultMaxJobs          = 1000
 	defaultProgressInterval = 100 * time.Millisecond
 )
 
@@ -132,6 +136,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if d.ProgressInterval == 0 {
 		d.ProgressInterval = defaultProgressInterval
+	}
+	if d.MaxJobs == 0 {
+		d.MaxJobs = defaultMaxJobs
 	}
 	if d.Hub == nil {
 		d.Hub = NewHub()

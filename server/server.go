@@ -34,6 +34,7 @@ type Server struct {
 	bounds  bounds
 	watches resourceWatches
 	tasks   *tasks
+	jobs    *jobs
 	forms   sync.Map // of *form by reflect.Type
 	rules   content.Rules
 	embeds  sync.Once // reports that resources are embedded, but not declared
@@ -60,6 +61,7 @@ func New(info mcp.Implementation, opts *Options) *Server {
 	s := &Server{info: info, opts: opts.withDefaults()}
 	must(s.opts.check())
 	s.tasks = newTasks(s)
+	s.jobs = newJobs(s.opts.MaxJobs)
 	s.log = s.opts.Logger
 	s.hub = s.opts.Hub
 	s.bounds = newBounds(&s.opts)

@@ -203,13 +203,14 @@ func (e *tasks) current(ctx context.Context, id string) (*task, error) {
 
 const maxTaskID = 64
 
-// Close ends what the server does by itself: no task is begun any more, those that
-// run here are stopped, and left to other processes with the same store. It returns
-// when their handlers have ended, or with the error of ctx. The server still answers
-// requests. Close may be called more than once; without it, tasks end with the
+// Close ends what the server does by itself: no task and no job is begun any more, tasks
+// that run here are stopped, and left to other processes with the same store, and the contexts
+// of jobs end. It returns when all of them have ended, or with the error of ctx. The server still answers
+// requests. Close may be called more than once; without it, tasks and jobs end with the
 // process.
 func (s *Server) Close(ctx context.Context) error {
 	e := s.tasks
+	s.jobs.stop(ErrServerClosed)
 	e.mu.Lock()
 	e.closed = true
 	if e.timer != nil {

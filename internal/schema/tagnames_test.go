@@ -13,7 +13,7 @@ import (
 func TestMisspeltTags(t *testing.T) {
 	for tag, want := range map[string]struct{ fits, nearest string }{
 		"descrption":   {"string", "description"},
-		"descirption":  {"string", "description"},
+		"descriptino":  {"string", "description"},
 		"desc":         {"string", "description"},
 		"Description":  {"string", "description"},
 		"titel":        {"string", "title"},
@@ -23,7 +23,7 @@ func TestMisspeltTags(t *testing.T) {
 		"min_length":   {"string", "minLength"},
 		"min-length":   {"string", "minLength"},
 		"minlength":    {"string", "minLength"},
-		"maxlengh":    {"string", "maxLength"},
+		"maxlengh":     {"string", "maxLength"},
 		"min":          {"integer", "minimum"},
 		"max":          {"string", "maxLength"},
 		"minItem":      {"array", "minItems"},
@@ -35,7 +35,7 @@ func TestMisspeltTags(t *testing.T) {
 		"enums":        {"string", "enum"},
 		"enun":         {"string", "enum"},
 		"enumtitles":   {"string", "enumTitles"},
-		"defalt":      {"string", "default"},
+		"defalt":       {"string", "default"},
 		"Default":      {"string", "default"},
 		"Header":       {"string", "header"},
 		"headers":      {"string", "header"},
@@ -57,7 +57,7 @@ func TestMisspeltTags(t *testing.T) {
 
 // The tags of other packages are none of our business.
 func TestForeignTags(t *testing.T) {
-	for _, tag := range strings.Fields(`yaml db validate bson xml toml mapstructure form uri url query path param cookie binding
+	for tag := range strings.FieldsSeq(`yaml db validate bson xml toml mapstructure form uri url query path param cookie binding
 		gorm bun pg sql ent protobuf protobuf_key patchStrategy patchMergeKey firestore datastore dynamodbav spanner bigquery
 		env envDefault envconfig hcl cty avro parquet csv redis msgpack codec cbor asn1 graphql schema ini properties
 		example examples doc help short long choice required faker fake copier structs mapper swaggertype swaggerignore
