@@ -148,7 +148,8 @@ func (c *Client) probe(ctx context.Context) (*challenge.Challenge, bool, error) 
 // revoking fails, which is then the error.
 func (c *Client) Logout(ctx context.Context) error {
 	t := c.token(ctx)
-	c.use(nil)
+	c.drop()
+	defer c.drop()
 	if t == nil {
 		t = c.stored(ctx)
 	}

@@ -42,6 +42,7 @@ type Client struct {
 	mu      sync.Mutex
 	loaded  bool
 	current *credential
+	logouts int // counts their beginnings and their ends
 	flight  *flight
 	failed  failure
 }

@@ -21,10 +21,11 @@ var errCannotRenew = errors.New("the token cannot be renewed without a new autho
 // token of this process, or nil. A token that was refused when it was new is
 // not renewed, and additional scopes take more than a refresh.
 func (c *Client) renewed(ctx context.Context, old *credential, n need) (*credential, error) {
+	since := c.since()
 	other := c.stored(ctx)
 	if other != nil && (old == nil || other.Access != old.Access) {
 		if !other.endsWithin(c.opts.Leeway) && (!n.stepUp || covers(other.Granted, n.scopes)) {
-			c.use(other)
+			c.reuse(other, since)
 			return other, nil
 		}
 		old = other
@@ -32,12 +33,12 @@ func (c *Client) renewed(ctx context.Context, old *credential, n need) (*credent
 	if old == nil || n.stepUp || old.Refresh == "" || old.refreshed && old.unproven.Load() && !n.anyway {
 		return nil, errCannotRenew
 	}
-	return c.refresh(ctx, old)
+	return c.refresh(ctx, old, since)
 }
 
 // refresh uses the refresh token, once: anybody else who has it waits, and
 // finds the new token.
-func (c *Client) refresh(ctx context.Context, old *credential) (*credential, error) {
+func (c *Client) refresh(ctx context.Context, old *credential, since int) (*credential, error) {
 	var fresh *credential
 	var refused error
 	asked := false
@@ -75,7 +76,7 @@ func (c *Client) refresh(ctx context.Context, old *credential) (*credential, err
 	if storing != nil {
 		c.opts.Logger.WarnContext(ctx, "the token is good for this process only", "error", storing)
 	}
-	c.use(fresh)
+	c.reuse(fresh, since)
 	return fresh, nil
 }
 

@@ -1,11 +1,13 @@
 package oauth_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -265,6 +267,36 @@ func TestLogoutFails(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "secret-") || c.Status(t.Context()).LoggedIn {
 		t.Errorf("got %v", err)
 	}
+}
+
+// A request that is made while a logout is under way still finds the token in the store; once the
+// logout is over, nobody has it.
+func TestRequestDuringLogout(t *testing.T) {
+	w := newWorld(t)
+	store := &meddling{Store: oauth.NewMemoryStore(), before: func() {}}
+	c := w.client(nil, func(o *oauth.Options) { o.Store = store })
+	w.ok(c)
+	store.before = sync.OnceFunc(func() { w.ok(c) })
+	if err := c.Logout(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.wantCount("GET /authorize", 1)
+	w.wantCount("POST /mcp", 4)
+	if s := c.Status(t.Context()); s.LoggedIn {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// meddling is a store in which something happens before each change.
+type meddling struct {
+	oauth.Store
+
+	before func()
+}
+
+func (m *meddling) Update(ctx context.Context, key string, change func(context.Context, []byte) ([]byte, error)) error {
+	m.before()
+	return m.Store.Update(ctx, key, change)
 }
 
 func TestLoginForMore(t *testing.T) {

@@ -181,9 +181,34 @@ func (c *Client) keep(ctx context.Context, t *credential) error {
 	return nil
 }
 
-// use makes t the token that is sent; nil means none.
+// use makes t the token that is sent.
 func (c *Client) use(t *credential) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.loaded, c.current = true, t
+}
+
+// drop makes no token be sent.
+func (c *Client) drop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.loaded, c.current = true, nil
+	c.logouts++
+}
+
+// since returns what reuse takes, for a token that is about to be looked for.
+func (c *Client) since() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.logouts
+}
+
+// reuse is use for a token that was found, unless it was dropped in the meantime: a logout
+// takes a while, in which others still find what it is about to forget.
+func (c *Client) reuse(t *credential, since int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.logouts == since {
+		c.loaded, c.current = true, t
+	}
 }
