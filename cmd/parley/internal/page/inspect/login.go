@@ -141,25 +141,26 @@ type receiver struct {
 
 // Listen implements oauth.Receiver.
 func (r *receiver) Listen(ctx context.Context, registered []string) (oauth.Reception, error) {
-	loopback := &oauth.Loopback{Open: func(context.Context, string) error { return nil }} // the page does
+	ready := make(chan struct{})
+	loopback := &oauth.Loopback{Open: func(context.Context, string) error { close(ready); return nil }} // the page opens it
 	inner, err := loopback.Listen(ctx, registered)
 	if err != nil {
 		return nil, err
 	}
-	return &reception{r, inner}, nil
+	return &reception{r, inner, ready}, nil
 }
 
 type reception struct {
 	*receiver
 	oauth.Reception
+
+	ready chan struct{} // closed once an answer would be taken
 }
 
 // Receive implements oauth.Reception: the page shows where to go, and the answer comes to
 // the loopback, or is pasted.
 func (r *reception) Receive(ctx context.Context, request oauth.AuthorizationRequest) (answer url.Values, err error) {
 	w := &waiting{URL: request.URL, Issuer: request.Issuer, Redirect: r.RedirectURI(), Since: time.Now(), state: request.State, answered: make(chan loginAnswer, 1)}
-	r.asks(w)
-	defer func() { r.heard(answer, err) }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	arrived := make(chan loginAnswer, 1)
@@ -170,6 +171,9 @@ func (r *reception) Receive(ctx context.Context, request oauth.AuthorizationRequ
 		arrived <- loginAnswer{values, err}
 	}()
 	defer func() { cancel(); <-ended }()
+	<-r.ready
+	r.asks(w)
+	defer func() { r.heard(answer, err) }()
 	select {
 	case a := <-arrived:
 		return a.values, a.err
@@ -180,11 +184,12 @@ func (r *reception) Receive(ctx context.Context, request oauth.AuthorizationRequ
 
 // asks shows that the user is waited for.
 func (r *reception) asks(w *waiting) {
+	r.connection.shift(connecting, loggingIn)
 	r.state.mu.Lock()
 	r.state.waiting = w
 	r.state.steps.authorization(w, r.state.wanted)
 	r.state.mu.Unlock()
-	r.connection.shift(connecting, loggingIn)
+	r.connection.changed()
 	r.state.changed(r.connection)
 }
 
@@ -195,18 +200,17 @@ func (r *reception) heard(values url.Values, err error) {
 	r.state.steps.callback(values, err)
 	r.state.mu.Unlock()
 	r.connection.shift(loggingIn, connecting)
+	r.connection.changed()
 	r.state.changed(r.connection)
 }
 
 // shift changes the state of a connection from one to another, if it has the one.
 func (c *Connection) shift(from, to state) {
 	c.mu.Lock()
-	is := c.state == from
-	if is {
+	defer c.mu.Unlock()
+	if c.state == from {
 		c.state, c.since = to, time.Now()
 	}
-	c.mu.Unlock()
-	c.changed() // even if only the login is another
 }
 
 // loginAnswer is how the user's part of a login has ended.

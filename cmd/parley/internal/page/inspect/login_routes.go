@@ -102,6 +102,10 @@ func (l *logins) shown(ctx context.Context, c *Connection) *shownLogin {
 		s.Possible, s.Why = false, err.Error()
 		return s
 	}
+	state.mu.Lock() // first, so that what is over by now can be seen in what follows
+	s.Running, s.Waiting, s.Error = state.running, state.waiting, state.err
+	s.Steps = append(s.Steps, state.steps.list...)
+	state.mu.Unlock()
 	status := o.Status(ctx)
 	s.Status = showStatus(status)
 	if status.LoggedIn && (status.Expires.IsZero() || time.Until(status.Expires) > time.Minute) { // so that no server is asked
@@ -112,8 +116,6 @@ func (l *logins) shown(ctx context.Context, c *Connection) *shownLogin {
 	state.mu.Lock()
 	defer state.mu.Unlock()
 	s.Client = showClient(state.wanted, c.wished().scopes)
-	s.Running, s.Waiting, s.Error = state.running, state.waiting, state.err
-	s.Steps = append(s.Steps, state.steps.list...)
 	s.Missing = state.steps.missing(status.Scopes)
 	return s
 }
