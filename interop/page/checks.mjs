@@ -20,12 +20,12 @@ async function judged(stage, way) {
   });
 
   await stage.check(at("the protocol is judged, and rows are read with what was seen"), async () => {
-    await tab.page.select("form[aria-label='Judge this server'] .field:nth-of-type(2) select", way.revision);
+    await tab.choose("form[aria-label='Judge this server'] .field:nth-of-type(2) select", way.revision);
     await tab.click("button", "Judge");
     await until(async () => /MUST/.test(await tab.text()) || /failed/.test(await tab.text()), "a report", 100_000);
     await tab.sees(way.revision);
     await tab.fill("Search the rows", "basic", "searchbox");
-    await tab.page.select("select[aria-label='Outcome']", "pass");
+    await tab.choose("select[aria-label='Outcome']", "pass");
     await tab.page.focus("[role=listbox][aria-label='Rows of the specification']");
     await tab.press("Home");
     await tab.press("Enter");
@@ -35,7 +35,7 @@ async function judged(stage, way) {
 
   await stage.check(at("definitions are judged"), async () => {
     await tab.click("button", "Judge this server…");
-    await tab.page.select("form[aria-label='Judge this server'] select", "definitions");
+    await tab.choose("form[aria-label='Judge this server'] select", "definitions");
     await tab.click("button", "Judge");
     await tab.sees("the tools cost about");
     await tab.shot(stage.shots, "checks-definitions");
@@ -66,7 +66,7 @@ async function compared(stage) {
   await stage.check("a second connection is opened in another revision", async () => {
     await tab.connected();
     await tab.go("#/compare?a=c1");
-    await tab.page.select(".another select", "2026-07-28");
+    await tab.choose(".another select", "2026-07-28");
     await tab.click("button", "Connect");
     await until(async () => (await tab.page.evaluate(() => location.hash)).includes("b=c2"), "the second connection");
     await tab.sees("/revision");

@@ -168,7 +168,7 @@ async function operator(stage, folder) {
     const waiting = call(site, "ref__calculate", "expression=3*3");
     await pickFirst(tab, "ref__calculate");
     await tab.named("button", "Approve");
-    await tab.page.select("select", "300");
+    await tab.choose("select", "300");
     await tab.click("button", "Approve");
     equal((await waiting.ended).code, 0, `exit code: ${waiting.stderr}`);
     await tab.sees("Approved for a time");

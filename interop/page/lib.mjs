@@ -173,6 +173,13 @@ export class Tab {
     await field.type(value);
   }
 
+  /** choose chooses an option, by its value, once there is one; a field is a selector or an element. */
+  async choose(field, value) {
+    const select = typeof field === "string" ? await this.page.waitForSelector(field) : field;
+    await until(() => select.evaluate((e, want) => [...e.options].some((option) => option.value === want), value), `the option ${value}`);
+    await select.select(value);
+  }
+
   /** pick clicks on the first of a role whose text begins as given. */
   async pick(role, text) {
     const found = () => this.page.evaluateHandle((r, t) => [...document.querySelectorAll(`[role=${r}]`)].find((e) => e.innerText.trim().startsWith(t)) ?? null, role, text);

@@ -19,7 +19,7 @@ async function reference(stage, way) {
   await check("the server is asked for a level, and what it logs is seen", async () => {
     await tab.connected();
     await tab.go("#/c1/log");
-    await tab.page.select(".log-tools select", "debug");
+    await tab.choose(".log-tools select", "debug");
     await until(async () => (await tab.api("get", "/connections/c1/loglevel")).level === "debug", "the level");
     equal((await tab.text()).includes("deprecates logging"), way.revision === "2026-07-28", "whether it is deprecated");
     await call(tab, "import_csv", { csv: "a,b\n1,2\n", table: `t${Date.now()}` });
@@ -31,9 +31,9 @@ async function reference(stage, way) {
   });
 
   await check("messages are filtered by level and by text, and cleared", async () => {
-    await tab.page.select(".log-head select", "emergency");
+    await tab.choose(".log-head select", "emergency");
     await tab.sees("No message matches");
-    await tab.page.select(".log-head select", "");
+    await tab.choose(".log-head select", "");
     await tab.fill("Search the log", "nothing like it", "searchbox");
     await tab.sees("No message matches");
     await tab.press("Escape");
@@ -85,7 +85,7 @@ async function others(stage) {
     }, "the roots");
     assert(JSON.stringify(made.result).includes("file:///srv/work"), `the server sees ${JSON.stringify(made.result)}`);
     await tab.go("#/c1/log");
-    await tab.page.select(".log-tools select", "debug");
+    await tab.choose(".log-tools select", "debug");
     await call(tab, "toggle-simulated-logging");
     await tab.page.waitForSelector(".virtual-row");
     await tab.shot(stage.shots, "log-everything");

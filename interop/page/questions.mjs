@@ -107,7 +107,7 @@ async function reference(stage, way) {
     await tab.click("tab", "Rules");
     await tab.click("button", "Add a rule");
     await tab.fill("Name required", "always info");
-    await tab.page.select("dialog select", "sampling");
+    await tab.choose("dialog select", "sampling");
     await tab.fill("Of the tool", "classify_log");
     await tab.fill("Result", '{"role":"assistant","content":{"type":"text","text":"INFO"},"model":"rule"}');
     await shot("rule");
