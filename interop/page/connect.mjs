@@ -16,10 +16,12 @@ export async function run(stage) {
   const inspect = await stage.inspect([], { HOME: home, XDG_CONFIG_HOME: join(home, ".config"), PARLEY_CREDENTIALS: join(home, "credentials") });
   const tab = await stage.open(inspect.address);
   stage.expect(/400 \(Bad Request\).*\/api\/v1\/connections/); // forms that make no sense
+  stage.expect(/404 \(Not Found\).*\/api\/v1\/connections\/c\d+(\/login)?$/); // a connection that is closed while the page reads it
   await forms(stage, tab, served);
   await failures(stage, tab, served);
   await files(stage, tab);
   await changes(stage, tab);
+  await inputs(stage, tab);
   await looks(stage, tab, inspect);
   await fromCommandLine(stage, home);
 }
@@ -35,6 +37,18 @@ function configure(home, origin) {
   };
   mkdirSync(join(home, ".cursor"), { recursive: true });
   writeFileSync(join(home, ".cursor", "mcp.json"), JSON.stringify(settings));
+  const code = join(home, ".config", "Code", "User");
+  mkdirSync(code, { recursive: true });
+  writeFileSync(
+    join(code, "mcp.json"),
+    `{
+  "inputs": [
+    { "type": "promptString", "id": "shop-token", "description": "Token of the shop", "password": true },
+    { "type": "pickString", "id": "how", "description": "How to serve", "options": ["--http", "--stdio"], "default": "--stdio" }, // as VS Code asks
+  ],
+  "servers": { "asking": { "type": "stdio", "command": "sh", "args": ["-c", ${JSON.stringify(`exec ${parley} serve "$0"`)}, "\${input:how}", "\${input:shop-token}"] } },
+}`,
+  );
 }
 
 /** fresh opens the form, empty, and says to what to connect. */
@@ -42,7 +56,7 @@ async function fresh(tab, server, { revision, transport } = {}) {
   await tab.go("#/home");
   await tab.sees("Connect to a server", "main");
   await tab.fill("Server", server);
-  const choose = async (name, value) => value && (await (await tab.named("combobox", name)).select(value));
+  const choose = async (name, value) => value && tab.choose(await tab.named("combobox", name), value);
   await choose("Revision", revision);
   await choose("Transport", transport);
 }
@@ -168,6 +182,49 @@ async function files(stage, tab) {
   });
 }
 
+async function inputs(stage, tab) {
+  await stage.check("what a configuration file leaves to the user is asked for, and masked", async () => {
+    await tab.go("#/home");
+    await tab.click("button", "Connect to asking");
+    await tab.sees("Token of the shop", "dialog");
+    equal(await tab.page.$eval("dialog select", (select) => select.value), "--stdio", "the default");
+    equal(await tab.page.$eval("dialog input", (input) => input.type), "password", "the field of a password");
+    await tab.page.focus("dialog input");
+    await tab.press("Enter");
+    await tab.page.waitForSelector("dialog input[aria-invalid=true]");
+    await tab.shot(stage.shots, "connect-inputs");
+    equal((await tab.judge()).join("\n"), "", "axe");
+    await tab.page.type("dialog input", "sword-of-the-shop");
+    await tab.press("Enter");
+    await tab.sees("Connected", "main");
+    const text = await tab.sees("asking in", "main");
+    assert(text.includes("--stdio ***"), brief(text, 1000));
+    assert(!JSON.stringify(await tab.api("get", "/connections")).includes("sword-of-the-shop"), "the API tells a secret");
+    assert(!(await tab.page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).includes("sword-of-the-shop"), "a secret is in the storage");
+  });
+
+  await stage.check("how to connect can be changed, and keeps what was given", async () => {
+    await tab.click("link", "Change…");
+    await tab.sees("Change asking", "main");
+    await tab.choose(await tab.named("combobox", "Revision"), "2024-11-05");
+    await tab.click("button", "Change and reconnect");
+    await tab.sees("Connected", "main");
+    const text = await tab.sees("2024-11-05", "main");
+    assert(text.includes("--stdio ***"), brief(text, 1000));
+  });
+
+  await stage.check("a recent connection asks again", async () => {
+    await tab.go("#/home");
+    await tab.page.waitForSelector("[aria-label=Recent] li");
+    await tab.page.$$eval("[aria-label=Recent] li", (all) => all.find((li) => li.innerText.includes("asking")).querySelector("button").click());
+    await tab.sees("Token of the shop", "dialog");
+    await tab.press("Escape");
+    await tab.page.waitForSelector("dialog", { hidden: true });
+    const { connections } = await tab.api("get", "/connections");
+    await tab.api("del", `/connections/${connections.at(-1).id}`);
+  });
+}
+
 async function changes(stage, tab) {
   await stage.check("a reload keeps the connection and the place", async () => {
     await tab.page.reload();
@@ -178,7 +235,7 @@ async function changes(stage, tab) {
   await stage.check("how to connect can be changed, and secrets stay", async () => {
     await tab.click("link", "Change…");
     await tab.sees("Change shop", "main");
-    await (await tab.named("combobox", "Revision")).select("2025-11-25");
+    await tab.choose(await tab.named("combobox", "Revision"), "2025-11-25");
     await tab.click("button", "Change and reconnect");
     await until(async () => {
       const { connections } = await tab.api("get", "/connections");

@@ -189,10 +189,14 @@ func (a *app) inspectOptions(ctx context.Context) *inspect.Options {
 	env := a.environment(ctx)
 	env.Ask = nil // whoever is asked looks at the page, not at the terminal
 	return &inspect.Options{
-		Servers: func(context.Context) ([]target.Listed, error) { return target.List(a.inspected(env)), nil },
-		Resolve: func(_ context.Context, file, name string) (*target.Target, error) { return a.pick(env, file, name) },
-		Cards:   publishedCards,
-		Logins:  logins, Judge: pageJudge{a, logins}, Logger: a.logger(), Client: self(),
+		Servers: func(context.Context) ([]target.Listed, error) { return target.List(a.inspected(env), env), nil },
+		Resolve: func(_ context.Context, file, name string, inputs map[string]string) (*target.Target, error) {
+			asked := env
+			asked.Ask = target.Answers(inputs)
+			return a.pick(asked, file, name)
+		},
+		Cards:  publishedCards,
+		Logins: logins, Judge: pageJudge{a, logins}, Logger: a.logger(), Client: self(),
 	}
 }
 

@@ -55,7 +55,7 @@ func (a *app) runServers(env target.Environment) error {
 		}
 		files = []target.Found{{Place: target.Place{Path: a.flags.config}, File: f}}
 	}
-	sources := target.List(files)
+	sources := target.List(files, env)
 	if a.flags.json() {
 		raw, err := wire.Marshal(map[string]any{"files": sources})
 		a.out.json(raw)

@@ -153,7 +153,7 @@ func (a *app) serverLabel(t target.Target) string {
 	case t.URL != "":
 		return t.String()
 	}
-	return commandLine(target.MaskArgs(t.Command))
+	return commandLine(t.MaskedCommand())
 }
 
 // commandLine joins words such that others make another line.

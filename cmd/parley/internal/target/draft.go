@@ -65,11 +65,8 @@ func (d *drafter) text(t text) string {
 	}
 	return d.replace(t, func(text string) (string, error) {
 		if id, ok := strings.CutPrefix(text, "input:"); ok {
-			in := d.file.inputs[id]
-			if in != nil && in.Default != "" {
-				return d.variable(InputVariable(id), in.Default, true)
-			}
-			return d.variable(InputVariable(id), "", false)
+			preset := d.file.input(id).Default
+			return d.variable(InputVariable(id), preset, preset != "")
 		}
 		if value, ok := d.place(text); ok {
 			return value, nil

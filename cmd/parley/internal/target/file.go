@@ -56,14 +56,6 @@ type setting struct {
 	value text
 }
 
-// Input is a value that a configuration file leaves to the user.
-type Input struct {
-	ID, Description string
-	Password        bool     // it must not be shown
-	Options         []string // the only values, if there are any
-	Default         string
-}
-
 // Read reads a configuration file: one with "mcpServers" (Claude, Cursor and most
 // others), one with "servers" (VS Code), or the settings of VS Code. All may have
 // comments and trailing commas. A file named parley.json may have no members that

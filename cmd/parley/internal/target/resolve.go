@@ -24,19 +24,6 @@ type Environment struct {
 	Ask func(*Input) (string, error)
 }
 
-// InputVariable returns the name of the variable that has the value of an input.
-func InputVariable(id string) string {
-	return "PARLEY_INPUT_" + strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z':
-			return r - 'a' + 'A'
-		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			return r
-		}
-		return '_'
-	}, id)
-}
-
 // Resolve returns the target that an entry names, with all references replaced:
 // ${NAME} and ${env:NAME} are variables, ${NAME:-TEXT} has a default, ${input:ID} is
 // asked for, and ${userHome}, ${workspaceFolder}, ${workspaceFolderBasename},
@@ -64,6 +51,7 @@ func (e *Entry) Resolve(env Environment) (Target, error) {
 	if t.URL != "" && !IsURL(t.URL) {
 		r.fail(e.url.errorf("this is not a URL with http:// or https://"))
 	}
+	t.Secrets = r.secrets
 	return t, r.err
 }
 
@@ -71,9 +59,10 @@ func (e *Entry) Resolve(env Environment) (Target, error) {
 type resolver struct {
 	Environment
 
-	file  *File
-	asked map[string]string // the user's answers
-	err   error
+	file    *File
+	asked   map[string]string // the values of inputs
+	secrets []string          // those that must not be shown
+	err     error
 }
 
 func (r *resolver) fail(err error) {
@@ -125,25 +114,34 @@ func (r *resolver) input(id string) (string, error) {
 	if value, ok := r.asked[id]; ok {
 		return value, nil
 	}
-	variable := InputVariable(id)
+	in := r.file.input(id)
+	value, err := r.given(in)
+	if err != nil {
+		return "", err
+	}
+	r.asked[id] = value
+	if in.Password && value != "" {
+		r.secrets = append(r.secrets, value)
+	}
+	return value, nil
+}
+
+// given returns the value of an input: that of its variable, or what the user says.
+func (r *resolver) given(in *Input) (string, error) {
+	variable := InputVariable(in.ID)
 	if value, ok := r.Lookup(variable); ok {
 		return value, nil
 	}
-	in := r.file.inputs[id]
-	if in == nil {
-		in = &Input{ID: id, Password: true}
-	}
 	if r.Ask == nil {
-		return "", fmt.Errorf("the input %q is for the user to give, and there is nobody to ask; set the variable %s", id, variable)
+		return "", fmt.Errorf("the input %q is for the user to give, and there is nobody to ask; set the variable %s", in.ID, variable)
 	}
 	if r.err != nil {
 		return "", r.err // it would be asked for in vain
 	}
 	value, err := r.Ask(in)
 	if err != nil {
-		return "", fmt.Errorf("the input %q was not given: %w", id, err)
+		return "", fmt.Errorf("the input %q was not given: %w", in.ID, err)
 	}
-	r.asked[id] = value
 	return value, nil
 }
 

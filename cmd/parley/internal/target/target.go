@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,9 @@ type Target struct {
 	Over Over
 	// Revision is the only one to speak; zero means any.
 	Revision mcp.Revision
+	// Secrets are values that must not be shown wherever they stand, besides what looks
+	// like a secret: those of inputs that say so.
+	Secrets []string
 }
 
 // Over names a transport to a URL.
@@ -58,9 +62,29 @@ func IsURL(s string) bool {
 // String returns the URL or the command line, without the values of secrets.
 func (t *Target) String() string {
 	if t.URL != "" {
-		return MaskURL(t.URL)
+		return t.MaskedURL()
 	}
-	return strings.Join(MaskArgs(t.Command), " ")
+	return strings.Join(t.MaskedCommand(), " ")
+}
+
+// MaskedURL returns the URL without what may be a secret, or is one.
+func (t *Target) MaskedURL() string {
+	masked := MaskURL(t.URL)
+	for _, secret := range t.Secrets {
+		masked = strings.NewReplacer(secret, Hidden, url.PathEscape(secret), Hidden).Replace(masked)
+	}
+	return masked
+}
+
+// MaskedCommand returns the command without what may be a secret, or is one.
+func (t *Target) MaskedCommand() []string {
+	masked := MaskArgs(t.Command)
+	for i := range masked {
+		for _, secret := range t.Secrets {
+			masked[i] = strings.ReplaceAll(masked[i], secret, Hidden)
+		}
+	}
+	return masked
 }
 
 // Connection says how to reach a target, in addition to what the target says.
@@ -120,9 +144,9 @@ func (t *Target) overHTTP(c Connection) (mcp.Transport, error) {
 }
 
 // web returns the HTTP client for a URL; nil stands for the default one.
-func (c *Connection) web(header http.Header, url string) (*http.Client, error) {
+func (c *Connection) web(header http.Header, address string) (*http.Client, error) {
 	if header.Get("Authorization") != "" || c.Login == nil {
 		return c.HTTP, nil
 	}
-	return c.Login(url)
+	return c.Login(address)
 }

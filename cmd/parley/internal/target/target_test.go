@@ -192,6 +192,35 @@ func TestAsk(t *testing.T) {
 	if err != nil || asked != 1 || strings.Join(got.Command, " ") != "x k k" {
 		t.Errorf("the command is %q after %d questions, error %v", got.Command, asked, err)
 	}
+	if got.String() != "x *** ***" {
+		t.Errorf("shown is %q", got.String())
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	ask := target.Answers(map[string]string{"a": "1", "b": "4"})
+	for _, tt := range []struct {
+		in         target.Input
+		value, why string
+	}{
+		{target.Input{ID: "a"}, "1", ""},
+		{target.Input{ID: "b", Options: []string{"2", "3"}}, "", `"4" is none of its values: 2, 3`},
+		{target.Input{ID: "c", Default: "5"}, "5", ""},
+		{target.Input{ID: "d"}, "", "give it a value"},
+	} {
+		value, err := ask(&tt.in)
+		in, _ := errors.AsType[*target.InputError](err)
+		if value != tt.value || (in != nil) != (tt.why != "") || in != nil && (in.ID != tt.in.ID || in.Why != tt.why) {
+			t.Errorf("%s: %q, error %v", tt.in.ID, value, err)
+		}
+	}
+}
+
+func TestMaskedURL(t *testing.T) {
+	shown := target.Target{URL: "https://a.example/x y/x%20y/mcp", Secrets: []string{"x y"}}
+	if got := shown.String(); got != "https://a.example/***/***/mcp" {
+		t.Errorf("shown is %q", got)
+	}
 }
 
 func TestSameName(t *testing.T) {

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -25,8 +26,10 @@ type form struct {
 	// Command is a command line, read as a shell reads it, and Args the same in words.
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
-	// Entry is one of a configuration file.
-	Entry *shownEntry `json:"entry"`
+	// Entry is one of a configuration file, and Inputs are values for what the file leaves
+	// to the user.
+	Entry  *shownEntry   `json:"entry"`
+	Inputs []namedSecret `json:"inputs"`
 	// Env are added to the environment of a command, Headers to the requests to a URL.
 	Env     []namedSecret `json:"env"`
 	Headers []namedSecret `json:"headers"`
@@ -80,6 +83,9 @@ func wrong(field, hint, format string, args ...any) error {
 
 // readTarget reads to what to connect.
 func (s *Server) readTarget(ctx context.Context, w *wish, f *form, like *wish) error {
+	if like != nil {
+		w.Secrets = slices.Clone(like.Secrets)
+	}
 	given := 0
 	for _, is := range []bool{f.URL != "", f.Command != "", len(f.Args) > 0, f.Entry != nil} {
 		if is {
@@ -96,7 +102,9 @@ func (s *Server) readTarget(ctx context.Context, w *wish, f *form, like *wish) e
 	case given > 1:
 		return wrong("url", "leave one of them empty", "there is more than one server in the form")
 	case f.Entry != nil:
-		return s.readEntry(ctx, w, f.Entry)
+		return s.readEntry(ctx, w, f.Entry, f.Inputs)
+	case len(f.Inputs) > 0:
+		return wrong("inputs", "leave them out", "inputs are for a server of a configuration file")
 	case f.URL != "":
 		return w.readURL(strings.TrimSpace(f.URL), like)
 	case len(f.Args) > 0:
@@ -117,7 +125,7 @@ func unmaskedArgs(words []string, like *wish) []string {
 	if like == nil || len(words) != len(like.Command) {
 		return words
 	}
-	shown := target.MaskArgs(like.Command)
+	shown := like.MaskedCommand()
 	for i, word := range words {
 		if word == shown[i] {
 			words[i] = like.Command[i]
@@ -126,11 +134,18 @@ func unmaskedArgs(words []string, like *wish) []string {
 	return words
 }
 
-func (s *Server) readEntry(ctx context.Context, w *wish, e *shownEntry) error {
+func (s *Server) readEntry(ctx context.Context, w *wish, e *shownEntry, inputs []namedSecret) error {
 	if s.opts.Resolve == nil {
 		return wrong("entry", "", "there are no configuration files here")
 	}
-	t, err := s.opts.Resolve(ctx, e.File, e.Name)
+	given := map[string]string{}
+	for _, in := range inputs {
+		given[in.Name] = in.Value
+	}
+	t, err := s.opts.Resolve(ctx, e.File, e.Name, given)
+	if in, ok := errors.AsType[*target.InputError](err); ok {
+		return wrong("inputs."+in.ID, "the file leaves this value to you", "%s: %s", in.ID, in.Why)
+	}
 	if err != nil {
 		return wrong("entry", "mend the file, or fill in the form instead", "%v", err)
 	}
@@ -140,7 +155,7 @@ func (s *Server) readEntry(ctx context.Context, w *wish, e *shownEntry) error {
 
 // readURL reads a URL. One with a user and a password is taken for what it says.
 func (w *wish) readURL(s string, like *wish) error {
-	if like != nil && s == target.MaskURL(like.URL) {
+	if like != nil && s == like.MaskedURL() {
 		s = like.URL
 	}
 	u, err := url.Parse(s)

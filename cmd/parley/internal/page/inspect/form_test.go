@@ -95,14 +95,17 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// Configuration files are listed with secrets masked, and their entries connected to.
-func TestServers(t *testing.T) {
+// newFiled returns a stage with a configuration file.
+func newFiled(t *testing.T) (s *stage, file string) {
+	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "mcp.json")
-	text := `{"mcpServers":{"good":{"command":` + quoted(program) + `,"args":["-test.run=^$"],"env":{"` + asServer + `":"swordfish"}},"bad":{},"unset":{"command":"${NOT_SET}"}}}`
+	file = filepath.Join(t.TempDir(), "mcp.json")
+	text := `{"mcpServers":{"good":{"command":` + quoted(program) + `,"args":["-test.run=^$"],"env":{"` + asServer + `":"swordfish"}},"bad":{},"unset":{"command":"${NOT_SET}"},
+		"asks":{"command":` + quoted(program) + `,"args":["-test.run=^$","-test.outputdir=${input:folder}${input:key}"],"env":{"` + asServer + `":"${input:kind}"}}},
+		"inputs":[{"id":"key","type":"promptString","description":"The key","password":true,"default":"tunafish"},{"id":"kind","type":"pickString","options":["one","two"]}]}`
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -111,17 +114,24 @@ func TestServers(t *testing.T) {
 		f, err := target.Read(file, "")
 		return []target.Found{{Place: target.Place{Program: "any", Path: file}, File: f, Err: err}}
 	}
-	s := newStage(t, Options{
-		Servers: func(context.Context) ([]target.Listed, error) { return target.List(read()), nil },
-		Resolve: func(_ context.Context, _, name string) (*target.Target, error) {
+	return newStage(t, Options{
+		Servers: func(context.Context) ([]target.Listed, error) { return target.List(read(), env), nil },
+		Resolve: func(_ context.Context, _, name string, inputs map[string]string) (*target.Target, error) {
 			e, err := target.Named(name, read())
 			if err != nil {
 				return nil, err
 			}
-			resolved, err := e.Resolve(env)
+			asked := env
+			asked.Ask = target.Answers(inputs)
+			resolved, err := e.Resolve(asked)
 			return &resolved, err
 		},
-	})
+	}), file
+}
+
+// Configuration files are listed with secrets masked, and their entries connected to.
+func TestServers(t *testing.T) {
+	s, file := newFiled(t)
 	_, answer := s.call("GET", "/servers", nil)
 	if bytes.Contains(answer, []byte("swordfish")) || !bytes.Contains(answer, []byte(`"***"`)) || !bytes.Contains(answer, []byte("neither a url nor a command")) {
 		t.Errorf("listed: %s", answer)
@@ -133,6 +143,52 @@ func TestServers(t *testing.T) {
 	for name, why := range map[string]string{"bad": "neither", "unset": "NOT_SET", "none": "no configuration file names"} {
 		if err := s.refused("POST", "/connections", map[string]any{"entry": map[string]any{"name": name, "file": file}}); err.Field != "entry" || !strings.Contains(err.Message, why) {
 			t.Errorf("%s: %+v", name, err)
+		}
+	}
+}
+
+// What a file leaves to the user is asked for; what must not be shown is not, wherever it stands.
+func TestInputs(t *testing.T) {
+	s, file := newFiled(t)
+	entry := map[string]any{"name": "asks", "file": file}
+	listed := must[struct {
+		Files []struct{ Servers []target.ListedEntry }
+	}](s, "GET", "/servers", nil)
+	inputs := listed.Files[0].Servers[3].Inputs
+	if len(inputs) != 3 || inputs[0].ID != "folder" || !inputs[0].Password || inputs[1].Default != target.Hidden || inputs[1].Description != "The key" || len(inputs[2].Options) != 2 {
+		t.Errorf("inputs %+v", inputs)
+	}
+	given := func(pairs ...string) []namedSecret {
+		list := []namedSecret{}
+		for i := 0; i < len(pairs); i += 2 {
+			list = append(list, namedSecret{pairs[i], pairs[i+1]})
+		}
+		return list
+	}
+	for field, inputs := range map[string][]namedSecret{"inputs.folder": nil, "inputs.kind": given("folder", "/tmp", "kind", "three")} {
+		if err := s.refused("POST", "/connections", map[string]any{"entry": entry, "inputs": inputs}); err.Field != field {
+			t.Errorf("%v: %+v", inputs, err)
+		}
+	}
+	if err := s.refused("POST", "/connections", map[string]any{"command": "a", "inputs": given("key", "x")}); err.Field != "inputs" {
+		t.Errorf("inputs of a command: %+v", err)
+	}
+	c := s.open(map[string]any{"entry": entry, "inputs": given("folder", "salmon", "key", "fish", "kind", "one")})
+	if c.State != "up" || c.Target.Command[2] != "-test.outputdir="+target.Hidden+target.Hidden {
+		t.Fatalf("connected: %+v", c)
+	}
+	must[said](s, "POST", "/connections/"+c.ID+"/reconnect", map[string]any{"args": c.Target.Command, "env": c.Target.Env})
+	c = s.settled(c.ID)
+	if kept := s.server.byID(c.ID).wished(); c.State != "up" || kept.Command[2] != "-test.outputdir=salmonfish" || c.Target.Command[2] != "-test.outputdir="+target.Hidden+target.Hidden {
+		t.Errorf("after a change: %+v, %q", c, kept.Command)
+	}
+	c = s.open(map[string]any{"entry": entry, "inputs": given("folder", "salmon", "kind", "two")})
+	if kept := s.server.byID(c.ID).wished(); kept.Command[2] != "-test.outputdir=salmontunafish" {
+		t.Errorf("with the default: %q", kept.Command)
+	}
+	for _, path := range []string{"/servers", "/connections", "/connections/" + c.ID} {
+		if _, answer := s.call("GET", path, nil); bytes.Contains(answer, []byte("salmon")) || bytes.Contains(answer, []byte("tunafish")) {
+			t.Errorf("%s tells a secret: %s", path, answer)
 		}
 	}
 }

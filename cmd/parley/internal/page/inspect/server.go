@@ -28,8 +28,9 @@ type Options struct {
 	// Servers returns what configuration files name, with secrets masked. nil means
 	// nothing.
 	Servers func(context.Context) ([]target.Listed, error)
-	// Resolve returns the target of one of them. It must be set if Servers is.
-	Resolve func(ctx context.Context, file, name string) (*target.Target, error)
+	// Resolve returns the target of one of them, with values for its inputs. It must be
+	// set if Servers is. That a value is missing or wrong is a *target.InputError.
+	Resolve func(ctx context.Context, file, name string, inputs map[string]string) (*target.Target, error)
 	// Logins is where logins are kept. nil means in memory.
 	Logins oauth.Store
 	// Cards returns the server cards that a server at a URL publishes, or its host for it:

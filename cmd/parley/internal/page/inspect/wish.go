@@ -79,9 +79,9 @@ func (w *wish) asked() shownAsked {
 func (w *wish) shownTarget() shownTarget {
 	s := shownTarget{Kind: "command", Text: w.String(), Dir: w.Dir, Login: showClient(&w.as, w.scopes)}
 	if w.URL != "" {
-		s.Kind, s.URL = "url", target.MaskURL(w.URL)
+		s.Kind, s.URL = "url", w.MaskedURL()
 	} else {
-		s.Command = target.MaskArgs(w.Command)
+		s.Command = w.MaskedCommand()
 	}
 	if w.Entry != nil {
 		s.Entry = &shownEntry{w.Entry.Name, w.Entry.File.Path}
@@ -98,7 +98,7 @@ func (w *wish) shownTarget() shownTarget {
 
 // redactor takes the secrets of the target out of what is shown.
 func (w *wish) redactor() *redact.Redactor {
-	secrets := slices.Concat(secretWords(w.Command), secretParts(w.URL))
+	secrets := slices.Concat(w.Secrets, secretWords(w.Command), secretParts(w.URL))
 	for _, v := range w.Env {
 		if name, value, _ := strings.Cut(v, "="); target.SecretName(name) {
 			secrets = append(secrets, value)

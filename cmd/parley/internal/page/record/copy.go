@@ -148,7 +148,7 @@ func (o *original) command() string {
 	}
 	shown := o.target.Command
 	if !o.lens.secrets {
-		shown = target.MaskArgs(shown)
+		shown = o.target.MaskedCommand()
 	}
 	if !slices.Equal(shown, o.target.Command) {
 		o.note("The command has what may be secrets, which are left out: copy it with secrets to have it whole.")
@@ -164,7 +164,7 @@ func (o *original) url() string {
 	if o.lens.secrets {
 		return o.target.URL
 	}
-	shown := target.MaskURL(o.target.URL)
+	shown := o.target.MaskedURL()
 	if strings.Contains(shown, target.Hidden) {
 		o.note("The URL has what may be secrets, which are left out: copy it with secrets to have it whole.")
 	}

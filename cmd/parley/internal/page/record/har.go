@@ -82,7 +82,7 @@ func (r *Recorder) harCalls(ctx context.Context, f Filter) ([][]uint64, error) {
 
 func harURL(t *target.Target, l Lens) string {
 	if t.URL == "" {
-		words := target.MaskArgs(t.Command)
+		words := t.MaskedCommand()
 		if l.secrets {
 			words = t.Command
 		}
@@ -91,7 +91,7 @@ func harURL(t *target.Target, l Lens) string {
 	if l.secrets {
 		return t.URL
 	}
-	return target.MaskURL(t.URL)
+	return t.MaskedURL()
 }
 
 type harWriter struct {

@@ -5,6 +5,7 @@ import { html, useState } from "../lib/preact.js";
 import { useKept } from "../lib/state.js";
 import { label } from "../lib/text.js";
 import { Badge, Button, Empty, ErrorBox, Notice, SearchBox, Spinner } from "../lib/ui.js";
+import { Inputs, wanted } from "./connect-inputs.js";
 import { blank } from "./connect-model.js";
 
 /** Found lists them. */
@@ -34,11 +35,16 @@ function File({ file, search, onConnected }) {
 function Server({ file, server, onConnected }) {
   const [error, setError] = useState(undefined);
   const [busy, setBusy] = useState(false);
+  const [asking, ask] = useState(false);
+  const entry = { name: server.name, file };
   const connect = async () => {
+    if (wanted(server.inputs).length > 0) {
+      ask(true);
+      return;
+    }
     setBusy(true);
     setError(undefined);
     try {
-      const entry = { name: server.name, file };
       onConnected(await api.post("/connections", { entry }), { ...blank, entry, title: "" });
     } catch (failed) {
       setError(failed);
@@ -54,6 +60,7 @@ function Server({ file, server, onConnected }) {
       ${settings.length > 0 && html`<div class="faint">${settings.map(([name, value]) => `${label(name, 100)}=${label(value, 100)}`).join("  ")}</div>`}
       ${server.problem && html`<p class="error">${label(server.problem, 1000)}</p>`} <${ErrorBox} error=${error} />
     </div>
-    <${Button} busy=${busy} disabled=${Boolean(server.problem)} aria-label=${`Connect to ${label(server.name, 100)}`} onClick=${connect}>Connect<//>
+    <${Button} busy=${busy} disabled=${Boolean(server.problem)} aria-label=${`Connect to ${label(server.name, 100)}`} onClick=${connect}>Connect${wanted(server.inputs).length > 0 ? "…" : ""}<//>
+    ${asking && html`<${Inputs} entry=${entry} inputs=${server.inputs} onConnected=${onConnected} onClose=${() => ask(false)} />`}
   </li>`;
 }

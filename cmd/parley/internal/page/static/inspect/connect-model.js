@@ -12,6 +12,7 @@ export const blank = {
   login: { id: "", secret: "", metadataUrl: "", issuer: "", scopes: "", dpop: false },
   advanced: false,
   entry: null,
+  inputs: [],
 };
 
 /** isURL says whether a server is named by a URL, and not by a command. */

@@ -8,6 +8,7 @@ import { label } from "../lib/text.js";
 import { Button, ErrorBox, Spinner } from "../lib/ui.js";
 import { Found } from "./connect-found.js";
 import { Form } from "./connect-form.js";
+import { Inputs, wanted } from "./connect-inputs.js";
 import { blank, bodyOf, formOf, withoutSecrets } from "./connect-model.js";
 
 const mostRecent = 8;
@@ -55,8 +56,13 @@ function Filled({ about, old, onConnected }) {
 
 function Recent({ recent, onConnected, onForget }) {
   const [error, setError] = useState(undefined);
+  const [asking, ask] = useState(undefined);
   const connect = async (form) => {
     setError(undefined);
+    if (wanted(form.inputs).length > 0) {
+      ask(form);
+      return;
+    }
     try {
       onConnected(await api.post("/connections", bodyOf(form)), form);
     } catch (failed) {
@@ -69,6 +75,7 @@ function Recent({ recent, onConnected, onForget }) {
       ${recent.map(({ text, form }) => html`<li key=${text}><code class="grow">${label(text, 300)}</code><${Button} aria-label=${`Connect to ${label(text, 100)}`} onClick=${() => connect(form)}>Connect<//></li>`)}
     </ul>
     <${ErrorBox} error=${error}><a href=${href("home")}>Fill in the form</a> if a secret is missing.<//>
+    ${asking && html`<${Inputs} entry=${asking.entry} inputs=${asking.inputs} onConnected=${onConnected} onClose=${() => ask(undefined)} />`}
   </section>`;
 }
 
