@@ -157,7 +157,7 @@ func (b *book) link(from, to string) string {
 		fragment = "#" + fragment
 	}
 	file = path.Join(path.Dir(from), file)
-	if page, ok := b.pages[file]; ok {
+	if page, ok := b.pages[file]; ok && file != summary { // in the site, the list is no page
 		return relative(b.pages[from], page) + fragment
 	}
 	if images, ok := strings.CutPrefix(file, "docs/images/"); ok {
