@@ -41,7 +41,7 @@ const (
 
 // User returns a message of the user, for the input of a request.
 func User(text string) Item {
-	return Item{Role: "user", Content: Content{{Type: typeText, Text: text}}}
+	return Item{Type: typeMessage, Role: "user", Content: Content{{Type: typeText, Text: text}}}
 }
 
 // Text returns the texts of the messages among items, joined.
