@@ -130,6 +130,7 @@ install() {
     ;;
   python | skills) install_python ;;
   go) install_go ;;
+  host) mkdir -p ../.tmp && (cd host && GOWORK=off go build -o ../../.tmp/interop-host .) ;;
   java) install_java ;;
   rust) (cd rust && cargo build --quiet --target-dir ../../.tmp/interop-rust) ;;
   nginx) install_nginx ;;
@@ -158,7 +159,7 @@ install() {
 passed=0
 failed=0
 not_run=""
-for suite in typescript bridge gateway servers python go java rust tasks nginx auth login apps page skills check; do
+for suite in typescript bridge gateway servers python go host java rust tasks nginx auth login apps page skills check; do
   program=$(missing "$suite")
   if [ -n "$program" ]; then
     not_run+="not run: $suite, because there is no $program"$'\n'
