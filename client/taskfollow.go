@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -208,7 +209,7 @@ func (f *follower) stop() {
 
 // act does what the state asks for. over says that there is nothing more to do.
 func (f *follower) act() (over bool, err error) {
-	s := f.state
+	s, l := f.state, f.c.current()
 	switch {
 	case f.result != nil || f.failure != nil:
 		return true, nil
@@ -218,13 +219,15 @@ func (f *follower) act() (over bool, err error) {
 		return true, ErrTaskCancelled
 	case f.untilAnswered && s.Status != mcp.TaskInputRequired:
 		return true, nil
-	case f.c.current().session != nil:
+	case l.session != nil:
 		return f.actSession()
+	case l.stateless == nil: // the client was closed after it had got the state
+		return false, context.Cause(f.c.ctx)
 	}
-	return f.actStateless()
+	return f.actStateless(l.stateless)
 }
 
-func (f *follower) actStateless() (over bool, err error) {
+func (f *follower) actStateless(front *era.StatelessClient) (over bool, err error) {
 	s := f.state
 	switch {
 	case s.Status == mcp.TaskCompleted && (len(s.Result) == 0 || s.Result[0] != '{'):
@@ -240,7 +243,7 @@ func (f *follower) actStateless() (over bool, err error) {
 	}
 	f.hear()
 	if s.Status == mcp.TaskInputRequired {
-		return false, f.ask()
+		return false, f.ask(front)
 	}
 	return false, nil
 }

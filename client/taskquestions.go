@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/parley-mcp/parley/internal/era"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -51,7 +52,7 @@ const (
 )
 
 // ask asks the new questions of the state, and withdraws those that it has no longer.
-func (f *follower) ask() error {
+func (f *follower) ask(front *era.StatelessClient) error {
 	q := &f.questions
 	open := f.state.questions
 	if len(open) > maxTaskQuestions {
@@ -69,7 +70,7 @@ func (f *follower) ask() error {
 		switch {
 		case a == nil:
 			waits, news = true, true
-			f.pose(key, open[key])
+			f.pose(front, key, open[key])
 		case a.answer == nil:
 			waits = true
 		case !same(a.raw, open[key]):
@@ -110,14 +111,13 @@ func same(a, b json.RawMessage) bool {
 // pose has a question answered, like one that the server asks by itself.
 //
 // Spec: ext-tasks/draft tasks#task-update-requests.
-func (f *follower) pose(key string, raw json.RawMessage) {
+func (f *follower) pose(front *era.StatelessClient, key string, raw json.RawMessage) {
 	ctx, cancel := context.WithCancel(f.ctx)
 	a := &asked{raw: raw, cancel: cancel}
 	if f.questions.asked == nil {
 		f.questions.asked = make(map[string]*asked)
 	}
 	f.questions.asked[key] = a
-	front := f.c.current().stateless
 	f.work.Go(func() { // ends with the following
 		defer cancel()
 		value, err := front.Reply(ctx, raw)

@@ -506,3 +506,34 @@ func punctual(_ *fakeTasks, n int, _ time.Duration) (any, error) {
 	s.TTLMs, s.PollIntervalMs = new(int64(60_000)), new(int64(2000))
 	return s, nil
 }
+
+// A client that is closed while the state of a task arrives, which has a question, ends
+// the call and asks nobody.
+func TestQuestionForAClosedClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeTasks{get: func(*fakeTasks, int, time.Duration) (any, error) {
+			return asking(map[string]string{"q": "Who?"}), nil
+		}}
+		c := mcptest.Connect(t, f, mcptest.Mode{Revision: mcp.Revision20260728}, &client.Options{Elicit: func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			t.Error("the user of a client that is closed is asked")
+			return nil, errors.New("too late")
+		}})
+		closed := make(chan error, 1)
+		c.Use(func(next client.CallFunc) client.CallFunc {
+			return func(ctx context.Context, r *client.Request) (json.RawMessage, error) {
+				result, err := next(ctx, r)
+				if r.Method == mcp.MethodGetTask {
+					go func() { closed <- c.Close() }() // ends with the call
+					synctest.Wait()
+				}
+				return result, err
+			}
+		})
+		if _, err := c.CallTool(t.Context(), "work", nil); !errors.Is(err, client.ErrClosed) {
+			t.Errorf("the call ends with %v", err)
+		}
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+	})
+}
