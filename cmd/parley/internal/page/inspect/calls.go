@@ -134,7 +134,7 @@ func (c *Connection) call(w wantedCall) (*call, error) {
 	k.changed()
 	c.spawn(func(context.Context) {
 		defer cancel(nil)
-		k.run(withCall(ctx, k.ID), cl)
+		k.run(withCall(ctx, k.ID, k.tool()), cl)
 		book.shrink()
 	})
 	return k, nil

@@ -20,6 +20,7 @@ const cancelling = 5 * time.Second
 func (k *call) run(ctx context.Context, cl *client.Client) {
 	result, err := k.ask(ctx, cl)
 	k.endTask(ctx, cl, err)
+	k.settleTask(ctx, cl, err)
 	var check *outputCheck
 	if tool := k.tool(); err == nil && tool != "" {
 		check = k.connection.checkOutput(ctx, tool, result)
@@ -29,8 +30,12 @@ func (k *call) run(ctx context.Context, cl *client.Client) {
 	k.Ended, k.result, k.check = time.Now(), result, check
 	k.State, k.err = k.outcome(err)
 	close(k.done)
+	task := k.taskKey
 	k.mu.Unlock()
 	k.changed()
+	if task != "" {
+		k.connection.publish("task", map[string]string{"key": task}) // nobody follows it any more
+	}
 }
 
 // ask returns the raw result: of a task, if the call becomes one.
@@ -115,11 +120,21 @@ func (k *call) heard(_ context.Context, method string, params json.RawMessage) {
 // becameTask takes the state of the call's task.
 func (k *call) becameTask(t *mcp.Task) {
 	now := *t
+	known := k.connection.sawTask(&now, k.tool())
 	k.mu.Lock()
-	k.task = &now
+	k.task, k.taskKey = &now, known.Key
 	k.mu.Unlock()
-	k.connection.sawTask(&now, k.tool())
 	k.changed()
+}
+
+// follows reports whether the call waits for the end of a task.
+func (k *call) follows(id string) bool {
+	if k.wanted.task != nil {
+		return k.running() && k.wanted.task.ID() == id
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.running() && k.task != nil && k.task.ID == id
 }
 
 // endTask asks the server to end the task of a call that was cancelled.
@@ -127,14 +142,35 @@ func (k *call) endTask(ctx context.Context, cl *client.Client, err error) {
 	k.mu.Lock()
 	task, leave := k.task, k.leave
 	k.mu.Unlock()
-	var user *stopped
-	if err == nil || task == nil || leave || !errors.As(context.Cause(ctx), &user) {
+	if task == nil || leave || !wasStopped(ctx, err) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelling)
 	defer cancel()
 	// Whoever wanted the call to end is told of that in any case.
 	_ = cl.Task(task.ID, "").Cancel(ctx)
+}
+
+// settleTask learns how the task of a call has ended, if that is not known: in a session,
+// the result comes without the state.
+func (k *call) settleTask(ctx context.Context, cl *client.Client, err error) {
+	k.mu.Lock()
+	task, leave := k.task, k.leave
+	k.mu.Unlock()
+	if task == nil || task.Status.Final() || leave || err != nil && !wasStopped(ctx, err) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelling)
+	defer cancel()
+	if state, err := cl.Task(task.ID, "").Status(ctx); err == nil {
+		k.becameTask(&state.Task)
+	}
+}
+
+// wasStopped reports whether somebody has cancelled the call with this context and error.
+func wasStopped(ctx context.Context, err error) bool {
+	var user *stopped
+	return err != nil && errors.As(context.Cause(ctx), &user)
 }
 
 // callError is why a call has no result.

@@ -54,6 +54,7 @@ type call struct {
 	err      *callError
 	check    *outputCheck
 	task     *mcp.Task // as it was seen last, if the call has become one
+	taskKey  string    // that names it in the API
 	sent     time.Time // when its request was seen on the wire
 	exchange uint64
 	leave    bool        // what was cancelled is to leave its task alone
@@ -103,6 +104,7 @@ type shownCall struct {
 	TookMs   float64         `json:"tookMs"`
 	Progress *note           `json:"progress,omitzero"`
 	TaskNow  *mcp.Task       `json:"taskNow,omitzero"`
+	TaskKey  string          `json:"taskKey,omitzero"`
 	Exchange uint64          `json:"exchange,omitzero"`
 	IsError  bool            `json:"isError,omitzero"`
 	Error    *callError      `json:"error,omitzero"`
@@ -130,7 +132,7 @@ func (k *call) brief() *shownCall {
 	defer k.mu.Unlock()
 	s := &shownCall{
 		ID: k.ID, Method: k.Method, Subject: subject(k.Params), Task: k.Task, State: k.State, Started: k.Started, Ended: k.Ended,
-		TookMs: k.took().Seconds() * 1000, TaskNow: k.task, Exchange: k.exchange, IsError: failedTool(k.result), Error: k.err, Check: k.check,
+		TookMs: k.took().Seconds() * 1000, TaskNow: k.task, TaskKey: k.taskKey, Exchange: k.exchange, IsError: failedTool(k.result), Error: k.err, Check: k.check,
 	}
 	if n := len(k.progress.items); n > 0 {
 		s.Progress = &k.progress.items[n-1]

@@ -71,6 +71,7 @@ type saidCall struct {
 	Check                      *outputCheck
 	Heard                      *shownHeard
 	TaskNow                    *mcp.Task
+	TaskKey                    string
 }
 
 // made makes a call by the API and returns it when it has ended.

@@ -281,7 +281,12 @@ func askerOf(ctx context.Context) *asker {
 	if origin.Request == nil {
 		return nil
 	}
-	a := &asker{ID: callOf(ctx), Method: origin.Request.Method, Inferred: origin.Inferred}
+	made := callOf(ctx)
+	a := &asker{ID: made.id, Method: origin.Request.Method, Inferred: origin.Inferred}
+	if a.Method == mcp.MethodTaskResult && made.tool != "" { // the call has become a task
+		a.Method, a.Subject = mcp.MethodCallTool, made.tool
+		return a
+	}
 	if m := mcp.MethodNamed(a.Method); m != nil && m.Subject != "" {
 		a.Subject, _ = wire.Text(wire.Find(origin.Request.Params, m.Subject))
 	}

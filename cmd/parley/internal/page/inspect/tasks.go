@@ -2,13 +2,8 @@ package inspect
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
-	"strconv"
-	"sync"
-	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
@@ -16,31 +11,9 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// maxTasks bounds the tasks that are remembered for a connection.
-const maxTasks = 500
-
 // tasks remembers the tasks of servers: those that calls have become, those that servers
 // list, and those whose IDs somebody has entered.
 type tasks struct{ server *Server }
-
-// taskBook has the tasks of one connection, oldest first.
-type taskBook struct {
-	mu    sync.Mutex
-	last  int
-	tasks []*knownTask
-}
-
-// knownTask is a task as it was seen last. Key names it in the API, as IDs are whatever
-// servers make of them.
-type knownTask struct {
-	Key   string     `json:"key"`
-	Tool  string     `json:"tool,omitzero"`
-	Task  mcp.Task   `json:"task"`
-	Seen  time.Time  `json:"seen,omitzero"`
-	Error *web.Error `json:"error,omitzero"`
-	// State is the state as the server sent it.
-	State json.RawMessage `json:"state,omitzero"`
-}
 
 func (p *tasks) routes(api *web.API) {
 	api.Handle("GET /connections/{c}/tasks", p.list)
@@ -78,6 +51,9 @@ func (p *tasks) list(r *web.Request) (any, error) {
 		}
 	}
 	s.Tasks = partOf[taskBook](c).all()
+	for i := range s.Tasks {
+		s.Tasks[i].Call = c.follower(s.Tasks[i].Task.ID)
+	}
 	return s, nil
 }
 
@@ -118,7 +94,8 @@ func (p *tasks) add(r *web.Request) (any, error) {
 		e.Field = "taskId"
 		return nil, e
 	}
-	return partOf[taskBook](c).see(&mcp.Task{ID: wanted.ID}, wanted.Tool), nil
+	known, _ := partOf[taskBook](c).see(&mcp.Task{ID: wanted.ID}, wanted.Tool)
+	return known, nil
 }
 
 // named returns the task that a request names, and what can be done with it.
@@ -133,6 +110,7 @@ func (p *tasks) named(r *web.Request) (*Connection, knownTask, *client.Task, err
 		e.Hint = "the list of tasks has those that are known; the ID of any other can be entered there"
 		return nil, known, nil, e
 	}
+	known.Call = c.follower(known.Task.ID)
 	cl, err := c.live()
 	if err != nil {
 		return c, known, nil, err
@@ -151,7 +129,8 @@ func (p *tasks) get(r *web.Request) (any, error) {
 		known.Error = c.explain(err)
 		return known, nil
 	}
-	known = partOf[taskBook](c).see(&state.Task, known.Tool)
+	known = c.sawTask(&state.Task, known.Tool)
+	known.Call = c.follower(known.Task.ID)
 	known.State, err = wire.Marshal(state)
 	return known, err
 }
@@ -167,11 +146,15 @@ func (p *tasks) forget(r *web.Request) (any, error) {
 	return nil, nil //nolint:nilnil // what is done has no answer
 }
 
-// follow waits for the end of a task as a call, which has the result in the end.
+// follow waits for the end of a task as a call, which has the result in the end: the one
+// that does so already, if there is one.
 func (p *tasks) follow(r *web.Request) (any, error) {
 	c, known, task, err := p.named(r)
 	if err != nil {
 		return nil, err
+	}
+	if known.Call != "" {
+		return map[string]string{"id": known.Call}, nil
 	}
 	params, err := wire.Marshal(mcp.TaskParams{ID: known.Task.ID})
 	if err != nil {
@@ -190,13 +173,20 @@ func (p *tasks) answer(r *web.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	book := partOf[taskBook](c)
+	if known.Call != "" || !book.ask(known.Key) {
+		e := web.Errorf(http.StatusConflict, "busy", "the task's questions are being asked already")
+		e.Hint = "they wait among the questions of the connection"
+		return nil, e
+	}
+	c.publish("task", map[string]string{"key": known.Key})
 	c.spawn(func(ctx context.Context) {
-		err := task.Answer(ctx)
+		err := task.Answer(withCall(ctx, "", known.Tool))
 		var failure *web.Error
 		if err != nil {
 			failure = c.explain(err)
 		}
-		partOf[taskBook](c).fail(known.Key, failure)
+		book.asked(known.Key, failure)
 		c.publish("task", map[string]string{"key": known.Key})
 	})
 	return nil, nil //nolint:nilnil // what is done has no answer
@@ -212,67 +202,4 @@ func (p *tasks) cancel(r *web.Request) (any, error) {
 	}
 	c.publish("task", map[string]string{"key": known.Key})
 	return nil, nil //nolint:nilnil // what is done has no answer
-}
-
-// sawTask remembers the state of a task.
-func (c *Connection) sawTask(t *mcp.Task, tool string) {
-	c.publish("task", partOf[taskBook](c).see(t, tool))
-}
-
-func (b *taskBook) all() []knownTask {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	all := make([]knownTask, 0, len(b.tasks))
-	for _, t := range slices.Backward(b.tasks) {
-		all = append(all, *t)
-	}
-	return all
-}
-
-func (b *taskBook) byKey(key string) (knownTask, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, t := range b.tasks {
-		if t.Key == key {
-			return *t, true
-		}
-	}
-	return knownTask{}, false
-}
-
-// see takes the state of a task that may be new. Without a status, only its ID is known.
-func (b *taskBook) see(t *mcp.Task, tool string) knownTask {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	i := slices.IndexFunc(b.tasks, func(known *knownTask) bool { return known.Task.ID == t.ID })
-	if i < 0 {
-		b.last++
-		b.tasks = append(b.tasks, &knownTask{Key: "t" + strconv.Itoa(b.last), Task: mcp.Task{ID: t.ID}})
-		b.tasks = b.tasks[max(0, len(b.tasks)-maxTasks):]
-		i = len(b.tasks) - 1
-	}
-	known := b.tasks[i]
-	if tool != "" {
-		known.Tool = tool
-	}
-	if t.Status != "" {
-		known.Task, known.Seen, known.Error = *t, time.Now(), nil
-	}
-	return *known
-}
-
-func (b *taskBook) fail(key string, why *web.Error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, t := range b.tasks {
-		if t.Key == key {
-			t.Error = why
-		}
-	}
-}
-
-func (b *taskBook) drop(key string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.tasks = slices.DeleteFunc(b.tasks, func(t *knownTask) bool { return t.Key == key })
 }

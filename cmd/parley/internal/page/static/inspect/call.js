@@ -3,7 +3,7 @@
 import { api, useGet } from "../lib/api.js";
 import { Blocks, Cut, label } from "../lib/content.js";
 import { stringify } from "../lib/json.js";
-import { html, useEffect, useState } from "../lib/preact.js";
+import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { href } from "../lib/route.js";
 import { serverProblems } from "../lib/schema/serverproblems.js";
 import { Badge, Button, Copy, Duration, ErrorBox, Facts, Json, Notice, Tabs, TextInput, Time, announce } from "../lib/ui.js";
@@ -11,19 +11,22 @@ import { App, appOf } from "./app.js";
 
 /**
  * CallView shows a call of a connection.
- * @param {{connection: object, id: string, tool?: object, onGone?: () => void, onAgain?: (id: string) => void, onEdit?: (params: object) => void, onEnd?: (call: object) => void}} props
+ * @param {{connection: object, id: string, tool?: object, onGone?: () => void, onAgain?: (id: string) => void, onEdit?: (params: object) => void, onEnd?: (call: object) => void, inTask?: boolean}} props
+ * inTask says that the task that the call has become is shown anyway
  */
-export function CallView({ connection, id, tool, onGone, onAgain, onEdit, onEnd }) {
+export function CallView({ connection, id, tool, inTask = false, onGone, onAgain, onEdit, onEnd }) {
   const path = `/connections/${connection.id}/calls/${encodeURIComponent(id)}`;
   const { data: call, error, reload } = useGet(path, {}, { call: (event) => event.connection === connection.id && event.id === id });
   const ended = call !== undefined && call.state !== "running";
+  const section = useRef(null);
+  useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), [call === undefined]);
   useEffect(() => {
     if (!ended) return;
     announce(`Call ${id}: ${wordOf(call)}`);
     onEnd?.(call);
   }, [ended]);
   if (!call) return html`<${ErrorBox} error=${error}>${onGone && html`<${Button} onClick=${onGone}>Close<//>`}<//>`;
-  return html`<section class="call-view" aria-label=${`Call ${id}`}>
+  return html`<section class="call-view" ref=${section} aria-label=${`Call ${id}`}>
     <div class="row call-head">
       <h2>Call ${id}</h2>
       <${StateBadge} call=${call} />
@@ -32,8 +35,8 @@ export function CallView({ connection, id, tool, onGone, onAgain, onEdit, onEnd 
       ${ended && onAgain && html`<${Again} connection=${connection} call=${call} onAgain=${onAgain} />`}
       ${onEdit && html`<${Button} kind="plain" onClick=${() => onEdit(call.params)}>Take its arguments<//>`}
     </div>
+    ${!inTask && html`<${TaskLine} connection=${connection} call=${call} />`}
     ${!ended && html`<${Live} connection=${connection} call=${call} path=${path} reload=${reload} />`}
-    <${TaskLine} connection=${connection} call=${call} />
     <${Outcome} connection=${connection} call=${call} tool=${tool} />
     <${Heard} call=${call} />
   </section>`;
@@ -95,7 +98,7 @@ function Progress({ note }) {
 function TaskLine({ connection, call }) {
   const task = call.taskNow;
   if (!task) return null;
-  return html`<p class="row"><${Badge} kind="accent">task<//> <code>${label(task.taskId, 80)}</code> ${label(task.status, 40)}${task.statusMessage && html` · ${label(task.statusMessage, 200)}`} <a href=${href([connection.id, "tasks"])}>Tasks</a></p>`;
+  return html`<p class="row"><${Badge} kind="accent">task<//> <code>${label(task.taskId, 80)}</code> ${label(task.status, 40)}${task.statusMessage && html` · ${label(task.statusMessage, 200)}`} <a href=${href([connection.id, "tasks", call.taskKey])}>The task</a></p>`;
 }
 
 function Outcome({ connection, call, tool }) {

@@ -2,10 +2,9 @@
 
 import { api, useGet } from "../lib/api.js";
 import { label } from "../lib/content.js";
-import { stringify } from "../lib/json.js";
 import { html, useEffect, useState } from "../lib/preact.js";
 import { go, href } from "../lib/route.js";
-import { Badge, Button, Copy, Empty, ErrorBox, Facts, Field, Json, Notice, Spinner, Split, TextInput, Time, VirtualList, announce } from "../lib/ui.js";
+import { Badge, Button, Copy, Duration, Empty, ErrorBox, Facts, Field, Json, Notice, Spinner, Split, TextInput, Time, VirtualList, announce } from "../lib/ui.js";
 import { CallView, Result } from "./call.js";
 
 const final = (status) => ["completed", "failed", "cancelled"].includes(status);
@@ -19,7 +18,7 @@ export function View({ connection, route }) {
   const picked = tasks.findIndex((task) => task.key === key);
   if (!data) return error ? html`<${ErrorBox} error=${error} />` : html`<${Spinner} label="Loading the tasks" />`;
   const list = html`<${Ask} path=${path} reload=${reload} />
-    <${VirtualList} count=${tasks.length} rowHeight=${52} label="Tasks" selected=${picked} onPick=${(i) => go([connection.id, "tasks", tasks[i].key])} row=${(i) => html`<${Row} known=${tasks[i]} />`}
+    <${VirtualList} count=${tasks.length} rowHeight=${52} label="Tasks" selected=${picked} keyOf=${(i) => tasks[i].key} onPick=${(i) => go([connection.id, "tasks", tasks[i].key])} row=${(i) => html`<${Row} known=${tasks[i]} />`}
       empty=${html`<${Empty} title="No tasks are known.">Calls that become tasks are listed here.<//>`} />
     <${Enter} path=${path} onEntered=${(entered) => (reload(), go([connection.id, "tasks", entered]))} />`;
   const detail = picked >= 0 ? html`<${Task} key=${key} connection=${connection} known=${tasks[picked]} path=${`${path}/${key}`} route=${route} reload=${reload} />` : html`<${Empty} title=${key === undefined ? "Pick a task" : "There is no such task (any more)."} />`;
@@ -81,8 +80,8 @@ const soonest = 1000; // milliseconds between two looks at a task
 const latest = 30_000;
 
 /** useTask returns the state of a task, which is asked for again as often as the server wants, until it has ended. */
-function useTask(connection, path) {
-  const { data, error, reload } = useGet(path, {}, { task: (event) => event.connection === connection.id });
+function useTask(connection, path, key) {
+  const { data, error, reload } = useGet(path, {}, { task: (event) => event.connection === connection.id && event.key === key && event.state !== "removed" });
   const status = data?.task?.status;
   useEffect(() => {
     if (!data || final(status) || data.error) return undefined;
@@ -97,36 +96,39 @@ function useTask(connection, path) {
 }
 
 function Task({ connection, known, path, route, reload: reloadList }) {
-  const { data, error, reload } = useTask(connection, path);
+  const { data, error, reload } = useTask(connection, path, known.key);
   const [failure, setFailure] = useState(undefined);
   const { task } = data ?? known;
   const act = (what, then) => async () => {
     setFailure(undefined);
     try {
-      then?.(await what());
+      const done = await what();
+      if (then) then(done);
+      else reload();
     } catch (why) {
       setFailure(why);
+      reload();
     }
-    reload();
   };
   const follow = act(() => api.post(`${path}/follow`), ({ id }) => go([connection.id, "tasks", known.key], { call: id }));
   const forget = act(() => api.del(path), () => (reloadList(), go([connection.id, "tasks"])));
+  const { call, asking, askError } = data ?? known;
   const state = data?.state;
   const gone = data?.error;
   return html`<article>
     <h2>${label(known.tool || "Task", 200)}</h2>
     <p class="row"><${Status} status=${task.status} />${task.statusMessage && html`<span>${label(task.statusMessage, 500)}</span>`}</p>
-    <${ErrorBox} error=${error ?? gone ?? failure} />
+    <${ErrorBox} error=${error ?? gone ?? failure ?? askError} />
     ${task.status === "input_required" && html`<${Notice} kind="warning" title="The task waits for an answer.">
-      <div class="row"><${Button} onClick=${act(() => api.post(`${path}/answer`))}>Have it ask<//><a href=${href([connection.id, "questions"])}>Questions</a></div>
+      ${call || asking ? html`<a href=${href([connection.id, "questions"])}>Answer it among the questions</a>` : html`<p>Nobody asks its questions here yet.</p><${Button} onClick=${act(() => api.post(`${path}/answer`))}>Have it ask<//>`}
     <//>`}
-    <div class="row">
-      <${Button} kind="primary" onClick=${follow} disabled=${Boolean(gone)}>${final(task.status) ? "Get the result" : "Follow to the end"}<//>
+    <div class="row task-buttons">
+      <${Button} kind="primary" onClick=${follow} disabled=${Boolean(gone)}>${call ? `Show call ${call}` : final(task.status) ? "Get the result" : "Follow to the end"}<//>
       <${Button} kind="danger" onClick=${act(() => api.post(`${path}/cancel`))} disabled=${final(task.status) || Boolean(gone)}>Cancel the task<//>
       <${Button} kind="plain" onClick=${reload}>Ask again<//>
       <${Button} kind="plain" onClick=${forget}>Forget it here<//>
     </div>
-    ${route.params.call && html`<${CallView} key=${route.params.call} connection=${connection} id=${route.params.call} onGone=${() => go([connection.id, "tasks", known.key])} onEnd=${reload} />`}
+    ${route.params.call && html`<${CallView} key=${route.params.call} connection=${connection} id=${route.params.call} inTask onGone=${() => go([connection.id, "tasks", known.key])} onEnd=${reload} />`}
     <${TaskFacts} task=${task} seen=${data?.seen ?? known.seen} />
     ${state?.result !== undefined && !route.params.call && html`<h3>Result</h3><${Result} connection=${connection} call=${{ id: known.key, result: state.result, isError: state.result?.isError === true }} />`}
     ${state?.error !== undefined && html`<h3>Error</h3><${Json} value=${state.error} label="Error" />`}
@@ -135,13 +137,13 @@ function Task({ connection, known, path, route, reload: reloadList }) {
   </article>`;
 }
 
-const keeps = (ttl) => (ttl === null ? "without limit" : ttl === undefined ? "" : `${stringify(ttl)} ms from its creation`);
+const keeps = (ttl) => (ttl === null ? "without limit" : ttl === undefined ? "" : html`for <${Duration} ms=${ttl} /> from its creation`);
 
 const TaskFacts = ({ task, seen }) => html`<div class="task-facts"><${Facts} facts=${[
   ["ID", html`<code>${label(task.taskId, 400)}</code> <${Copy} text=${String(task.taskId)} />`],
   ["Created", task.createdAt && html`<${Time} at=${task.createdAt} />`],
   ["Updated", task.lastUpdatedAt && html`<${Time} at=${task.lastUpdatedAt} />`],
   ["Kept", task.status && keeps(task.ttlMs)],
-  ["Asked for", task.pollIntervalMs !== undefined && task.pollIntervalMs !== null && `every ${stringify(task.pollIntervalMs)} ms`],
+  ["To be asked", task.pollIntervalMs !== undefined && task.pollIntervalMs !== null && html`every <${Duration} ms=${task.pollIntervalMs} />`],
   ["Seen", seen && html`<${Time} at=${seen} />`],
 ]} /></div>`;
