@@ -158,8 +158,24 @@ export class Tab {
   /** click clicks on what has a role and a name. */
   async click(role, name) {
     const element = await this.named(role, name);
-    await element.evaluate((e) => e.scrollIntoView({ block: "center" }));
+    // What is live moves; a person would wait until it rests, too.
+    await element.evaluate(async (e) => {
+      e.scrollIntoView({ block: "center" });
+      for (let last = "", now; now !== last; ) {
+        last = now ?? "";
+        await new Promise((done) => setTimeout(done, 40));
+        const { x, y, width } = e.getBoundingClientRect();
+        now = `${x} ${y} ${width}`;
+      }
+    });
     await element.click();
+  }
+
+  /** enter presses Enter on what has a role and a name: where what is live moves it, a click may miss it. */
+  async enter(role, name) {
+    const element = await this.named(role, name);
+    await element.focus();
+    await this.page.keyboard.press("Enter");
   }
 
   /** fill replaces what a field has; it is found by its name. */

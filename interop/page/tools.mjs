@@ -252,7 +252,7 @@ async function calls(stage) {
     await tab.sees("running", ".call-view");
     await tab.shot(stage.shots, "tools-running");
     await tab.fill("Reason for cancelling", "enough of this");
-    await tab.click("button", "Cancel");
+    await tab.enter("button", "Cancel");
     const { state, error } = await ended(tab, before);
     equal(state, "cancelled", "state");
     equal(error.message, "enough of this", "reason");
@@ -369,7 +369,7 @@ async function reference(stage, way) {
     const before = await last(tab);
     await tab.click("button", "Call");
     await tab.page.waitForSelector(".call-live progress[value]");
-    await tab.click("button", "Cancel");
+    await tab.enter("button", "Cancel");
     equal((await ended(tab, before)).state, "cancelled", "state");
   });
 }
