@@ -117,7 +117,7 @@ function Task({ connection, known, path, route, reload: reloadList }) {
   const gone = data?.error;
   return html`<article>
     <h2>${label(known.tool || "Task", 200)}</h2>
-    <p class="row"><${Status} status=${task.status} />${task.statusMessage && html`<span>${label(task.statusMessage, 500)}</span>`}</p>
+    <p class="row"><${Status} status=${task.status || (gone ? "unknown" : "")} />${task.statusMessage && html`<span>${label(task.statusMessage, 500)}</span>`}</p>
     <${ErrorBox} error=${error ?? gone ?? failure ?? askError} />
     ${task.status === "input_required" && html`<${Notice} kind="warning" title="The task waits for an answer.">
       ${call || asking ? html`<a href=${href([connection.id, "questions"])}>Answer it among the questions</a>` : html`<p>Nobody asks its questions here yet.</p><${Button} onClick=${act(() => api.post(`${path}/answer`))}>Have it ask<//>`}
