@@ -16,6 +16,10 @@
 //	mux.Handle("/mcp", guard.Protect(handler))
 //	guard.Mount(mux)
 //
+// With httpserver.Options.Guard, the last two lines are done. On any router, Protect is a
+// handler like others, at the path of Resource; see the example of Guard, which is below a
+// prefix.
+//
 // A handler finds the sender's identity in Call.Peer().Authorization. The token
 // itself does not get past Protect: it is for this server only, and a server
 // that calls others needs tokens of its own. One that gets these in exchange for

@@ -94,7 +94,8 @@ func document(get func(http.ResponseWriter, *http.Request) []byte) http.Handler 
 // IssuerMetadata at that of the origin's authorization server. The latter two are
 // left out where the mux has a handler already, such as another Guard's. It panics
 // when the resource's own well-known URI is taken. The mux must serve the origin's
-// root: under a prefix, no client would look for the metadata.
+// root: under a prefix, no client would look for the metadata. For another router, mount
+// on an http.ServeMux of its own, and have the router send it everything below /.well-known/.
 //
 // Spec: 2026-07-28 basic/authorization/authorization-server-discovery#protected-resource-metadata-discovery-requirements.
 func (g *Guard) Mount(mux *http.ServeMux) {

@@ -108,6 +108,8 @@ func WithMeta(key string, v any) CallOption {
 
 // WithLogLevel asks for log messages of this call, in the stateless era. In a
 // session, use Client.SetLogLevel.
+//
+// Revision 2026-07-28 deprecates log messages to clients (docs/deprecated.md).
 func WithLogLevel(l mcp.LoggingLevel) CallOption { return func(o *callOptions) { o.logLevel = l } }
 
 // WithFresh makes the call reach the server, whatever is in the cache. The result

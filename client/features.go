@@ -55,6 +55,8 @@ func (l *live) knowsContext() bool { return l.session == nil || l.session.Facts(
 // SetLogLevel sets the lowest level of log messages from now on: for the
 // session, or for the calls to come in the stateless era.
 //
+// Revision 2026-07-28 deprecates log messages to clients (docs/deprecated.md).
+//
 // Spec: 2025-11-25 server/utilities/logging#setting-log-level.
 func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel) error {
 	c.level.Store(&level)

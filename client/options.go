@@ -82,8 +82,8 @@ type Options struct {
 	// VisitURL sends the user to a URL, after asking for consent. Setting it
 	// declares URL elicitation.
 	VisitURL ElicitFunc
-	// Sample runs a model. Setting it declares sampling, which revision 2026-07-28
-	// deprecates.
+	// Sample runs a model. Setting it declares sampling. Revision 2026-07-28 deprecates
+	// sampling (docs/deprecated.md).
 	Sample SampleFunc
 	// ElicitRate bounds how often the server has Elicit and VisitURL called, and
 	// SampleRate how often Sample; a question over the rate is refused. 0 means 2
@@ -93,12 +93,13 @@ type Options struct {
 	// SampleTools declares that Sample understands tools.
 	SampleTools bool
 	// Roots are the folders that servers may work in. Any value but nil declares
-	// roots, which revision 2026-07-28 deprecates; see Client.SetRoots. Whether they
-	// can be reached is not looked at; see Folders.
+	// roots; see Client.SetRoots. Whether they can be reached is not looked at; see
+	// Folders. Revision 2026-07-28 deprecates roots (docs/deprecated.md).
 	Roots []*mcp.Root
 	// ListRoots is called each time a server asks for the roots. It replaces
 	// Roots, which must be nil. Setting it declares roots. When its answer
-	// changes, call Client.Notify(ctx, mcp.NoteRootsChanged, nil).
+	// changes, call Client.Notify(ctx, mcp.NoteRootsChanged, nil). Revision 2026-07-28
+	// deprecates roots (docs/deprecated.md).
 	ListRoots RootsFunc
 
 	// Answer answers the questions of servers in their raw form, of any kind
@@ -119,8 +120,9 @@ type Options struct {
 
 	// LogLevel is the lowest level of log messages to ask servers for, and Log
 	// is called with them. Both have to be set; see Notification for log messages
-	// in their raw form. Revision 2026-07-28 deprecates them. Log is called in order, one message at a time, and not
-	// for messages that WithNotifications takes.
+	// in their raw form. Log is called in order, one message at a time, and not for
+	// messages that WithNotifications takes. Revision 2026-07-28 deprecates log messages
+	// to clients (docs/deprecated.md).
 	LogLevel mcp.LoggingLevel
 	Log      func(ctx context.Context, message *mcp.LogParams)
 	// Notification is called with notifications that this package does not know,

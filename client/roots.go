@@ -47,6 +47,8 @@ func (a *answers) askRoots(ctx context.Context) (*mcp.ListRootsResult, error) {
 // fails when Options.Roots was nil: then roots were not declared, or another function
 // in Options provides them.
 //
+// Revision 2026-07-28 deprecates roots (docs/deprecated.md).
+//
 // Spec: 2025-11-25 client/roots#root-list-changes.
 func (c *Client) SetRoots(ctx context.Context, roots []*mcp.Root) error {
 	if c.opts.Roots == nil {
@@ -109,6 +111,8 @@ func checkRoot(r *mcp.Root, rules content.Rules) error {
 // is not absolute is below the working directory. When folders come or go, tell
 // servers with sessions by Client.Notify(ctx, mcp.NoteRootsChanged, nil); others ask
 // again with every call that needs them.
+//
+// Revision 2026-07-28 deprecates roots (docs/deprecated.md).
 //
 // Spec: 2026-07-28 client/roots#security-considerations (1).
 func Folders(paths ...string) RootsFunc {

@@ -20,12 +20,16 @@ type ClientCapabilities struct {
 }
 
 // RootsCapability says that a client has roots.
+//
+// Revision 2026-07-28 deprecates roots (docs/deprecated.md).
 type RootsCapability struct {
 	// ListChanged promises notifications when the roots change (sessions only).
 	ListChanged bool `json:"listChanged,omitzero"`
 }
 
 // SamplingCapability says that a client can run a model.
+//
+// Revision 2026-07-28 deprecates sampling (docs/deprecated.md).
 type SamplingCapability struct {
 	// Tools says that the model can be offered tools.
 	Tools *Empty `json:"tools,omitzero"`

@@ -80,6 +80,8 @@ type SetLevelParams struct {
 
 // LogParams is a log message from the server.
 //
+// Revision 2026-07-28 deprecates log messages to clients (docs/deprecated.md).
+//
 // Spec: 2026-07-28 server/utilities/logging#log-message-notifications.
 type LogParams struct {
 	Meta   Meta         `json:"_meta,omitzero"`

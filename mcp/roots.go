@@ -1,7 +1,8 @@
 package mcp
 
-// Root is a folder that a client lets a server work in. Revision 2026-07-28
-// deprecates roots.
+// Root is a folder that a client lets a server work in.
+//
+// Revision 2026-07-28 deprecates roots (docs/deprecated.md).
 //
 // Spec: 2026-07-28 client/roots#root.
 type Root struct {

@@ -7,14 +7,16 @@ import (
 
 // CreateMessageParams asks the client to run a model.
 //
+// Revision 2026-07-28 deprecates sampling (docs/deprecated.md).
+//
 // Spec: 2026-07-28 client/sampling#creating-messages.
 type CreateMessageParams struct {
 	Meta             Meta               `json:"_meta,omitzero"`
 	Messages         []*SamplingMessage `json:"messages"`
 	ModelPreferences *ModelPreferences  `json:"modelPreferences,omitzero"`
 	SystemPrompt     string             `json:"systemPrompt,omitzero"`
-	// IncludeContext is "none", which is what it means to leave it out, or the
-	// deprecated "thisServer" or "allServers".
+	// IncludeContext is "none", which is what it means to leave it out, "thisServer" or
+	// "allServers". Revision 2025-11-25 deprecates the latter two (docs/deprecated.md).
 	IncludeContext string   `json:"includeContext,omitzero"`
 	Temperature    *float64 `json:"temperature,omitzero"`
 	// MaxTokens is the most the model may produce; it is required.

@@ -72,6 +72,13 @@
 // Options.Extensions has the same prefix. A result that is not valid is logged, with
 // the feature and the member that is at fault, and answered with "internal error".
 //
+// # Who sees what
+//
+// A list that depends on who asks needs no middleware that rewrites results: add
+// everything, and let Options.Visible decide what the client of an exchange sees. What
+// it does not see it cannot use either, watch, or learn of from cursors. Middleware sees the same
+// exchange, and can refuse single calls; see Use.
+//
 // # Ask before acting
 //
 // Where a question cannot be asked in place, Elicit and its siblings return an

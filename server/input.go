@@ -85,8 +85,8 @@ const RootsKey = "roots"
 // Roots returns the folders that the client lets the server work in. They are
 // advisory and enforce nothing.
 //
-// Revision 2026-07-28 deprecates roots: a new server should take folders as
-// arguments of its tools, or be configured with them.
+// Revision 2026-07-28 deprecates roots (docs/deprecated.md): a new server should
+// take folders as arguments of its tools, or be configured with them.
 //
 // Spec: 2026-07-28 client/roots#listing-roots.
 func Roots(ctx context.Context, call *Call) ([]*mcp.Root, error) {

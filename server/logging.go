@@ -16,8 +16,8 @@ import (
 // while the client reads slowly. Over Options.LogRate, messages are left out for
 // the client, and one says in the end how many.
 //
-// Revision 2026-07-28 deprecates log messages to clients: a new server should
-// log to standard error, or use package otelmcp.
+// Revision 2026-07-28 deprecates log messages to clients (docs/deprecated.md): a new
+// server should log to standard error, or use package otelmcp.
 //
 // Spec: 2026-07-28 server/utilities/logging#log-message-notifications.
 func (c *Call) Log(ctx context.Context, level mcp.LoggingLevel, data any) {
@@ -55,6 +55,9 @@ func (c *Call) send(ctx context.Context, params *mcp.LogParams) {
 // Logger returns a logger that writes where Log does. The client gets an object
 // that holds the message as "msg" and the attributes; name, which may be empty,
 // tells the loggers of a server apart.
+//
+// Revision 2026-07-28 deprecates log messages to clients (docs/deprecated.md); the logger then
+// writes to Options.Logger only.
 func (c *Call) Logger(name string) *slog.Logger {
 	local := c.s.log.Handler()
 	if name != "" {

@@ -19,8 +19,8 @@ type Options struct {
 	// Call.Log is given. nil means slog.Default().
 	Logger *slog.Logger
 	// Logging declares that clients may ask for log messages. Without it
-	// Call.Log and Call.Logger write to Logger only. Revision 2026-07-28
-	// deprecates the feature.
+	// Call.Log and Call.Logger write to Logger only. Revision 2026-07-28 deprecates log
+	// messages to clients (docs/deprecated.md).
 	Logging bool
 	// Subscriptions declares that clients may watch resources; changes are
 	// published with Server.ResourceUpdated.
@@ -85,9 +85,9 @@ type Options struct {
 	// Experimental declares non-standard features likewise; a prefix is not
 	// needed.
 	Experimental map[string]any
-	// Visible, if set, decides whether the client of an exchange gets to see
-	// a feature. What is hidden is left out of lists and answered as if it
-	// did not exist. name is a tool's or prompt's name, a resource's URI or a
+	// Visible, if set, makes lists depend on who asks: it decides whether the client of an
+	// exchange gets to see a feature. What is hidden is left out of lists and answered as
+	// if it did not exist. name is a tool's or prompt's name, a resource's URI or a
 	// URI template. It must depend on the authorization of x only, never on
 	// the connection or on earlier requests.
 	//

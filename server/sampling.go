@@ -12,8 +12,8 @@ import (
 // runs. Messages that break the rules of the protocol are refused before they
 // are sent.
 //
-// Revision 2026-07-28 deprecates sampling: a new server should call a model
-// provider's API instead. Clients of every revision that declare it still have it.
+// Revision 2026-07-28 deprecates sampling (docs/deprecated.md): a new server should
+// call a model provider's API instead. Clients of every revision that declare it still have it.
 //
 // Spec: 2026-07-28 client/sampling#creating-messages.
 func Sample(ctx context.Context, call *Call, key string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
@@ -22,6 +22,8 @@ func Sample(ctx context.Context, call *Call, key string, p *mcp.CreateMessagePar
 
 // SampleText is Sample with one message of the user, and returns the text of
 // the answer. maxTokens is the most the model may produce.
+//
+// Revision 2026-07-28 deprecates sampling (docs/deprecated.md).
 func SampleText(ctx context.Context, call *Call, key, prompt string, maxTokens int64) (string, error) {
 	result, err := Sample(ctx, call, key, &mcp.CreateMessageParams{
 		Messages:  []*mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.OneOrMany{mcp.Text(prompt)}}},
@@ -35,6 +37,8 @@ func SampleText(ctx context.Context, call *Call, key, prompt string, maxTokens i
 
 // SampleQuestion returns the question that Sample asks. Its answer is an
 // *mcp.CreateMessageResult.
+//
+// Revision 2026-07-28 deprecates sampling (docs/deprecated.md).
 func SampleQuestion(key string, p *mcp.CreateMessageParams) Question {
 	return Question{key, mcp.MethodSample, func(s *Server) (any, reader, error) {
 		if err := checkSampling(s.rules, p); err != nil {

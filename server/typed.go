@@ -29,6 +29,9 @@ import (
 //     text. Its schema is inferred unless t.OutputSchema is given, and the
 //     result is validated. An Out that is an interface has no inferred schema.
 //
+// A tool that only some clients may see and call is added like others; Options.Visible
+// hides it from the rest.
+//
 // Call.AddContent adds blocks to any of these. An error of h becomes a result
 // with IsError; see the package documentation.
 //

@@ -34,9 +34,10 @@ type Options struct {
 	// ClientMetadataURL is the URL of this program's Client ID Metadata
 	// Document: https, with a path. "" means that it has none.
 	ClientMetadataURL string
-	// Metadata describes this program when it has to register, which revision
-	// 2026-07-28 deprecates: it happens without a suitable entry of PreRegistered
-	// and without ClientMetadataURL, or if the authorization server takes none.
+	// Metadata describes this program when it has to register. That happens without a
+	// suitable entry of PreRegistered and without ClientMetadataURL, or if the
+	// authorization server takes none. Revision 2026-07-28 deprecates dynamic client
+	// registration (docs/deprecated.md).
 	Metadata Metadata
 	// DPoP has all tokens bound to a key (RFC 9449) and refuses others. Without
 	// it, tokens are bound to a key only for servers that demand it.

@@ -353,3 +353,70 @@ func TestHealthAtTheEnd(t *testing.T) {
 		t.Errorf("health was %d, %q at the end", status, text)
 	}
 }
+
+// Limits count by the principal, else by the address of the client, which is taken from
+// the headers of trusted proxies only.
+func TestLimitsBehindProxies(t *testing.T) {
+	type request struct{ principal, header, value string }
+	const forwarded, standard = "X-Forwarded-For", "Forwarded"
+	once := func(proxies ...string) *httpserver.Options {
+		return &httpserver.Options{SSEPath: "/sse", Options: streamable.Options{
+			Rate: 1e-6, Burst: 1, TrustedProxies: proxies,
+			Principal: func(r *http.Request) string { return r.Header.Get("X-User") },
+		}}
+	}
+	for name, c := range map[string]struct {
+		options  *httpserver.Options
+		requests []request
+		refused  []bool
+	}{
+		"clients of a proxy": {
+			once("127.0.0.0/8"),
+			[]request{{"", forwarded, "192.0.2.1"}, {"", forwarded, "192.0.2.1"}, {"", forwarded, "192.0.2.2"}, {"", standard, "for=192.0.2.2"}, {"", standard, "for=192.0.2.3"}},
+			[]bool{false, true, false, true, false},
+		},
+		"what clients write themselves": {
+			once("127.0.0.0/8"),
+			[]request{{"", forwarded, "198.51.100.1, 192.0.2.1"}, {"", forwarded, "198.51.100.2, 192.0.2.1"}},
+			[]bool{false, true},
+		},
+		"nobody to trust": {
+			once(),
+			[]request{{"", forwarded, "192.0.2.1"}, {"", forwarded, "192.0.2.2"}},
+			[]bool{false, true},
+		},
+		"a proxy that is not trusted": {
+			once("10.0.0.0/8"),
+			[]request{{"", forwarded, "192.0.2.1"}, {"", forwarded, "192.0.2.2"}},
+			[]bool{false, true},
+		},
+		"principals": {
+			once("127.0.0.0/8"),
+			[]request{{"ann", forwarded, "192.0.2.1"}, {"bob", forwarded, "192.0.2.1"}, {"", forwarded, "192.0.2.1"}, {"ann", forwarded, "192.0.2.2"}},
+			[]bool{false, false, false, true},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, greeter(), c.options)
+			for _, path := range []string{"/mcp", "/sse"} {
+				for i, q := range c.requests {
+					req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, r.url(path), nil) // which no endpoint takes
+					if err != nil {
+						t.Fatal(err)
+					}
+					req.Header.Set(q.header, q.value)
+					req.Header.Set("X-User", q.principal)
+					resp, err := r.http.Do(req)
+					if err != nil {
+						t.Fatal(err)
+					}
+					_ = resp.Body.Close()
+					if refused := resp.StatusCode == http.StatusTooManyRequests; refused != c.refused[i] {
+						t.Errorf("%s: request %d (%+v) gave %s", path, i, q, resp.Status)
+					}
+				}
+			}
+			r.end(t)
+		})
+	}
+}

@@ -27,7 +27,7 @@ type Options struct {
 	// Options.Resource or, without a Guard, "/mcp".
 	Path string
 	// SSEPath is where HTTP+SSE is served, for clients of 2024-11-05: "/sse", as a rule.
-	// "" means nowhere. The transport is deprecated; newer clients do not need it.
+	// "" means nowhere. Revision 2025-03-26 deprecates HTTP+SSE (docs/deprecated.md).
 	SSEPath string
 	// Guard, if set, lets in only requests with an access token, and publishes at the
 	// well-known URIs where to get one. Server.Use(guard.Enforce) adds its rules for
