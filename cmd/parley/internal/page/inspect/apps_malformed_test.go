@@ -37,7 +37,7 @@ func serveUnruly(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	result, ok := map[string]string{
-		"initialize":     `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{}},"serverInfo":{"name":"unruly","version":"1"}}`,
+		"initialize":     `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"tasks":{"requests":{"tools":{"call":{}}}}},"serverInfo":{"name":"unruly","version":"1"}}`,
 		"tools/list":     `{"tools":` + unruly + `}`,
 		"tools/call":     `{"content":[{"type":"text","text":"called"}]}`,
 		"resources/read": `{"contents":[{"uri":"ui://app","mimeType":"text/html;profile=mcp-app","text":"<p>app"}]}`,

@@ -13,11 +13,11 @@ const longest = 1 << 20; // characters of a message
 let host; // the page's origin, once it has spoken
 let app;
 
-let left = burst;
+let budget = burst;
 let dropped = 0;
 let why = "";
 setInterval(() => {
-  left = Math.min(burst, left + perSecond / 4);
+  budget = Math.min(burst, budget + perSecond / 4);
   if (dropped === 0 || !host) return;
   parent.postMessage({ jsonrpc: "2.0", method: `${reserved}dropped`, params: { count: dropped, why } }, host);
   dropped = 0;
@@ -25,23 +25,23 @@ setInterval(() => {
 
 addEventListener("message", (event) => {
   if (event.source === parent) fromHost(event);
-  else if (app && event.source === app.contentWindow && host) fromApp(event);
+  else if (app?.isConnected && event.source === app.contentWindow) fromApp(event);
 });
 
 function fromHost({ origin, data }) {
   if (data?.method === `${reserved}resource-ready`) {
     if (!app) show(origin, data.params);
-  } else if (app && origin === host && !isReserved(data)) {
+  } else if (app?.isConnected && origin === host && !isReserved(data)) {
     app.contentWindow.postMessage(data, "*"); // a frame without an origin cannot be named
   }
 }
 
 function fromApp(event) {
-  if (left < 1) {
+  if (budget < 1) {
     drop("they come too fast"); // without a look at the data
     return;
   }
-  left--;
+  budget--;
   const text = jsonOf(event.data);
   if (text === undefined || text[0] !== "{") drop("they are no JSON objects");
   else if (text.length > longest) drop("they are too long");
@@ -78,13 +78,17 @@ function show(origin, { html, permissions }) {
   app.setAttribute("allow", allowed(permissions));
   app.srcdoc = html;
   let loads = 0;
-  app.addEventListener("load", () => {
-    // An app that goes elsewhere is not the app that the page has shown.
-    if (++loads === 1) return;
-    app.remove();
-    parent.postMessage({ jsonrpc: "2.0", method: `${reserved}left`, params: {} }, host);
-  });
+  app.addEventListener("load", () => ++loads > 1 && left());
+  // Of an app that goes before it has loaded, only the policy tells, which allows nothing else in the frame.
+  addEventListener("securitypolicyviolation", (event) => event.effectiveDirective === "frame-src" && left());
   document.body.append(app);
+}
+
+// An app that goes elsewhere is not the app that the page has shown.
+function left() {
+  if (!app.isConnected) return;
+  app.remove();
+  parent.postMessage({ jsonrpc: "2.0", method: `${reserved}left`, params: {} }, host);
 }
 
 const features = new Map([
