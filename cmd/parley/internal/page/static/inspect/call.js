@@ -2,7 +2,7 @@
 
 import { api, useGet } from "../lib/api.js";
 import { Blocks, Cut, label } from "../lib/content.js";
-import { stringify } from "../lib/json.js";
+import { numberOf, stringify } from "../lib/json.js";
 import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { href } from "../lib/route.js";
 import { serverProblems } from "../lib/schema/serverproblems.js";
@@ -87,7 +87,7 @@ function Live({ connection, call, path, reload }) {
 function Progress({ note }) {
   if (!note) return html`<p class="faint">No progress was reported yet.</p>`;
   const { progress, total, message } = note.params ?? {};
-  const [done, all] = [Number(progress), Number(total)];
+  const [done, all] = [numberOf(progress), numberOf(total)];
   const known = Number.isFinite(done) && Number.isFinite(all) && all > 0;
   return html`<div class="progress">
     ${known ? html`<progress max=${all} value=${Math.min(done, all)} aria-label="Progress"></progress>` : html`<progress aria-label="Progress"></progress>`}

@@ -1,6 +1,7 @@
 // A line of text that the server completes as somebody types.
 
 import { label } from "../lib/content.js";
+import { numberOf } from "../lib/json.js";
 import { html, useEffect, useId, useRef, useState } from "../lib/preact.js";
 import { TextInput, announce } from "../lib/ui.js";
 
@@ -85,6 +86,6 @@ export function CompleteInput({ value, onInput, ask, ...rest }) {
 }
 
 function more({ values, total, hasMore }) {
-  if (total !== undefined && Number(total) > values.length) return `${values.length} of ${String(total)}: type on to narrow them`;
+  if (total !== undefined && numberOf(total) > values.length) return `${values.length} of ${label(total, 20)}: type on to narrow them`;
   return hasMore ? "The server has more: type on to narrow them" : "";
 }

@@ -56,7 +56,7 @@ function Inner({ step }) {
   return html`<div class="inner">
     ${step.error && html`<p class="error">${label(step.error, 1000)}</p>`} ${request?.url.length > 200 && html`<p><code>${label(request.url, 4000)}</code></p>`}
     ${request?.body && html`<div><h4>Sent</h4><pre>${label(request.body, 8000)}</pre></div>`}
-    <${Facts} facts=${Object.entries(rest).map(([name, value]) => [html`<code>${label(name, 100)}</code>`, html`<code>${label(String(value), 2000)}</code>`])} />
+    <${Facts} facts=${Object.entries(rest).map(([name, value]) => [html`<code>${label(name, 100)}</code>`, html`<code>${label(value, 2000)}</code>`])} />
     ${response?.challenge?.length > 0 && html`<div><h4>WWW-Authenticate</h4><pre>${response.challenge.map((line) => label(line, 4000)).join("\n")}</pre></div>`}
     ${response?.document !== undefined && html`<div><h4>Received</h4><${Json} value=${response.document} label="Document" /></div>`} ${response?.text && html`<pre>${label(response.text, 2000)}</pre>`}
     ${claims && html`<div><h4>Claims of the access token</h4><${Json} value=${claims} label="Claims" /></div>`}

@@ -1,10 +1,10 @@
 // What a server says of itself, and how it is connected.
 
 import { api, useGet } from "../lib/api.js";
-import { Media, SafeLink, Text } from "../lib/content.js";
+import { Marked, Media, SafeLink, Text } from "../lib/content.js";
 import { html, useState } from "../lib/preact.js";
 import { go, href } from "../lib/route.js";
-import { label } from "../lib/text.js";
+import { asText, label } from "../lib/text.js";
 import { Badge, Button, ErrorBox, Facts, Json, Spinner, Time } from "../lib/ui.js";
 import { capabilitiesOf } from "./capabilities.js";
 import { Login } from "./login.js";
@@ -106,7 +106,7 @@ function Said({ c }) {
           ["Name", html`<code>${label(about.name, 300)}</code>`],
           ["Version", label(about.version, 200)],
           ["Title", about.title && label(about.title, 300)],
-          ["Description", about.description && label(about.description, 2000)],
+          ["Description", about.description && html`<span class="description"><${Marked} text=${asText(about.description).slice(0, 2000)} lines /></span>`],
           ["Website", about.websiteUrl && html`<${SafeLink} href=${about.websiteUrl} />`],
         ]}
       />

@@ -2,6 +2,7 @@
 
 import { api, useGet } from "../lib/api.js";
 import { About, Blocks, Marked, label } from "../lib/content.js";
+import { Malformed, listed } from "../lib/listed.js";
 import { html, useMemo, useState } from "../lib/preact.js";
 import { go } from "../lib/route.js";
 import { useKept } from "../lib/state.js";
@@ -14,9 +15,9 @@ export function View({ connection, route }) {
   const [search, setSearch] = useKept(`prompts:${connection.id}:search`, "");
   const got = useGet(`/connections/${connection.id}/lists/prompts`, {}, { list: (event) => event.connection === connection.id });
   const name = route.rest[0];
-  const about = got.data?.items?.find((item) => item.name === name);
+  const about = got.data?.items?.find((item) => name !== undefined && item?.name === name);
   const list = html`<${SearchBox} label="Search prompts" value=${search} onInput=${setSearch} />
-    <${List} got=${got} search=${search} name=${name} onPick=${(item) => go([connection.id, "prompts", String(item.name)])} />`;
+    <${List} got=${got} search=${search} name=${name} onPick=${(item) => go([connection.id, "prompts", item.name])} />`;
   let detail = html`<${Empty} title="Pick a prompt" />`;
   if (about) detail = html`<${Prompt} key=${name} connection=${connection} about=${about} />`;
   else if (name !== undefined && got.data) detail = html`<${Empty} title=${`The server lists no prompt "${label(name, 100)}"`} />`;
@@ -25,11 +26,12 @@ export function View({ connection, route }) {
 }
 
 function List({ got: { data, error, loading }, search, name, onPick }) {
-  const shown = useMemo(() => found(data?.items ?? [], search.toLowerCase()), [data, search]);
+  const { good, bad } = useMemo(() => listed(data?.items, "name"), [data]);
+  const shown = useMemo(() => found(good, search.toLowerCase()), [good, search]);
   if (!data) return error ? html`<${ErrorBox} error=${error} />` : html`<${Spinner} />`;
   const row = (i) => html`<span class="two-lines"><span class="first">${label(shown[i].title ?? shown[i].name, 200)}</span><span class="second">${label(shown[i].description ?? "", 200)}</span></span>`;
   const empty = html`<${Empty} title=${search ? `No prompts match "${search}"` : "No prompts"} />`;
-  return html`<${ErrorBox} error=${data.error ?? error} />
+  return html`<${ErrorBox} error=${data.error ?? error} /><${Malformed} items=${bad} what="prompts" by="name" />
     <${VirtualList} label="Prompts" count=${shown.length} rowHeight=${46} row=${row} keyOf=${(i) => `${i}:${shown[i].name}`} selected=${shown.findIndex((item) => item.name === name)}
       onPick=${(i) => onPick(shown[i])} empty=${loading ? html`<${Spinner} />` : empty} />`;
 }
@@ -38,7 +40,7 @@ const found = (items, text) => items.filter((item) => [item.name, item.title, it
 
 /** Prompt shows a prompt: its arguments to fill in, and its messages. */
 function Prompt({ connection, about }) {
-  const args = Array.isArray(about.arguments) ? about.arguments.filter((arg) => arg && typeof arg === "object") : [];
+  const { good: args, bad } = useMemo(() => listed(Array.isArray(about.arguments) ? about.arguments : [], "name"), [about]);
   const [texts, setTexts] = useKept(`prompt:${connection.id}:${about.name}`, {});
   const [missing, setMissing] = useState([]);
   const made = useCall(connection, `prompt:${about.name}`);
@@ -51,7 +53,7 @@ function Prompt({ connection, about }) {
   return html`<h2>${label(about.title ?? about.name, 300)}</h2>
     ${about.description !== undefined && html`<p class="prose"><${Marked} text=${about.description} lines /></p>`}
     <${Facts} facts=${[["Name", about.title !== undefined && html`<code>${label(about.name, 300)}</code>`]]} />
-    <${About} of=${about} />
+    <${About} of=${about} /><${Malformed} items=${bad} what="arguments" by="name" />
     <form onSubmit=${submit} novalidate>
       ${args.length === 0 && html`<p class="faint">This prompt has no arguments.</p>`}
       ${args.map((arg) => html`<${Argument} key=${arg.name} connection=${connection} prompt=${about.name} arg=${arg} args=${args} texts=${texts} missing=${missing.includes(arg.name)} onText=${(text) => setTexts((old) => ({ ...old, [`=${arg.name}`]: text }))} />`)}

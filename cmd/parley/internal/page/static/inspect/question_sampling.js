@@ -51,7 +51,7 @@ function Asked({ connection, params }) {
   const messages = Array.isArray(params.messages) ? params.messages : [];
   const wishes = params.modelPreferences ?? {};
   const hints = Array.isArray(wishes.hints) ? wishes.hints.map((hint) => hint?.name).filter(Boolean) : [];
-  const number = (value) => (value === undefined ? undefined : String(value));
+  const number = (value) => (value === undefined ? undefined : label(value, 40));
   return html`${params.systemPrompt !== undefined && html`<h3>System prompt</h3><p class="prose"><${Marked} text=${params.systemPrompt} lines /></p>`}
     <h3>Messages</h3>
     ${messages.slice(0, 100).map((message, i) => html`<${Message} key=${i} connection=${connection} message=${message} />`)} ${messages.length > 100 && html`<p>${messages.length - 100} more messages are not shown.</p>`}

@@ -3,18 +3,17 @@
 import { api } from "../lib/api.js";
 import { Marked, label } from "../lib/content.js";
 import { html, useState } from "../lib/preact.js";
+import { asText } from "../lib/text.js";
 import { Button, Copy, ErrorBox, Facts, Notice } from "../lib/ui.js";
 import { Refuse } from "./question_refuse.js";
 
-/** target reads a URL; what is neither http nor https is none. */
+/**
+ * target reads a URL. What is neither http nor https is none, and neither is this page, where an address
+ * could say more than where to go.
+ */
 function target(text) {
-  let url;
-  try {
-    url = new URL(text);
-  } catch {
-    return undefined;
-  }
-  return ["http:", "https:"].includes(url.protocol) && url.host ? url : undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return ["http:", "https:"].includes(url?.protocol) && url.host && url.origin !== location.origin ? url : undefined;
 }
 
 const local = ["localhost", "127.0.0.1", "[::1]"];
@@ -30,13 +29,13 @@ function warnings(url, text) {
 
 /** Visit asks whether to go to a URL. */
 export function Visit({ question, answer }) {
-  const text = String(question.params.url ?? "");
+  const text = asText(question.params.url);
   const url = target(text);
   return html`<p class="prose message-text"><${Marked} text=${question.params.message} lines /></p>
     ${url
       ? html`<${Facts} facts=${[["Host", html`<strong class="host">${label(url.host, 500)}</strong>`], ["URL", html`<code class="wrap">${label(text, 8000)}</code>`]]} />
           ${warnings(url, text).map((warning) => html`<${Notice} key=${warning} kind="warning">${warning}<//>`)}`
-      : html`<${Notice} kind="error" title="This is not the address of a web page."><code class="wrap">${label(text, 8000)}</code><//>`}
+      : html`<${Notice} kind="error" title="This is not the address of a web page elsewhere."><code class="wrap">${label(text, 8000)}</code><//>`}
     <p class="actions">
       ${url &&
       html`<a class="button primary" href=${url.href} target="_blank" rel="noopener noreferrer nofollow" referrerpolicy="no-referrer" onClick=${() => answer.send({ action: "accept" })}>Open ${label(url.host, 60)} in a new tab</a>

@@ -30,7 +30,7 @@ function Heading({ uri, about }) {
         ["Link", /^https?:/i.test(uri) && html`<${SafeLink} href=${uri}>Open it on the web<//>`],
         ["Name", about?.title !== undefined && about.name !== undefined && label(about.name, 300)],
         ["Type", about?.mimeType !== undefined && label(about.mimeType, 100)],
-        ["Size", about?.size !== undefined && size(Number(about.size))],
+        ["Size", about?.size !== undefined && size(about.size)],
         ["Listed", about ? undefined : "no: the server may have it all the same"],
       ]}
     />

@@ -2,6 +2,7 @@
 
 import { useGet } from "../lib/api.js";
 import { label } from "../lib/content.js";
+import { Malformed, listed } from "../lib/listed.js";
 import { html, useMemo } from "../lib/preact.js";
 import { go } from "../lib/route.js";
 import { useKept } from "../lib/state.js";
@@ -41,11 +42,11 @@ const Count = ({ list }) => (list?.length > 0 ? html`<${Badge}>${list.length}<//
 
 function detail({ connection, uri, template, resources, templates, subscriptions, reload }) {
   if (uri !== undefined) {
-    const about = resources.data?.items?.find((item) => item.uri === uri);
+    const about = resources.data?.items?.find((item) => item?.uri === uri);
     return html`<${Resource} key=${uri} connection=${connection} uri=${uri} about=${about} watch=${subscriptions.find((at) => at.uri === uri)} onWatch=${reload} />`;
   }
   if (template !== undefined) {
-    const about = templates.data?.items?.find((item) => item.uriTemplate === template) ?? { uriTemplate: template };
+    const about = templates.data?.items?.find((item) => item?.uriTemplate === template) ?? { uriTemplate: template };
     return html`<${Template} key=${template} connection=${connection} about=${about} />`;
   }
   return html`<${Empty} title="Pick a resource or a template">What you pick is shown here; nothing is read before you say so.<//>`;
@@ -66,11 +67,12 @@ function ByURI({ connection, onRead }) {
 /** Rows is a list of what has a URI. */
 function Rows({ got, by, what, picked, pick, search }) {
   const { data, error, loading } = got;
-  const shown = useMemo(() => found(data?.items ?? [], search, by), [data, search, by]);
+  const { good, bad } = useMemo(() => listed(data?.items, by), [data, by]);
+  const shown = useMemo(() => found(good, search, by), [good, search, by]);
   if (!data) return error ? html`<${ErrorBox} error=${error} />` : html`<${Spinner} />`;
   const empty = html`<${Empty} title=${search ? `No ${what} match "${search}"` : `No ${what}`} />`;
   const row = (i) => html`<${Row} item=${shown[i]} uri=${shown[i][by]} />`;
-  return html`<${ErrorBox} error=${data.error ?? error} />
+  return html`<${ErrorBox} error=${data.error ?? error} /><${Malformed} items=${bad} what=${what} by=${by} />
     <${VirtualList} label=${what} count=${shown.length} rowHeight=${46} row=${row} keyOf=${(i) => `${i}:${shown[i][by]}`} selected=${shown.findIndex((item) => item[by] === picked)}
       onPick=${(i) => pick(shown[i])} empty=${loading ? html`<${Spinner} />` : empty} />`;
 }

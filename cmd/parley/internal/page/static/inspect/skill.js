@@ -58,7 +58,7 @@ function Files({ connection, entry, checks, file, onFile }) {
     <ul class="plain files">
       ${(Array.isArray(files) ? files : [{ uri: entry.uri }]).slice(0, 600).map((f) => html`<li key=${f.uri}>
         <${Button} kind="link" aria-current=${f.uri === (file ?? entry.uri) ? "true" : undefined} onClick=${() => onFile(f.uri)}>${label(String(f.uri).slice(root(entry.uri).length) || f.uri, 300)}<//>
-        ${f.size !== undefined && html` <span class="faint">${size(Number(f.size))}</span>`} ${found(f.uri) && html`<${Verdict} check=${found(f.uri)} />`} ${found(f.uri)?.why && html`<div class="hint">${label(found(f.uri).why, 500)}</div>`}
+        ${f.size !== undefined && html` <span class="faint">${size(f.size)}</span>`} ${found(f.uri) && html`<${Verdict} check=${found(f.uri)} />`} ${found(f.uri)?.why && html`<div class="hint">${label(found(f.uri).why, 500)}</div>`}
       </li>`)}
     </ul>
     ${directories && html`<${Directory} connection=${connection} uri=${folder(entry.uri)} onFile=${onFile} />`}`;

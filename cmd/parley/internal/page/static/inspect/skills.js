@@ -2,6 +2,7 @@
 
 import { useGet } from "../lib/api.js";
 import { label } from "../lib/content.js";
+import { Malformed, listed } from "../lib/listed.js";
 import { html, useMemo } from "../lib/preact.js";
 import { go } from "../lib/route.js";
 import { useKept } from "../lib/state.js";
@@ -37,14 +38,15 @@ function ByURI({ connection, onOpen }) {
 const nameOf = (item) => item.frontmatter?.name ?? item.uri;
 
 function List({ got: { data, error, loading }, search, uri, onPick }) {
+  const { good, bad } = useMemo(() => listed(data?.items, "uri"), [data]);
   const shown = useMemo(() => {
     const text = search.toLowerCase();
-    return (data?.items ?? []).filter((item) => [item.uri, item.frontmatter?.name, item.frontmatter?.description].some((part) => typeof part === "string" && part.toLowerCase().includes(text)));
-  }, [data, search]);
+    return good.filter((item) => [item.uri, item.frontmatter?.name, item.frontmatter?.description].some((part) => typeof part === "string" && part.toLowerCase().includes(text)));
+  }, [good, search]);
   if (!data) return error ? html`<${ErrorBox} error=${error} />` : html`<${Spinner} />`;
   const row = (i) => html`<span class="two-lines"><span class="first">${label(nameOf(shown[i]), 200)}</span><span class="second">${label(shown[i].frontmatter?.description ?? "", 200)}</span></span>`;
   const empty = html`<${Empty} title=${search ? `No skills match "${search}"` : "The server lists no skills"}>${!search && "It may have some all the same; open them by their URIs."}<//>`;
-  return html`<${ErrorBox} error=${data.error ?? error} />
+  return html`<${ErrorBox} error=${data.error ?? error} /><${Malformed} items=${bad} what="skills" by="uri" />
     <${VirtualList} label="Skills" count=${shown.length} rowHeight=${46} row=${row} keyOf=${(i) => `${i}:${shown[i].uri}`} selected=${shown.findIndex((item) => item.uri === uri)} onPick=${(i) => onPick(shown[i])}
       empty=${loading ? html`<${Spinner} />` : empty} />`;
 }

@@ -13,7 +13,7 @@ import { ReadResult } from "./resource.js";
 
 /** Template shows a template as a form of its variables. */
 export function Template({ connection, about }) {
-  const template = String(about.uriTemplate);
+  const template = about.uriTemplate;
   const { parsed, wrong } = useMemo(() => read(template), [template]);
   const [texts, setTexts] = useKept(`template:${connection.id}:${template}`, {});
   const made = useCall(connection, `read:${template}`);

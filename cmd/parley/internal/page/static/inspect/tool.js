@@ -172,7 +172,7 @@ function Meta({ value, onChange }) {
 
 function Definition({ tool }) {
   const { name, title, description, inputSchema, outputSchema, annotations, _meta, icons, execution, ...others } = tool;
-  const hints = Object.entries(annotations ?? {}).map(([key, value]) => [label(key, 60), label(typeof value === "string" ? value : stringify(value), 200)]);
+  const hints = Object.entries(annotations === undefined || typeof annotations === "object" ? annotations ?? {} : { annotations }).slice(0, 50).map(([key, value]) => [label(key, 60), label(typeof value === "string" ? value : stringify(value), 200)]);
   return html`<div class="stack">
     ${hints.length > 0 && html`<section><h2>Annotations</h2><p class="faint">What the server claims; nothing makes it true.</p><${Facts} facts=${hints} /></section>`}
     <section><h2>Arguments</h2>${inputSchema === undefined ? html`<${Notice} kind="warning">The tool has no input schema.<//>` : html`<${Json} value=${inputSchema} open=${4} label="Input schema" />`}</section>

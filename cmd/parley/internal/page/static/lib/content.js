@@ -1,7 +1,7 @@
 // Whatever servers put into results, shown: nothing here becomes HTML, nothing loads
 // anything from elsewhere, and what is long or large is cut until somebody asks for more.
 
-import { parse as parseJSON } from "./json.js";
+import { numberOf, parse as parseJSON } from "./json.js";
 import { dataOf, isBase64, bytesOf, linkOf } from "./links.js";
 import { addStyle } from "./load.js";
 import { Markdown } from "./markdown-view.js";
@@ -96,8 +96,9 @@ export function Media({ kind, mimeType, data, name }) {
 }
 
 /** size returns a number of bytes for people. */
-export function size(bytes) {
-  if (!(Number(bytes) >= 0)) return label(bytes, 40);
+export function size(value) {
+  const bytes = numberOf(value);
+  if (!(bytes >= 0)) return label(value, 40);
   if (bytes < 1024) return `${bytes} B`;
   return bytes < 1 << 20 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / (1 << 20)).toFixed(1)} MiB`;
 }
@@ -174,7 +175,7 @@ export function About({ of }) {
 
 function ResourceLink({ block, connection }) {
   return html`<div class="resource-link">
-    <p><strong>${label(block.title ?? block.name ?? block.uri)}</strong> ${block.mimeType !== undefined && html`<span class="badge">${label(block.mimeType, 80)}</span>`} ${block.size !== undefined && html`<span class="badge">${size(Number(block.size))}</span>`}</p>
+    <p><strong>${label(block.title ?? block.name ?? block.uri)}</strong> ${block.mimeType !== undefined && html`<span class="badge">${label(block.mimeType, 80)}</span>`} ${block.size !== undefined && html`<span class="badge">${size(block.size)}</span>`}</p>
     ${block.description !== undefined && html`<${Cut} text=${block.description} most=${2000} mono=${false} />`}
     <p><${SafeLink} href=${block.uri} />${connection && html` <a href=${href([connection.id ?? connection, "resources"], { uri: asText(block.uri) })}>Read it from this server</a>`}</p>
     <${About} of=${block} />

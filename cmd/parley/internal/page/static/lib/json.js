@@ -17,6 +17,9 @@ export class Exact {
 /** isNumber says whether a value of parse is a number. */
 export const isNumber = (value) => typeof value === "number" || value instanceof Exact;
 
+/** numberOf returns a value that is a number, or a text of one, as a number, and NaN for any other. */
+export const numberOf = (value) => (isNumber(value) || typeof value === "string" ? Number(value) : NaN);
+
 // Texts that begin with this stand for exact numbers on their way through JSON.parse; nobody
 // who writes JSON can know it.
 const mark = `\u0000${Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join("-")}:`;

@@ -36,10 +36,10 @@ const names = new Map(
     "\u2800": "blank Braille pattern",
     "\u3164": "Hangul filler",
     "\uFEFF": "byte order mark",
-    "\n": "line break",
-    "\t": "tab",
-    "\r": "carriage return",
     "\u0000": "null",
+    "\t": "tab",
+    "\n": "line break",
+    "\r": "carriage return",
     "\u0007": "bell",
     "\u0008": "backspace",
     "\u001B": "escape, which begins what terminals obey",
@@ -139,6 +139,19 @@ export function label(value, most = 200) {
   const characters = [...segments(text).map(({ text, mark }) => text ?? mark).join("")];
   if (characters.length <= most && text === whole) return characters.join("");
   return `${characters.slice(0, most - 1).join("")}…`;
+}
+
+/**
+ * visible returns a text of several lines, with marks for what would not be seen, and not longer than
+ * most characters.
+ * @param {unknown} value
+ * @param {number} [most]
+ * @returns {string}
+ */
+export function visible(value, most = 4000) {
+  const whole = asText(value);
+  const text = segments(whole.slice(0, most), { lines: true }).map(({ text, mark }) => text ?? mark).join("");
+  return whole.length > most ? `${text}…` : text;
 }
 
 /** hasHidden reports whether label or a marked text would show a mark for something. */

@@ -10,7 +10,7 @@ import { Places } from "./places.js";
 
 const colours = { added: "good", removed: "error", changed: "warning", same: "" };
 const words = { added: "only right", removed: "only left", changed: "changed", same: "same" };
-const keyOf = (item) => item?.name ?? item?.uri ?? item?.uriTemplate ?? "";
+const keyOf = (item) => [item?.name, item?.uri, item?.uriTemplate].find((text) => typeof text === "string") ?? "";
 
 /** Lists compares one list of two connections. */
 export function Lists({ kind, left, right }) {

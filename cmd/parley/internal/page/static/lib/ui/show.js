@@ -1,6 +1,7 @@
 // What is shown.
 
 import { html, useEffect, useRef, useState } from "../preact.js";
+import { label as oneLine, visible } from "../text.js";
 import { announce } from "./announce.js";
 import { Button } from "./controls.js";
 
@@ -18,8 +19,8 @@ export function Notice({ kind = "info", title, urgent = false, children, ...rest
  */
 export function ErrorBox({ error, children }) {
   if (!error) return null;
-  return html`<${Notice} kind="error" urgent=${true} title=${error.message || "Something failed"}>
-    ${error.hint && html`<p>${error.hint}</p>`}${error.code && html`<p class="faint">${error.code}</p>`}${children}
+  return html`<${Notice} kind="error" urgent=${true} title=${visible(error.message) || "Something failed"}>
+    ${error.hint && html`<p>${visible(error.hint)}</p>`}${error.code && html`<p class="faint">${error.code}</p>`}${children}
   <//>`;
 }
 
@@ -72,8 +73,8 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
  * @param {{at: string|number|Date}} props
  */
 export function Time({ at }) {
-  const date = new Date(at);
-  if (Number.isNaN(date.getTime())) return html`<span>${String(at)}</span>`;
+  const date = ["string", "number"].includes(typeof at) || at instanceof Date ? new Date(at) : new Date(NaN);
+  if (Number.isNaN(date.getTime())) return html`<span>${oneLine(at, 60)}</span>`;
   const today = date.toDateString() === new Date().toDateString();
   return html`<time datetime=${date.toISOString()} title=${date.toISOString()}>${today ? "" : `${day.format(date)} `}${clock.format(date)}</time>`;
 }
