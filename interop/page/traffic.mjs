@@ -3,10 +3,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { assert, here, until, ways } from "./lib.mjs";
+import { har as validHAR } from "har-validator";
+
+import { assert, brief, equal, here, until, ways } from "./lib.mjs";
 
 export async function run(stage) {
   for (const way of ways) await seen(stage, way);
+  await resumed(stage);
   await flooded(stage);
 }
 
@@ -64,7 +67,13 @@ async function seen(stage, way) {
     const lines = (await text("jsonl")).trim().split("\n").map((line) => JSON.parse(line));
     assert(lines.length > 3, `there are ${lines.length} lines`);
     const har = JSON.parse(await text("har"));
-    assert(har.log.version === "1.2", "the HAR is another one");
+    equal(har.log.version, "1.2", "the version of HAR");
+    await validHAR(har).catch(({ errors }) => {
+      throw new Error(`the HAR is not valid: ${brief(errors, 2000)}`);
+    });
+    const entries = har.log.entries.filter(({ request }) => (request.postData?.text ?? "").includes("40+2"));
+    const messages = har.log.entries.flatMap(({ _webSocketMessages }) => _webSocketMessages ?? []).filter(({ data }) => data.includes("40+2"));
+    equal(way.transport === "HTTP" ? entries.length : messages.length, 2, "how many of the two calls are in the HAR");
   });
 
   if (way.transport !== "HTTP") return;
@@ -73,6 +82,51 @@ async function seen(stage, way) {
     await tab.click("button", "Break the network");
     await tab.sees("The network was broken", "dialog");
     await tab.press("Escape");
+  });
+}
+
+async function resumed(stage) {
+  const { inspect } = await stage.reference({ revision: "2025-11-25", transport: "HTTP" });
+  const tab = await stage.open(inspect.address, { as: "resumed" });
+  const steps = 40;
+  const progress = async () => {
+    const { frames: seen } = await tab.api("get", "/connections/c1/frames", { kind: "notification", method: "notifications/progress", limit: 200 });
+    return seen;
+  };
+
+  await stage.check("2025-11-25 HTTP: a stream that breaks off is resumed, and what came then is shown with the IDs of its events", async () => {
+    await tab.connected();
+    await tab.go("#/c1/traffic");
+    const { id } = await call(tab, { name: "count_slowly", arguments: { steps, delay_ms: 100 } });
+    await until(async () => (await progress()).length >= 3, "progress");
+    await tab.click("button", "Break the network");
+    await tab.sees("The network was broken", "dialog");
+    await tab.sees("asked for the stream again after event", "dialog");
+    const done = await until(async () => {
+      const now = await tab.api("get", `/connections/c1/calls/${id}`);
+      return now.ended && now;
+    }, "the result");
+    equal(done.state, "done", "the call");
+    const all = await progress();
+    equal(all.map(({ event }) => event).length, new Set(all.map(({ event }) => event)).size, "progress without repetitions");
+    equal(all.length, steps, "messages about progress, none lost and none twice");
+    const resumption = await until(async () => {
+      const { streams } = await tab.api("get", "/connections/c1/resume", { after: all[0].n });
+      return streams.find(({ lastEvent, total }) => lastEvent && total > 0);
+    }, "the stream that was resumed");
+    const { frames: before } = await tab.api("get", "/connections/c1/frames", { before: resumption.replayed[0], direction: "received", limit: 200 });
+    equal(resumption.lastEvent, before.filter(({ event, kind }) => event && kind !== "http").at(-1).event, "the event after which the stream was resumed");
+    const last = all.at(-1);
+    await tab.sees(last.event, "dialog table");
+    const rows = await tab.page.$$eval("dialog tbody tr", (found) => found.map((row) => row.cells[1].innerText));
+    assert(!rows.includes(resumption.lastEvent), "an event was sent twice");
+    await tab.shot(stage.shots, "traffic-resumed");
+    equal((await tab.judge()).join("\n"), "", "axe");
+    await tab.press("Escape");
+    await tab.go(`#/c1/traffic?exchange=${last.exchange}`);
+    await tab.sees("the rest of its stream", ".pane.detail");
+    await tab.shot(stage.shots, "traffic-resumed-exchange");
+    return `${rows.length} events came after the break`;
   });
 }
 

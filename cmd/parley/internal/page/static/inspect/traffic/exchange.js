@@ -46,7 +46,7 @@ function Timeline({ connection, frames, began }) {
         (frame) => html`<tr key=${frame.n}>
           <td class="number"><${Duration} ms=${Math.max(0, offset(frame))} /><progress class="at" max=${span} value=${Math.max(0, offset(frame))} aria-hidden="true"></progress></td>
           <td><${Button} kind="link" onClick=${() => go([connection.id, "traffic"], { n: frame.n })}>${frame.n}<//></td>
-          <td><span aria-label=${frame.direction}>${frame.direction === "sent" ? "→" : "←"}</span> <${Badge} kind=${colours[frame.kind]}>${frame.kind}<//> ${label(frame.method ?? "", 80)} ${frame.status > 0 ? frame.status : ""}</td>
+          <td><span aria-label=${frame.direction}>${frame.direction === "sent" ? "→" : "←"}</span> <${Badge} kind=${colours[frame.kind]}>${frame.kind}<//> ${label(frame.method ?? "", 80)} ${frame.status > 0 ? frame.status : ""}${frame.event && html` <span class="faint">event <code>${label(frame.event, 100)}</code></span>`}</td>
         </tr>`,
       )}
     </tbody>
