@@ -178,7 +178,7 @@ export class Tab {
     await this.page.keyboard.press("Enter");
   }
 
-  /** fill replaces what a field has; it is found by its name. */
+  /** fill replaces what a field has, as by pasting; it is found by its name. */
   async fill(name, value, role = "textbox") {
     const field = await this.named(role, name);
     await field.evaluate((e) => {
@@ -186,7 +186,7 @@ export class Tab {
       e.select?.();
     });
     await this.page.keyboard.press("Backspace");
-    await field.type(value);
+    if (value) await this.page.keyboard.sendCharacter(value);
   }
 
   /** choose chooses an option, by its value, once there is one; a field is a selector or an element. */

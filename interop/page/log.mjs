@@ -21,12 +21,15 @@ async function reference(stage, way) {
     await tab.go("#/c1/log");
     await tab.choose(".log-tools select", "debug");
     await until(async () => (await tab.api("get", "/connections/c1/loglevel")).level === "debug", "the level");
+    const sent = async () => (await tab.api("get", "/connections/c1/frames", { q: '"debug"', direction: "sent" })).frames;
+    if (way.revision === "2024-11-05") await until(async () => (await sent()).some(({ method }) => method === "logging/setLevel"), "the level at the server");
     equal((await tab.text()).includes("deprecates logging"), way.revision === "2026-07-28", "whether it is deprecated");
     await call(tab, "import_csv", { csv: "a,b\n1,2\n", table: `t${Date.now()}` });
     await tab.page.waitForSelector(".virtual-row");
     await tab.page.focus("[role=listbox]");
     await tab.press("Enter");
     await tab.sees("import_csv", "section.detail");
+    if (way.revision === "2026-07-28") assert((await sent()).some(({ method }) => method === "tools/call"), "the call does not say which level it wants");
     await shot("log");
   });
 
@@ -84,6 +87,22 @@ async function others(stage) {
       return now.ended && now;
     }, "the roots");
     assert(JSON.stringify(made.result).includes("file:///srv/work"), `the server sees ${JSON.stringify(made.result)}`);
+    // Edited while the server watches: it is told, and asks again by itself.
+    await tab.fill("Folder", "/srv/other");
+    await tab.click("button", "Add");
+    await tab.sees("file:///srv/other", "ul.roots");
+    assert(!(await tab.text()).includes("Reconnect now"), "the page wants to connect again");
+    await until(async () => {
+      const { frames } = await tab.api("get", "/connections/c1/frames", { q: "file:///srv/other", kind: "result", direction: "sent" });
+      return frames.length > 0;
+    }, "the new root at the server");
+    const again = await call(tab, "get-roots-list");
+    const now = await until(async () => {
+      const seen = await tab.api("get", `/connections/c1/calls/${again.id}`);
+      return seen.ended && seen;
+    }, "the roots of now");
+    assert(JSON.stringify(now.result).includes("file:///srv/other"), `the server sees ${JSON.stringify(now.result)}`);
+    await tab.shot(stage.shots, "roots-everything");
     await tab.go("#/c1/log");
     await tab.choose(".log-tools select", "debug");
     await call(tab, "toggle-simulated-logging");

@@ -14,6 +14,7 @@ export async function run(stage) {
   stage.after(() => rmSync(store, { recursive: true, force: true }));
   stage.expect(/favicon\.ico/);
   for (const revision of ["2025-06-18", "2026-07-28"]) await flow(stage, served, store, revision);
+  await documented(stage, served, store);
 }
 
 /** agree does what a person does at the authorization server. */
@@ -133,5 +134,48 @@ async function flow(stage, served, store, revision) {
     await second.go("#/c1");
     await second.sees("Connected", "main");
     await second.sees("logged in", "main");
+  });
+}
+
+/** documented logs in as a client that is known by its metadata document. The server fetches none of its own machine. */
+async function documented(stage, served, store) {
+  const inspect = await stage.inspect([], { PARLEY_CREDENTIALS: join(store, "documented") });
+  const tab = await stage.open(inspect.address, { as: "documented" });
+  const document = "https://127.0.0.1:9/client.json";
+
+  await stage.check("a client metadata document takes the place of a registration", async () => {
+    await tab.go("#/home");
+    await tab.fill("Server", `${served.origin}/mcp`);
+    await tab.page.$$eval("summary", (all) => all.find((s) => s.innerText === "Advanced").click());
+    await tab.fill("Client metadata URL", document);
+    await tab.shot(stage.shots, "login-document-form");
+    await tab.click("button", "Connect");
+    await tab.sees("The server wants you to log in.", "main");
+    await tab.page.$$eval("ol.steps details", (all) => all.forEach((details) => (details.open = true)));
+    await tab.sees("client ID metadata document", "ol.steps");
+    const text = await tab.sees(document, "ol.steps");
+    assert(text.includes("client_id_metadata_document_supported"), `the server does not say that it takes documents: ${brief(text, 1500)}`);
+    const got = await steps(tab);
+    assert(!got.includes("Registration of the client"), `it was registered all the same: ${got}`);
+    equal(new URL((await tab.api("get", "/connections/c1/login")).waiting.url).searchParams.get("client_id"), document, "as which client");
+    await tab.page.$eval("ol.steps", (list) => list.scrollIntoView());
+    await tab.shot(stage.shots, "login-document");
+  });
+
+  await stage.check("a document that the authorization server does not get is said there, and the login can be given up", async () => {
+    const opened = new Promise((done) => tab.context.once("targetcreated", done));
+    await tab.click("link", `Log in at ${new URL(served.origin).host}`);
+    const page = await (await opened).page();
+    await page.waitForSelector("#password");
+    await page.type("#name", "ada");
+    await page.type("#password", "lovelace");
+    await Promise.all([page.waitForNavigation(), page.click("button[value=login]")]);
+    const text = await page.evaluate(() => document.body.innerText);
+    assert(text.includes(document) && text.includes("cannot be fetched"), brief(text, 1000));
+    await page.close();
+    await tab.page.bringToFront();
+    await tab.click("button", "Do not log in");
+    await tab.sees("Not connected", "main");
+    await tab.sees("the login was cancelled", "main");
   });
 }

@@ -92,7 +92,7 @@ func cached[V any](ctx context.Context, d *documents, known *shelf[V], target st
 		// Others may wait for it, so it goes on when the first caller gives up.
 		body, fresh, err := d.fetch(context.WithoutCancel(ctx), target)
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot be fetched: %w", target, err)
+			return nil, fmt.Errorf("the document at %s cannot be fetched: %w", target, err)
 		}
 		v, err := parse(body)
 		if err == nil {
