@@ -130,7 +130,10 @@ install() {
     ;;
   python | skills) install_python ;;
   go) install_go ;;
-  host) mkdir -p ../.tmp && (cd host && GOWORK=off go build -o ../../.tmp/interop-host .) ;;
+  host)
+    install_npm host
+    mkdir -p ../.tmp && (cd host && GOWORK=off go build -o ../../.tmp/interop-host .)
+    ;;
   java) install_java ;;
   rust) (cd rust && cargo build --quiet --target-dir ../../.tmp/interop-rust) ;;
   nginx) install_nginx ;;
