@@ -147,6 +147,7 @@ export async function everyRow(tab, guard, view, { most = 50, step = 1, rounds =
     if ((await active()) === before) return row;
     await tab.press("Enter");
     await drawn(tab);
+    await tab.settled();
     await openAll(tab, rounds);
     await guard.quiet(`${view}, row ${row}`);
   }

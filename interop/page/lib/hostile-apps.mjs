@@ -35,6 +35,7 @@ export async function apps({ stage, tab, check }, canary) {
     await check(`an app that goes elsewhere is stopped (${how})`, async () => {
       await show(tab, "wide-app");
       const frame = await inner(tab);
+      await until(() => frame.evaluate(() => window.leave !== undefined), "the script of the app");
       await frame.evaluate((how) => window.leave[how](), how).catch(() => {}); // the document may be gone already
       await tab.sees("It tried to go elsewhere, and was stopped.");
       await tab.page.evaluate(() => globalThis.unmountApp());
