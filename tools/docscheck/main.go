@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"sync"
 	"time"
 )
 
@@ -62,8 +63,11 @@ func check(root, parley, only string, out io.Writer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	work.vet(pages)
-	work.runAll(pages)
+	work.writeAll(pages)
+	var both sync.WaitGroup
+	both.Go(work.vet)
+	both.Go(func() { work.runAll(pages) })
+	both.Wait()
 	work.strays()
 	if ctx.Err() != nil {
 		r.failf(root, 0, "not finished within %s", limit)

@@ -193,10 +193,11 @@ func (v *visit) program(b *block) error {
 	}
 	if _, ok := b.has("run"); ok {
 		program := filepath.Join(v.dir, "bin", filepath.Base(u.dir))
-		if err := v.localize(u); err != nil {
+		here, err := v.localize(u)
+		if err != nil {
 			return err
 		}
-		if err := v.build(u, program); err != nil {
+		if err := v.build(here, program); err != nil {
 			return err
 		}
 		return v.line(b, program)
@@ -210,22 +211,26 @@ func (v *visit) program(b *block) error {
 	return nil
 }
 
-// localize changes the ports in the files of a program that is run.
-func (v *visit) localize(u *unit) error {
+// localize returns a copy of a program with the ports that are free here.
+func (v *visit) localize(u *unit) (*unit, error) {
 	files, err := filepath.Glob(filepath.Join(u.dir, "*.go"))
 	if err != nil {
-		return err
+		return nil, err
+	}
+	here := &unit{dir: filepath.Join(v.dir, filepath.Base(u.dir)), peer: u.peer}
+	if err := os.MkdirAll(here.dir, 0o750); err != nil {
+		return nil, err
 	}
 	for _, name := range files {
 		text, err := os.ReadFile(name) //nolint:gosec // what this program has written
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := os.WriteFile(name, []byte(v.local(string(text))), 0o600); err != nil { //nolint:gosec // the same
-			return err
+		if err := os.WriteFile(filepath.Join(here.dir, filepath.Base(name)), []byte(v.local(string(text))), 0o600); err != nil { //nolint:gosec // in a folder of this program
+			return nil, err
 		}
 	}
-	return nil
+	return here, nil
 }
 
 // yaml parses a block; one that says so is a gateway's file, or a part of one.

@@ -72,8 +72,8 @@ func (w *workshop) command(dir, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// vet writes every Go block into a package and has the go command look at all.
-func (w *workshop) vet(pages []*page) {
+// writeAll writes every Go block into a package.
+func (w *workshop) writeAll(pages []*page) {
 	for _, p := range pages {
 		var last *unit
 		for i, b := range p.blocks {
@@ -92,6 +92,10 @@ func (w *workshop) vet(pages []*page) {
 			last, w.units[b] = u, u
 		}
 	}
+}
+
+// vet has the go command look at all packages.
+func (w *workshop) vet() {
 	w.goVet(w.root, "./.tmp/docscheck/sdk/...", "sdk")
 	module := filepath.Join(w.dir, "peers")
 	if _, err := os.Stat(module); err != nil {
