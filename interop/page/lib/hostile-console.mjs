@@ -62,9 +62,11 @@ console: {listen: "127.0.0.1:0"}
     await tab.click("button", "Start again");
     await (await tab.page.waitForSelector("dialog footer .danger")).click();
     await tab.page.waitForFunction(() => !document.querySelector("dialog[open]"));
-    await call("hostile__shifty").ended;
     await tab.go("#/pins");
-    await tab.sees("changed", "[role=listbox]");
+    await until(async () => {
+      await call("hostile__shifty").ended; // one that finds the old connection ending lists nothing
+      return (await tab.text("#main")).includes("changed");
+    }, "a pin that has changed");
     await everyRow(tab, guard, "pins", { most: 3 });
     await tab.shot(stage.shots, "hostile-console-pin");
     await tab.page.select("select[aria-label=Which]", "all");
