@@ -60,7 +60,11 @@ func (b *book) gather(dir string) error {
 	if err != nil {
 		return err
 	}
-	b.pages[summary] = "SUMMARY.md"
+	decisions, err := decisions()
+	if err != nil {
+		return err
+	}
+	list = append(list, decisions...)
 	for _, m := range target.FindAllStringSubmatch(string(list), -1) {
 		from := path.Join("docs", m[1])
 		b.pages[from] = place(from)
@@ -77,6 +81,9 @@ func (b *book) gather(dir string) error {
 			return err
 		}
 	}
+	if err := write(filepath.Join(b.to, "SUMMARY.md"), []byte(b.convert(summary, string(list)))); err != nil {
+		return err
+	}
 	if err := os.CopyFS(filepath.Join(b.to, "images"), os.DirFS("docs/images")); err != nil {
 		return err
 	}
@@ -90,6 +97,25 @@ func (b *book) gather(dir string) error {
 		}
 	}
 	return nil
+}
+
+// decisions lists the records of decisions, in their order.
+func decisions() ([]byte, error) {
+	names, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil {
+		return nil, err
+	}
+	var list strings.Builder
+	for _, name := range names {
+		text, err := os.ReadFile(name) //nolint:gosec // a page of this repository
+		if err != nil {
+			return nil, err
+		}
+		title, _, _ := strings.Cut(string(text), "\n")
+		title = strings.TrimLeft(title, "# 0123456789.")
+		fmt.Fprintf(&list, "- [%s](decisions/%s)\n", title, filepath.Base(name))
+	}
+	return []byte(list.String()), nil
 }
 
 // place says where a page of the repository is in the site.
@@ -110,7 +136,7 @@ func (b *book) unlisted() error {
 	var forgotten []error
 	err := filepath.WalkDir("docs", func(name string, d fs.DirEntry, err error) error {
 		name = filepath.ToSlash(name)
-		if err == nil && !d.IsDir() && path.Ext(name) == ".md" && b.pages[name] == "" {
+		if err == nil && !d.IsDir() && path.Ext(name) == ".md" && name != summary && b.pages[name] == "" {
 			forgotten = append(forgotten, fmt.Errorf("%s does not list %s", summary, name))
 		}
 		return err
@@ -157,7 +183,7 @@ func (b *book) link(from, to string) string {
 		fragment = "#" + fragment
 	}
 	file = path.Join(path.Dir(from), file)
-	if page, ok := b.pages[file]; ok && file != summary { // in the site, the list is no page
+	if page, ok := b.pages[file]; ok {
 		return relative(b.pages[from], page) + fragment
 	}
 	if images, ok := strings.CutPrefix(file, "docs/images/"); ok {
