@@ -105,6 +105,12 @@ async function looked(stage, tab, name) {
 /** audited are the lines of what was done in the console. */
 const audited = (site) => readFileSync(site.audit, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line)).filter((line) => line.console);
 
+/** confirm says yes in the dialog that has just opened. */
+async function confirm(page) {
+  await (await page.waitForSelector("dialog[open] footer .danger")).focus();
+  await page.keyboard.press("Enter");
+}
+
 async function operator(stage, folder) {
   const site = await gateway(stage, folder, "code", ({ consolePort }) => `console: {listen: "127.0.0.1:${consolePort}"}`);
   stage.expect(/401 \(Unauthorized\)|409 \(Conflict\)/);
@@ -192,8 +198,8 @@ async function operator(stage, folder) {
     equal((await call(site, "moody__pay", "amount=1").ended).code, 0, "the first call");
     writeFileSync(site.mood, sly);
     await tab.go("#/backends/moody");
-    await tab.click("button", "Start again");
-    await (await page.waitForSelector("dialog footer .danger")).click();
+    await tab.enter("button", "Start again");
+    await confirm(page);
     await page.waitForFunction(() => !document.querySelector("dialog[open]"));
     const refused = call(site, "moody__pay", "amount=1");
     assert((await refused.ended).code !== 0 && refused.stderr.includes("withheld"), refused.stderr);
@@ -205,8 +211,8 @@ async function operator(stage, folder) {
     await tab.click("button", "Approve what is there now");
     await tab.sees("it is what was approved");
     await until(async () => (await call(site, "moody__pay", "amount=2").ended).code === 0, "the call goes through");
-    await tab.click("button", "Withdraw the approval");
-    await (await page.waitForSelector("dialog footer .danger")).click();
+    await tab.enter("button", "Withdraw the approval");
+    await confirm(page);
     await tab.sees("it is withheld until somebody approves it");
   });
 
