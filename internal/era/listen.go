@@ -177,11 +177,9 @@ func (s *Stateless) ended(ctx context.Context, back *returnPath, x *mcp.Exchange
 		return nil, cause
 	}
 	back.ctx = context.WithoutCancel(ctx)
+	// A client that has gone, which is why its connection ends, gets neither.
 	//nolint:contextcheck // ctx has ended, which is what the client is told here
-	err := back.notify(back.ctx, mcp.NoteCancelled, &mcp.CancelledParams{Meta: meta, RequestID: x.ID, Reason: cause.Error()})
-	if err != nil {
-		return nil, err
-	}
+	_ = back.notify(back.ctx, mcp.NoteCancelled, &mcp.CancelledParams{Meta: meta, RequestID: x.ID, Reason: cause.Error()})
 	said := maps.Clone(s.name.brief(info).meta)
 	maps.Copy(said, meta)
 	r := &mcp.EmptyResult{}
