@@ -11,7 +11,6 @@ import (
 
 	"github.com/parley-mcp/parley/apps"
 	"github.com/parley-mcp/parley/client"
-	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/server"
@@ -27,7 +26,7 @@ func show(srv *server.Server, method, params string) {
 		fmt.Println("error:", err)
 		return
 	}
-	raw, _ := wire.Marshal(result)
+	raw, _ := json.Marshal(result)
 	fmt.Println(string(raw))
 }
 
@@ -161,7 +160,7 @@ func ExampleElicit() {
 	fmt.Println(err)
 	back["region"] = json.RawMessage(`{"action":"accept","content":{"region":"eu"}}`)
 	result, _ := serve()
-	raw, _ := wire.Marshal(result)
+	raw, _ := json.Marshal(result)
 	fmt.Println(string(raw))
 	// Output:
 	// input required: region
