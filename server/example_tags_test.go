@@ -10,7 +10,7 @@ import (
 
 // A misspelt tag is an error, and not a limit that is silently lost. Tags of other
 // packages, such as db, are left alone.
-func ExampleTryAddTool() {
+func ExampleTryAddTool_misspeltTag() {
 	type search struct {
 		Query string `json:"query" db:"q" minlen:"1"`
 	}

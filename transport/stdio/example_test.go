@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"os"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/mcp"
@@ -34,13 +35,17 @@ func ExampleServeOn() {
 	// <nil> <nil>
 }
 
-// A client starts the server it talks to.
+// A client starts the server it talks to. Here that is this program itself.
 func ExampleCommand() {
 	ctx := context.Background()
-	c, err := client.Connect(ctx, &stdio.Command{Args: []string{"parley", "serve", "--stdio"}}, nil)
+	c, err := client.Connect(ctx, &stdio.Command{
+		Args: []string{os.Args[0]}, // such as "parley", "serve", "--stdio"
+		Env:  []string{"STDIO_TEST_SERVER=good"},
+	}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
 	fmt.Println(c.ServerInfo().Name, c.Revision())
+	// Output: child 2026-07-28
 }
