@@ -8,6 +8,10 @@
 // frame of another origin, under the policy that [ResourceUI.Policy] returns. What the
 // frame and the host say to each other does not pass through this module.
 //
+//	chart := apps.App{URI: "ui://example/chart.html", Name: "chart", HTML: page}
+//	srv.AddApp(chart)
+//	server.AddTool(srv, mcp.Tool{Name: "sales", Meta: apps.ToolUI{ResourceURI: chart.URI}.Meta()}, sales)
+//
 // Spec: extensions/apps 2026-01-26.
 package apps
 

@@ -2,6 +2,12 @@
 // messages with exact IDs, a strict decoder that reads a frame once, an encoder,
 // and batches. It knows no method and does no I/O.
 //
+//	request, err := jsonrpc.NewRequest(jsonrpc.IntID(1), "tools/call", params)
+//	frame, err := jsonrpc.Append(nil, request)
+//	…
+//	var decoder jsonrpc.Decoder
+//	answer, err := decoder.Decode(received)
+//
 // Spec: 2026-07-28 basic#messages.
 package jsonrpc
 

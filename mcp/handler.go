@@ -2,6 +2,11 @@
 // between what a server offers and how a client reaches it. The types serve
 // every released revision; what a revision lacks is left out on its wire.
 //
+// A server and its client mostly need the words:
+//
+//	srv := server.New(mcp.Implementation{Name: "clock", Version: "1.0.0"}, nil)
+//	server.AddTool(srv, mcp.Tool{Name: "time", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, now)
+//
 // The seam is one exchange: a transport makes an Exchange of each request and
 // gives it to a Handler. Package server builds handlers out of tools,
 // resources and prompts; package client calls the servers of others.

@@ -3,6 +3,8 @@
 // lets tasks go on after a restart; one that several processes share lets any of
 // them go on with a task.
 //
+//	srv := server.New(info, &server.Options{Tasks: server.TaskOptions{Store: store}})
+//
 // NewMemory returns a Store for one process. Package storetest holds the test that
 // every Store has to pass.
 package taskstore

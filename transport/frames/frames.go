@@ -4,6 +4,9 @@
 // Pass it to Serve, or to a client through Client. InProcess connects a client to
 // a server in the same process.
 //
+//	err := frames.Serve(ctx, srv, conn, nil)                       // the server's end
+//	c, err := client.Connect(ctx, frames.InProcess(srv, nil), nil) // both ends
+//
 // A connection carries every revision, of both eras, and follows the rules of
 // standard streams: a session, if there is one, lasts as long as the connection,
 // and requests are cancelled by notifications/cancelled. How the connection is

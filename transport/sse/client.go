@@ -1,6 +1,10 @@
 // Package sse is HTTP+SSE, the transport of 2024-11-05, which Streamable HTTP has
 // replaced.
 //
+//	h, err := sse.New(srv, nil)
+//	…
+//	mux.Handle("/sse", h)
+//
 // Revision 2025-03-26 deprecates HTTP+SSE (docs/deprecated.md).
 //
 // Spec: 2024-11-05 basic/transports#http-with-sse.

@@ -3,6 +3,9 @@
 // such a server. The same format works over any reliable byte stream, such as a
 // Unix socket.
 //
+//	err := stdio.Serve(ctx, srv, nil)                                             // a server's main
+//	c, err := client.Connect(ctx, &stdio.Command{Args: []string{"greeter"}}, nil) // its client
+//
 // Spec: 2026-07-28 basic/transports/stdio.
 package stdio
 

@@ -3,6 +3,12 @@
 // transport; the revision is determined for each request. Package httpserver makes a
 // whole HTTP server of the handler, in one call.
 //
+//	h, err := streamable.New(srv, nil)
+//	…
+//	mux.Handle("/mcp", h)
+//	…
+//	c, err := client.Connect(ctx, &streamable.Client{URL: "https://example.com/mcp"}, nil)
+//
 // Spec: 2026-07-28 basic/transports/streamable-http.
 // Spec: 2025-11-25 basic/transports#streamable-http.
 package streamable

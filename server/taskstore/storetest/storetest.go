@@ -1,4 +1,8 @@
 // Package storetest tests implementations of taskstore.Store.
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, func(t *testing.T) taskstore.Store { return open(t) })
+//	}
 package storetest
 
 import (
