@@ -9,7 +9,7 @@ MDBOOK  := $(BIN)/mdbook
 MDBOOK_VERSION := 0.5.4
 # A number of inputs: with a duration, Go 1.26 now and then reports its own
 # deadline as a failure (golang/go#75804).
-FUZZTIME ?= 50000x
+FUZZTIME ?= 30000x
 # How long everything may break.
 SOAK ?= 5m
 # The SDK's module and the program's, which go.work joins. bench/, tools/ and the
@@ -61,7 +61,7 @@ lint: $(LINT) ## golangci-lint, with the formatters
 	set -e; for dir in $(EXAMPLES); do (cd $$dir && $(abspath $(LINT)) run ./... && $(abspath $(LINT)) fmt --diff ./...); done
 	$(LINT) fmt --diff $(PACKAGES)
 
-fuzz: ## every fuzz target for FUZZTIME (50000 inputs)
+fuzz: ## every fuzz target for FUZZTIME (30000 inputs)
 	@set -e; grep -ro --include='*_test.go' --exclude-dir=.tmp --exclude-dir=node_modules '^func Fuzz[[:alnum:]_]*' . | sort \
 	| while IFS=: read -r file target; do \
 	  package=$$(dirname $$file) name=$${target#func }; \
