@@ -72,7 +72,13 @@ function Decide({ waiting: w, bounds, onDone }) {
   const [reason, setReason] = useState("");
   const deed = useDeed();
   const forTime = Number(seconds) > 0;
-  const decide = (verb, body) => deed.run(verb === "allow" ? `Approve ${w.id}` : `Refuse ${w.id}`, () => api.post(`/approvals/${encodeURIComponent(w.id)}/${verb}`, body)).then((ok) => ok && onDone());
+  const decided = useRef(false); // until the list without it is here
+  const decide = async (verb, body) => {
+    if (decided.current) return;
+    if (!(await deed.run(verb === "allow" ? `Approve ${w.id}` : `Refuse ${w.id}`, () => api.post(`/approvals/${encodeURIComponent(w.id)}/${verb}`, body)))) return;
+    decided.current = true;
+    onDone();
+  };
   const act = useRef({});
   act.current = { a: () => decide("allow", { seconds: 0, tool: false }), d: () => decide("deny", { reason }) };
   useEffect(() => {

@@ -1,7 +1,7 @@
 // What the views of the console have in common. Names come from servers and clients: they
 // are text, with marks for what would not be seen.
 
-import { html, useState } from "../lib/preact.js";
+import { html, useRef, useState } from "../lib/preact.js";
 import { label } from "../lib/text.js";
 import { Badge, Button, Dialog, ErrorBox, announce } from "../lib/ui.js";
 
@@ -30,12 +30,16 @@ export function Table({ head, rows, label: name }) {
 
 /**
  * useDeed returns what does something at the gateway: run(what, f), which is under way, and
- * what went wrong.
+ * what went wrong. What is asked for while something is under way is not done: a key is pressed twice sooner
+ * than a button can be disabled.
  * @param {() => void} [after] is called when it was done
  */
 export function useDeed(after) {
   const [state, setState] = useState({});
+  const busy = useRef(false);
   const run = async (what, f) => {
+    if (busy.current) return false;
+    busy.current = true;
     setState({ busy: what });
     try {
       const result = await f();
@@ -46,6 +50,8 @@ export function useDeed(after) {
     } catch (error) {
       setState({ error });
       return false;
+    } finally {
+      busy.current = false;
     }
   };
   return { run, busy: state.busy, error: state.error, done: state.done };

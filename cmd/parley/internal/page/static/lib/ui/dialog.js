@@ -8,11 +8,13 @@ import { IconButton } from "./controls.js";
 export function Dialog({ title, onClose, children, actions, wide = false }) {
   const ref = useRef(null);
   const id = useId();
+  const over = useRef(false);
   useEffect(() => {
     const dialog = ref.current;
     const before = document.activeElement;
     if (!dialog.open) dialog.showModal();
     return () => {
+      over.current = true;
       dialog.close();
       before?.focus?.();
     };
@@ -21,7 +23,9 @@ export function Dialog({ title, onClose, children, actions, wide = false }) {
     event.preventDefault();
     onClose();
   };
-  return html`<dialog ref=${ref} class=${wide ? "wide" : ""} aria-labelledby=${id} onCancel=${cancel}>
+  // A browser may close a window that was not opened by its user without asking whether it may be.
+  const closed = () => over.current || onClose();
+  return html`<dialog ref=${ref} class=${wide ? "wide" : ""} aria-labelledby=${id} onCancel=${cancel} onClose=${closed}>
     <header><h2 id=${id}>${title}</h2><${IconButton} label="Close" icon="✕" onClick=${onClose} /></header>
     <div class="body">${children}</div>
     ${actions && html`<footer>${actions}</footer>`}
