@@ -8,6 +8,7 @@ replace github.com/parley-mcp/parley => ../..
 require (
 	github.com/DeRuina/timberjack v1.4.9
 	github.com/cedar-policy/cedar-go v1.9.0
+	github.com/evanw/esbuild v0.28.2
 	github.com/expr-lang/expr v1.17.8
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/go-jose/go-jose/v4 v4.1.8

@@ -350,7 +350,7 @@ async function bearer(stage, folder) {
     await tab.sees("This is for approvers.");
     const id = new URL(tab.page.url()).hash.split("/").at(-1);
     const refused = await tab.page.evaluate(async (at) => {
-      const { api } = await import("/lib/api.js");
+      const { api } = await import("/page.js");
       return api.post(`/approvals/${at}/allow`, {}).catch((error) => ({ status: error.status, code: error.code }));
     }, id);
     equal(brief(refused), brief({ status: 403, code: "role" }), "what the API says");
@@ -399,7 +399,7 @@ console: {listen: "127.0.0.1:${consolePort}", roles: {viewer: {principals: [bob]
       await tab.sees(role);
       await tab.sees(`user ${name}`);
       const reload = await tab.page.evaluate(async () => {
-        const { api } = await import("/lib/api.js");
+        const { api } = await import("/page.js");
         return api.post("/configuration/reload").then(() => 200, (error) => error.status);
       });
       equal(reload, role === "operator" ? 200 : 403, "reading the configuration again");

@@ -47,11 +47,11 @@ async function attempts(base, key) {
   await attempt("fetch of the page", async () => (await fetch(`${base}/`, { credentials: "include" })).text());
   await attempt("events", () => new Promise((done, fail) => Object.assign(new EventSource(`${api}/events`, { withCredentials: true }), { onopen: () => done("open"), onerror: () => fail(new Error("it does not open")) })));
   await attempt("socket", () => new Promise((done, fail) => Object.assign(new WebSocket(`${api.replace("http", "ws")}/events`), { onopen: () => done("open"), onerror: () => fail(new Error("it does not open")) })));
-  for (const file of ["/lib/key.js", "/lib/api.js", "/api/v1/connections", "/inspect/main.js"]) {
+  for (const file of ["/page.js", "/page.js.map", "/api/v1/connections"]) {
     await attempt(`script ${file}`, () => loads("script", { src: base + file }));
     await attempt(`module ${file}`, () => import(base + file));
   }
-  await attempt("style", () => loads("link", { rel: "stylesheet", href: `${base}/base.css` }));
+  await attempt("style", () => loads("link", { rel: "stylesheet", href: `${base}/page.css` }));
   await attempt("image", () => loads("img", { src: `${base}/icon.svg` }));
   await attempt("image with a code", () => loads("img", { src: `${base}/?code=AAAA` }));
   await attempt("frame", async () => {
@@ -66,7 +66,7 @@ async function attempts(base, key) {
   await attempt("beacon", async () => navigator.sendBeacon(`${api}/connections`, new Blob([JSON.stringify({ args: ["touch", "/tmp/owned"] })], { type: "text/plain" })) && Promise.reject(new Error("it is sent, and nobody says what becomes of it")));
   await attempt("cookies", async () => document.cookie.split("; ").filter((text) => !text.startsWith("parley-1=")).join() || Promise.reject(new Error("none of the page's")));
   await attempt("storage", async () => Object.keys(localStorage).join() || Promise.reject(new Error("empty")));
-  await attempt("service worker", () => navigator.serviceWorker.register(`${base}/lib/live.js`));
+  await attempt("service worker", () => navigator.serviceWorker.register(`${base}/page.js`));
   return outcomes;
 }
 
@@ -175,7 +175,7 @@ export async function run(stage) {
     equal(response.status(), 421, "status of the page");
     const status = await tab.evaluate(async () => (await fetch("/api/v1/connections", { headers: { "Parley-Key": "x" } })).status);
     equal(status, 421, "status of the API, asked from the same origin");
-    equal(await tab.evaluate(async () => (await fetch("/lib/key.js")).status), 421, "status of a file");
+    equal(await tab.evaluate(async () => (await fetch("/page.js")).status), 421, "status of a file");
     await tab.close();
   });
 

@@ -39,7 +39,7 @@ async function open(stage, way, target) {
 /** views visits every view that there is, of the connection and of none. */
 async function views({ stage, way, tab, guard }) {
   const ids = await tab.page.evaluate(async () => {
-    const { views, pages } = await import("/inspect/views.js");
+    const { views, pages } = await import("/page.js");
     return [...pages.map(({ id }) => id), ...views.map(({ id }) => `c1/${id}`)];
   });
   for (const id of ids) {
@@ -213,7 +213,7 @@ async function judged({ stage, tab }) {
 async function everyBlock({ tab, guard }) {
   const id = await call(tab, "huge");
   const shown = await tab.page.evaluate(async (id) => {
-    const [{ api }, { html, render }, { Blocks, Text, SafeLink, Marked }] = await Promise.all([import("/lib/api.js"), import("/lib/preact.js"), import("/lib/content.js")]);
+    const { api, html, render, Blocks, Text, SafeLink, Marked } = await import("/page.js");
     const { result } = await api.get(`/connections/c1/calls/${id}`);
     const place = document.createElement("div");
     document.querySelector("main").replaceChildren(place);

@@ -220,8 +220,7 @@ export class Tab {
   api(method, path, ...args) {
     return this.page.evaluate(
       async (m, p, rest) => {
-        const { api } = await import("/lib/api.js");
-        const { stringify } = await import("/lib/json.js");
+        const { api, stringify } = await import("/page.js");
         return JSON.parse(stringify((await api[m](p, ...rest)) ?? null));
       },
       method,

@@ -106,7 +106,7 @@ async function visit(stage) {
     const last = tabs[6];
     await last.bringToFront();
     await last.evaluate(async () => {
-      const { live } = await import("/lib/live.js");
+      const { live } = await import("/page.js");
       live.on("connection", (event) => (globalThis.heard = event));
     });
     const hear = async () => {
@@ -199,9 +199,10 @@ async function visit(stage) {
 /** places are the addresses of all views. */
 export async function places(tab, connection = "c1") {
   const { pages, views } = await tab.page.evaluate(async (id) => {
-    const [all, { connections }] = [await import("/inspect/views.js"), await (await import("/lib/api.js")).api.get("/connections")];
+    const { views, pages, api } = await import("/page.js");
+    const { connections } = await api.get("/connections");
     const its = connections.find((c) => c.id === id);
-    return { pages: all.pages.map((p) => p.id), views: its ? all.views.filter((v) => v.shown(its)).map((v) => v.id) : [] };
+    return { pages: pages.map((p) => p.id), views: its ? views.filter((v) => v.shown(its)).map((v) => v.id) : [] };
   }, connection);
   return [...pages.map((id) => `#/${id}`), ...views.map((id) => `#/${connection}/${id}`)];
 }
@@ -214,8 +215,7 @@ async function lists(stage) {
   for (const count of [0, 1, 10_000, 100_000]) {
     await stage.check(`a list of ${count}`, async () => {
       await page.evaluate(async (n) => {
-        const { html, render } = await import("/lib/preact.js");
-        const { VirtualList } = await import("/lib/ui.js");
+        const { html, render, VirtualList } = await import("/page.js");
         const root = document.getElementById("page");
         render(null, root);
         globalThis.picked = [];

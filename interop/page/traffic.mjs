@@ -63,7 +63,7 @@ async function seen(stage, way) {
   });
 
   await stage.check(at("the traffic is exported"), async () => {
-    const text = (form) => tab.page.evaluate(async (f) => (await (await import("/lib/api.js")).api.blob(`/connections/c1/export/${f}`)).text(), form);
+    const text = (form) => tab.page.evaluate(async (f) => (await (await import("/page.js")).api.blob(`/connections/c1/export/${f}`)).text(), form);
     const lines = (await text("jsonl")).trim().split("\n").map((line) => JSON.parse(line));
     assert(lines.length > 3, `there are ${lines.length} lines`);
     const har = JSON.parse(await text("har"));

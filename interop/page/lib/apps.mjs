@@ -9,7 +9,7 @@ import { until } from "../lib.mjs";
 export async function mount(tab, name, args = {}, connection = "c1") {
   await tab.page.evaluate(
     async (name, args, connection) => {
-      const [{ api }, { html, render }, { App }] = await Promise.all([import("/lib/api.js"), import("/lib/preact.js"), import("/inspect/app.js")]);
+      const { api, html, render, App } = await import("/page.js");
       const { items } = await api.get(`/connections/${connection}/lists/tools`);
       const tool = items.find((one) => one.name === name);
       const { id } = await api.post(`/connections/${connection}/calls`, { method: "tools/call", params: { name, arguments: args } });

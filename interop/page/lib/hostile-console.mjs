@@ -79,7 +79,7 @@ console: {listen: "127.0.0.1:0"}
     });
   }
   await check("every other view", async () => {
-    const ids = await tab.page.evaluate(async () => (await import("/console/views.js")).views.map(({ id }) => id));
+    const ids = await tab.page.evaluate(async () => (await import("/page.js")).views.map(({ id }) => id));
     for (const id of ids) {
       await tab.go(`#/${id}`);
       await openAll(tab, 1);

@@ -67,7 +67,7 @@ for (const [name, base] of [["page", () => pages().at(-1)], ["sandbox", () => pa
   attemptLater("blind fetch of the " + name, () => fetch(base() + api, { mode: "no-cors", credentials: "include" }).then((r) => r.type));
   attemptLater("events of the " + name, () => new Promise((done, fail) => { const s = new EventSource(base() + "/api/v1/events", { withCredentials: true }); s.onopen = () => done("open"); s.onerror = () => fail("no"); }));
   attemptLater("socket of the " + name, () => new Promise((done, fail) => { const s = new WebSocket(base().replace("http", "ws") + api); s.onopen = () => done("open"); s.onerror = () => fail("no"); }));
-  attemptLater("script of the " + name, () => new Promise((done, fail) => { const s = document.createElement("script"); s.src = base() + "/lib/key.js"; s.onload = () => done("loaded"); s.onerror = () => fail("no"); document.body.append(s); }));
+  attemptLater("script of the " + name, () => new Promise((done, fail) => { const s = document.createElement("script"); s.src = base() + "/page.js"; s.onload = () => done("loaded"); s.onerror = () => fail("no"); document.body.append(s); }));
   attemptLater("frame of the " + name, () => new Promise((done, fail) => { const f = document.createElement("iframe"); f.onload = () => { let text; try { text = f.contentDocument?.body?.innerHTML } catch { fail("no"); } text ? done(text) : fail("no") }; f.src = base() + "/"; document.body.append(f); setTimeout(() => fail("no"), 3000); }));
 }
 attemptLater("fetch of elsewhere", () => fetch(canaryOrigin + "/app-fetch", { mode: "no-cors" }).then((r) => r.type));

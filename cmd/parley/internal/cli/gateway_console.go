@@ -88,6 +88,7 @@ func (a *app) consoleAddress(ctx context.Context, file string) (string, error) {
 // is known how visitors log in. nil is none.
 type consoleSite struct {
 	listener net.Listener
+	files    map[string][]byte
 	origin   string
 	hosts    []string
 	pages    *consolepage.Console
@@ -111,11 +112,15 @@ func (r *runningGateway) openConsole(ctx context.Context, f *gatewayFlags) error
 	if known := !f.stdio && (f.http.auth.mode != "" || f.http.bearer != ""); !known && !local {
 		return usagef("the console at %s could be reached from other machines, and the gateway knows none of its users; let it listen on 127.0.0.1, or demand a login with --auth or --bearer", addr)
 	}
+	files, err := static.Pack(static.Console)
+	if err != nil {
+		return err
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return usagef("the console cannot listen on %q: %v", addr, err)
 	}
-	s := &consoleSite{listener: listener, origin: strings.TrimSuffix(said.PublicURL, "/")}
+	s := &consoleSite{listener: listener, files: files, origin: strings.TrimSuffix(said.PublicURL, "/")}
 	if s.origin == "" {
 		s.origin = f.http.scheme() + "://" + listener.Addr().String()
 	}
@@ -162,7 +167,7 @@ func (r *runningGateway) serveConsole(s *site) {
 	}
 	entrance := r.entrance(s)
 	c.pages = consolepage.New(consolepage.Options{
-		Gateway: &consoleGateway{r: r}, Entrance: entrance, Origin: c.origin, Hosts: c.hosts, Files: static.Files, Index: "console.html", Logger: r.logger,
+		Gateway: &consoleGateway{r: r}, Entrance: entrance, Origin: c.origin, Hosts: c.hosts, Files: c.files, Logger: r.logger,
 	})
 	ctx, end := context.WithCancel(context.Background())
 	c.end, c.ended = end, make(chan error, 1)

@@ -132,6 +132,10 @@ func (a *app) first(t target.Target, f *inspectFlags) (*target.Target, error) {
 
 // runInspect serves the page until ctx ends.
 func (a *app) runInspect(ctx context.Context, first *target.Target, f *inspectFlags) error {
+	files, err := static.Pack(static.Inspect)
+	if err != nil {
+		return err
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", webserver.Address(f.addr))
 	if err != nil {
 		return usagef("cannot listen on %q: %v", f.addr, err)
@@ -155,7 +159,7 @@ func (a *app) runInspect(ctx context.Context, first *target.Target, f *inspectFl
 	server.Routes(api)
 	origin := "http://" + listener.Addr().String()
 	a.invite(ctx, origin, door, f)
-	site := &web.Site{Door: door, API: api, Files: web.NewFiles(static.Files, "index.html", frames.Origin())}
+	site := &web.Site{Door: door, API: api, Files: web.NewFiles(files, frames.Origin())}
 	return errors.Join(serveBoth(ctx, listener, site, frames, options.Logger), server.Close())
 }
 

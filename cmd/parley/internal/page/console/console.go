@@ -6,7 +6,6 @@ package console
 import (
 	"context"
 	"encoding/json"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -36,9 +35,8 @@ type Options struct {
 	// be reached by.
 	Origin string
 	Hosts  []string
-	// Files are those of the page, of which Index is the first.
-	Files fs.FS
-	Index string
+	// Files are those of the page; see [web.NewFiles].
+	Files map[string][]byte
 	// Logger logs what goes wrong. Required.
 	Logger *slog.Logger
 }
@@ -77,7 +75,7 @@ func New(o Options) *Console {
 	api := web.NewAPI(c.door, &c.hub)
 	c.routes(api)
 	mux := http.NewServeMux()
-	mux.Handle("/", &web.Site{Door: c.door, API: api, Files: web.NewFiles(o.Files, o.Index, "")})
+	mux.Handle("/", &web.Site{Door: c.door, API: api, Files: web.NewFiles(o.Files, "")})
 	c.flows.mount(mux)
 	c.handler = mux
 	c.stop = o.Gateway.Watch(c.changed)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 
 	"go.uber.org/goleak"
 
@@ -117,8 +116,8 @@ const host = "127.0.0.1:7332"
 
 func open(t *testing.T, s *stage, e Entrance) *Console {
 	t.Helper()
-	files := fstest.MapFS{"console.html": {Data: []byte("<!doctype html>")}}
-	c := New(Options{Gateway: s, Entrance: e, Origin: "http://" + host, Hosts: []string{host}, Files: files, Index: "console.html", Logger: slog.New(slog.DiscardHandler)})
+	files := map[string][]byte{"index.html": []byte("<!doctype html>")}
+	c := New(Options{Gateway: s, Entrance: e, Origin: "http://" + host, Hosts: []string{host}, Files: files, Logger: slog.New(slog.DiscardHandler)})
 	t.Cleanup(c.Close)
 	return c
 }

@@ -10,7 +10,7 @@ import (
 // the console's own: what comes straight from another site does not get the cookie.
 var pages = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Console of the gateway</title>
-{{- if .To}}<meta http-equiv="refresh" content="0; url={{.To}}">{{end}}<link rel="stylesheet" href="/base.css"><link rel="stylesheet" href="/console/main.css"></head>
+{{- if .To}}<meta http-equiv="refresh" content="0; url={{.To}}">{{end}}<link rel="stylesheet" href="/page.css"></head>
 <body><main class="notice-page"><h1>Console of the gateway</h1><p>{{.Text}}</p><p><a href="{{if .To}}{{.To}}{{else}}/{{end}}">Go on to the console</a></p></main></body></html>
 `))
 

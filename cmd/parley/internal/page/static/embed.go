@@ -1,10 +1,11 @@
-// Package static has the files of the pages: ES modules that run as they are, without a
-// bundler. What is not ours is in vendor, with its licences.
+// Package static has the pages: ES modules and style sheets, and Pack, which makes one file of each
+// kind of them. What is not ours is in vendor, with its licences.
 package static
 
 import "embed"
 
-// Files are the pages: index.html is that of parley inspect.
+// files are the sources of the pages. For each page there are NAME.html and a folder NAME with
+// main.js, which imports everything that runs, and page.css, which imports every style sheet.
 //
 //go:embed *.html *.css *.svg vendor lib inspect console
-var Files embed.FS
+var files embed.FS

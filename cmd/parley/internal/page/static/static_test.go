@@ -4,26 +4,28 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := fs.ReadFile(Files, name)
+	text, err := fs.ReadFile(files, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// ours are the modules that were written here.
-func ours(t *testing.T) []string {
+// sources are the files of the pages whose names end so.
+func sources(t *testing.T, ends ...string) []string {
 	t.Helper()
 	var names []string
-	err := fs.WalkDir(Files, ".", func(name string, d fs.DirEntry, err error) error {
-		if strings.HasSuffix(name, ".js") {
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if slices.Contains(ends, path.Ext(name)) {
 			names = append(names, name)
 		}
 		return err
@@ -37,7 +39,7 @@ func ours(t *testing.T) []string {
 // Nothing makes a program or a document of a text.
 func TestTextsStayTexts(t *testing.T) {
 	bad := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.write|\beval\(|new Function|createContextualFragment|DOMParser|srcdoc|setAttribute\("on|javascript:`)
-	for _, name := range ours(t) {
+	for _, name := range sources(t, ".js") {
 		for i, line := range strings.Split(read(t, name), "\n") {
 			code, _, _ := strings.Cut(line, "//")
 			if found := bad.FindString(code); found != "" && !strings.HasPrefix(strings.TrimSpace(line), "*") {

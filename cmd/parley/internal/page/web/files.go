@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
-	"io/fs"
 	"net/http"
 	"path"
 	"strconv"
@@ -18,27 +17,24 @@ var types = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
-	".mjs":  "text/javascript; charset=utf-8",
+	".map":  "application/json",
 	".svg":  "image/svg+xml",
-	".png":  "image/png",
-	".md":   "text/plain; charset=utf-8",
 	"":      "text/plain; charset=utf-8",
 }
 
 // Files are the files of a page. They hold no secrets: everybody on this machine may read
 // them, although no other page may.
 type Files struct {
-	fs     fs.FS
-	index  string
+	all    map[string][]byte
 	policy string
 	media  string
 	known  sync.Map // *file by name
 }
 
-// NewFiles serves a folder whose page is index. frames is the origin that the page may
-// show in frames; "" is none.
-func NewFiles(files fs.FS, index, frames string) *Files {
-	return &Files{fs: files, index: index, policy: policy(frames), media: media(frames)}
+// NewFiles serves files by their names, of which index.html is the page. frames is the origin that
+// the page may show in frames; "" is none.
+func NewFiles(all map[string][]byte, frames string) *Files {
+	return &Files{all: all, policy: policy(frames), media: media(frames)}
 }
 
 // media keeps what a machine senses to frames, which get it by the page's choice.
@@ -84,10 +80,10 @@ func (f *Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	if name == "" {
-		name = f.index
+		name = "index.html"
 	}
-	found, err := f.file(name)
-	if err != nil {
+	found, ok := f.file(name)
+	if !ok {
 		http.Error(w, "there is no such file", http.StatusNotFound)
 		return
 	}
@@ -111,23 +107,19 @@ func (f *Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// file reads and compresses a file, once.
-func (f *Files) file(name string) (*file, error) {
+// file compresses a file, once.
+func (f *Files) file(name string) (*file, bool) {
 	if known, ok := f.known.Load(name); ok {
-		return known.(*file), nil //nolint:forcetypeassert // nothing else is stored
+		return known.(*file), true //nolint:forcetypeassert // nothing else is stored
 	}
-	kind, ok := types[path.Ext(name)]
+	plain, ok := f.all[name]
 	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	plain, err := fs.ReadFile(f.fs, name)
-	if err != nil {
-		return nil, err
+		return nil, false
 	}
 	sum := sha256.Sum256(plain)
-	made := &file{kind: kind, tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`, plain: plain, gzip: compress(plain)}
+	made := &file{kind: types[path.Ext(name)], tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`, plain: plain, gzip: compress(plain)}
 	f.known.Store(name, made)
-	return made, nil
+	return made, true
 }
 
 func compress(plain []byte) []byte {

@@ -15,10 +15,8 @@ func TestFiles(t *testing.T) {
 	}{
 		"/":                    {200, "text/html; charset=utf-8"},
 		"/index.html":          {200, "text/html; charset=utf-8"},
-		"/lib/a.js":            {200, "text/javascript; charset=utf-8"},
-		"/lib/":                {404, "text/plain; charset=utf-8"},
-		"/lib":                 {404, "text/plain; charset=utf-8"},
-		"/secret.key":          {404, "text/plain; charset=utf-8"},
+		"/page.js":             {200, "text/javascript; charset=utf-8"},
+		"/page.js/":            {404, "text/plain; charset=utf-8"},
 		"/../site_test.go":     {404, "text/plain; charset=utf-8"},
 		"/%2e%2e/site_test.go": {404, "text/plain; charset=utf-8"},
 		"//etc/hostname":       {404, "text/plain; charset=utf-8"},
@@ -63,20 +61,20 @@ func TestPolicy(t *testing.T) {
 // A file is sent compressed to whoever takes that, and not at all to who has it.
 func TestFilesAreSentOnce(t *testing.T) {
 	p := newPage(t)
-	plain := p.do(p.out, request{path: "/lib/a.js", header: map[string]string{"Accept-Encoding": "identity"}})
-	packed := p.do(p.out, request{path: "/lib/a.js", header: map[string]string{"Accept-Encoding": "gzip"}})
+	plain := p.do(p.out, request{path: "/page.js", header: map[string]string{"Accept-Encoding": "identity"}})
+	packed := p.do(p.out, request{path: "/page.js", header: map[string]string{"Accept-Encoding": "gzip"}})
 	if packed.header.Get("Content-Encoding") != "gzip" || len(packed.body) >= len(plain.body)/4 || plain.header.Get("Content-Encoding") != "" {
 		t.Errorf("%d bytes, compressed %d", len(plain.body), len(packed.body))
 	}
 	tag := plain.header.Get("ETag")
-	again := p.do(p.out, request{path: "/lib/a.js", header: map[string]string{"If-None-Match": tag}})
+	again := p.do(p.out, request{path: "/page.js", header: map[string]string{"If-None-Match": tag}})
 	if tag == "" || again.status != http.StatusNotModified || again.body != "" {
 		t.Errorf("a file that is known, with the tag %q: %d, %q", tag, again.status, again.body)
 	}
-	if got := p.do(p.out, request{method: "HEAD", path: "/lib/a.js", header: map[string]string{"Accept-Encoding": "identity"}}); got.status != http.StatusOK || got.header.Get("Content-Length") == "" {
+	if got := p.do(p.out, request{method: "HEAD", path: "/page.js", header: map[string]string{"Accept-Encoding": "identity"}}); got.status != http.StatusOK || got.header.Get("Content-Length") == "" {
 		t.Errorf("the head alone: %d %v", got.status, got.header)
 	}
-	if got := p.do(p.out, request{method: "POST", path: "/lib/a.js"}); got.status != http.StatusMethodNotAllowed {
+	if got := p.do(p.out, request{method: "POST", path: "/page.js"}); got.status != http.StatusMethodNotAllowed {
 		t.Errorf("a file that is written: %d", got.status)
 	}
 }
@@ -84,7 +82,7 @@ func TestFilesAreSentOnce(t *testing.T) {
 // Pages of other sites get no file either.
 func TestFilesAreForThePage(t *testing.T) {
 	p := newPage(t)
-	for _, path := range []string{"/", "/lib/a.js"} {
+	for _, path := range []string{"/", "/page.js"} {
 		for _, site := range []string{"cross-site", "same-site"} {
 			if got := p.do(p.out, request{path: path, header: map[string]string{"Sec-Fetch-Site": site}}); got.status != http.StatusForbidden {
 				t.Errorf("%s, %s: %d", path, site, got.status)

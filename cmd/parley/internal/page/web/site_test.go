@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/parley-mcp/parley/internal/wire"
@@ -55,12 +54,11 @@ func newPage(t *testing.T) *page {
 		}
 		return a, nil
 	})
-	files := fstest.MapFS{
-		"index.html": {Data: []byte("<!doctype html><title>page</title>" + strings.Repeat(" ", 1000))},
-		"lib/a.js":   {Data: []byte("export const a = 1;\n" + strings.Repeat("// more\n", 100))},
-		"secret.key": {Data: []byte("not a file of a page")},
+	files := map[string][]byte{
+		"index.html": []byte("<!doctype html><title>page</title>" + strings.Repeat(" ", 1000)),
+		"page.js":    []byte("export const a = 1;\n" + strings.Repeat("// more\n", 100)),
 	}
-	site := &Site{Door: p.door, API: p.api, Files: NewFiles(files, "index.html", "http://127.0.0.1:1")}
+	site := &Site{Door: p.door, API: p.api, Files: NewFiles(files, "http://127.0.0.1:1")}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, listener, site, slog.New(slog.DiscardHandler)) }() // ends with cancel

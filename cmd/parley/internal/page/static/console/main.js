@@ -46,3 +46,6 @@ setInterval(() => !away && Date.now() - last > idle && leave(), 60_000);
 
 show();
 if (!away) live.start();
+
+export * from "../lib/reach.js";
+export { views } from "./views.js";

@@ -1,9 +1,9 @@
 import { useGet } from "../lib/api.js";
 import { useStream } from "../lib/live.js";
-import { html, useEffect, useErrorBoundary, useRef, useState } from "../lib/preact.js";
+import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { href, useRoute } from "../lib/route.js";
 import { label } from "../lib/text.js";
-import { Announcements, Badge, Button, ErrorBox, IconButton, Notice, Spinner, announce } from "../lib/ui.js";
+import { Announcements, Badge, Button, Contained, ErrorBox, IconButton, Notice, Spinner, announce } from "../lib/ui.js";
 import { Keys, useKeys } from "./keys.js";
 import { views } from "./views.js";
 
@@ -98,30 +98,5 @@ function content({ view, here, overview, error }) {
   if (!view) return html`<${Notice} kind="warning" title="There is no such view."><a href=${href("home")}>Overview</a><//>`;
   if (error && !overview) return html`<${ErrorBox} error=${error} />`;
   if (!overview) return html`<${Spinner} />`;
-  return html`<${Lazy} view=${view} route=${here} overview=${overview} can=${(role) => may(overview.me.role, role)} />`;
-}
-
-/** Lazy shows a view when it is loaded; a view that fails takes nothing else with it. */
-function Lazy({ view, ...props }) {
-  const [loaded, setLoaded] = useState({});
-  const [failed, reset] = useErrorBoundary((error) => console.error(error));
-  const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    let wanted = true;
-    view.load().then(
-      (View) => wanted && setLoaded({ View }),
-      (error) => wanted && setLoaded({ error }),
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [view, attempt]);
-  const again = () => {
-    reset();
-    setLoaded({});
-    setAttempt(attempt + 1);
-  };
-  const error = failed ?? loaded.error;
-  if (error) return html`<${ErrorBox} error=${{ message: `${view.title} cannot be shown`, hint: String(error.message ?? error) }}><${Button} onClick=${again}>Try again<//><//>`;
-  return loaded.View ? html`<${loaded.View} ...${props} />` : html`<${Spinner} label=${`Loading ${view.title}`} />`;
+  return html`<${Contained} key=${view.id} title=${view.title}><${view.View} route=${here} overview=${overview} can=${(role) => may(overview.me.role, role)} /><//>`;
 }

@@ -4,7 +4,6 @@
 import { api } from "../lib/api.js";
 import { label } from "../lib/content.js";
 import { linkOf } from "../lib/links.js";
-import { addStyle } from "../lib/load.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../lib/preact.js";
 import { Badge, Button, ErrorBox, Json, Notice, Spinner } from "../lib/ui.js";
 import { Asks } from "./app/asks.js";
@@ -12,8 +11,6 @@ import { Bridge, Refusal } from "./app/bridge.js";
 import { hostContext, onTheme } from "./app/context.js";
 import { connect, within } from "./app/frame.js";
 import { Log } from "./app/log.js";
-
-addStyle(new URL("app.css", import.meta.url)).catch(() => {}); // without it, what is shown is only less handsome
 
 const mostNotes = 500;
 

@@ -18,3 +18,7 @@ onTurnedAway(() => {
 });
 show();
 if (!away) live.start();
+
+export * from "../lib/reach.js";
+export { App } from "./app.js";
+export { pages, views } from "./views.js";

@@ -1,8 +1,8 @@
 import { useGet } from "../lib/api.js";
 import { useStream } from "../lib/live.js";
-import { html, useEffect, useErrorBoundary, useRef, useState } from "../lib/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib/preact.js";
 import { go, href, useRoute } from "../lib/route.js";
-import { Announcements, Button, ErrorBox, Notice, Spinner, announce } from "../lib/ui.js";
+import { Announcements, Contained, ErrorBox, Notice, Spinner, announce } from "../lib/ui.js";
 import { Keys, useKeys } from "./keys.js";
 import { LoginNotice } from "./login-notice.js";
 import { QuestionNotice } from "./notice.js";
@@ -34,7 +34,7 @@ function Inside({ fresh }) {
   const connections = data?.connections ?? [];
   const connection = connections.find(({ id }) => id === here.connection);
   const view = (here.connection ? views : pages).find(({ id }) => id === here.view);
-  useFirst(fresh, data?.connections);
+  const leads = useFirst(fresh, data?.connections, error);
   const [keys, showKeys] = useState(false);
   useKeys(connection, () => showKeys(true));
   const title = [view?.title, connection && (connection.title || connection.id)].filter(Boolean).join(" – ");
@@ -45,20 +45,24 @@ function Inside({ fresh }) {
     <${Rail} connections=${connections} connection=${connection} here=${here} onKeys=${() => showKeys(true)} />
     <div class="column">
       <${Stream} /> <${LoginNotice} connections=${connections} here=${here} /> <${QuestionNotice} connections=${connections} here=${here} />
-      <${Main} key=${`${here.connection ?? ""}/${view?.id ?? "?"}`} view=${view} here=${here} connection=${connection} known=${data !== undefined} error=${error} />
+      <${Main} key=${`${here.connection ?? ""}/${view?.id ?? "?"}`} view=${view} here=${here} connection=${connection} known=${data !== undefined} error=${error} leads=${leads} />
     </div>
     ${keys && html`<${Keys} onClose=${() => showKeys(false)} />`}
   </div>`;
 }
 
-/** useFirst leads whoever opens the page to the one connection that there is: that of the command line. */
-function useFirst(fresh, connections) {
-  const done = useRef(!fresh);
-  useEffect(() => {
-    if (done.current || !connections) return;
-    done.current = true;
-    if (connections.length === 1 && location.hash === "#/") go([connections[0].id], {}, { replace: true });
-  }, [connections]);
+/**
+ * useFirst leads whoever opens the page to the one connection that there is: that of the command line. It
+ * returns whether that is still to be found out.
+ */
+function useFirst(fresh, connections, error) {
+  const [leads, setLeads] = useState(fresh && location.hash === "#/");
+  useLayoutEffect(() => {
+    if (!leads || (!connections && !error)) return;
+    setLeads(false);
+    if (connections?.length === 1 && location.hash === "#/") go([connections[0].id], {}, { replace: true });
+  }, [connections, error]);
+  return leads && location.hash === "#/";
 }
 
 /** Stream says when nothing is live any more. */
@@ -71,7 +75,8 @@ function Stream() {
 /** focusView is whether the next view that is shown takes the focus: the first one does not. */
 let focusView = false;
 
-function Main({ view, here, connection, known, error }) {
+function Main({ leads, ...shown }) {
+  const { view } = shown;
   const ref = useRef(null);
   useEffect(() => {
     if (focusView) {
@@ -80,43 +85,15 @@ function Main({ view, here, connection, known, error }) {
     }
     focusView = true;
   }, []);
-  return html`<main id="main" ref=${ref} tabindex="-1" aria-label=${view?.title ?? "Not found"}>${content({ view, here, connection, known, error })}</main>`;
+  return html`<main id="main" ref=${ref} tabindex="-1" aria-label=${view?.title ?? "Not found"}>${leads ? html`<${Spinner} />` : content(shown)}</main>`;
 }
 
 function content({ view, here, connection, known, error }) {
   if (!view) return html`<${Missing} title="There is no such view." />`;
-  if (!here.connection) return html`<${Lazy} view=${view} route=${here} />`;
-  if (connection) return html`<${Lazy} view=${view} route=${here} connection=${connection} />`;
+  if (!here.connection || connection) return html`<${Contained} key=${view.id} title=${view.title}><${view.View} route=${here} connection=${connection} /><//>`;
   if (error && !known) return html`<h1>${view.title}</h1><${ErrorBox} error=${error} />`;
   if (!known) return html`<${Spinner} />`;
   return html`<${Missing} title="There is no such connection (any more)." />`;
 }
 
 const Missing = ({ title }) => html`<h1>Not found</h1><${Notice} kind="warning" title=${title}><a href=${href("home")}>Connect to a server</a><//>`;
-
-/** Lazy shows a view when it is loaded; a view that fails takes nothing else with it. */
-function Lazy({ view, ...props }) {
-  const [loaded, setLoaded] = useState({});
-  const [failed, reset] = useErrorBoundary((error) => console.error(error));
-  const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    let wanted = true;
-    view.load().then(
-      (View) => wanted && setLoaded({ View }),
-      (error) => wanted && setLoaded({ error }),
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [view, attempt]);
-  const again = () => {
-    reset();
-    setLoaded({});
-    setAttempt(attempt + 1);
-  };
-  const error = failed ?? loaded.error;
-  if (error) {
-    return html`<h1>${view.title}</h1><${ErrorBox} error=${{ message: `${view.title} cannot be shown`, hint: String(error.message ?? error) }}><${Button} onClick=${again}>Try again<//><//>`;
-  }
-  return loaded.View ? html`<${loaded.View} ...${props} />` : html`<${Spinner} label=${`Loading ${view.title}`} />`;
-}

@@ -3,7 +3,7 @@
 
 import { parse, stringify } from "./json.js";
 import { live } from "./live.js";
-import { useCallback, useEffect, useRef, useState } from "./preact.js";
+import { useCallback, useLayoutEffect, useRef, useState } from "./preact.js";
 import { base, headers, turnedAway } from "./key.js";
 
 /** ApiError is a failure that the server explains. */
@@ -111,7 +111,8 @@ export function useRead(address, get, topics = []) {
   const [state, setState] = useState({ address: null, data: undefined, error: undefined, loading: true });
   const reader = useRef(null);
   const reload = useCallback(() => reader.current?.(), []);
-  useEffect(() => {
+  // Before the browser paints what is there without the answer: painting takes longer than most answers do.
+  useLayoutEffect(() => {
     if (address === null) return undefined;
     const ended = new AbortController();
     let busy = false;
@@ -123,7 +124,7 @@ export function useRead(address, get, topics = []) {
         return;
       }
       busy = true;
-      setState((s) => ({ ...s, loading: true }));
+      setState((s) => (s.loading ? s : { ...s, loading: true }));
       try {
         known = await get(known, ended.signal);
         if (!ended.signal.aborted) setState({ address, data: known, error: undefined, loading: false });

@@ -3,7 +3,6 @@
 
 import { numberOf, parse as parseJSON } from "./json.js";
 import { dataOf, isBase64, bytesOf, linkOf } from "./links.js";
-import { addStyle } from "./load.js";
 import { Markdown } from "./markdown-view.js";
 import { html, useMemo, useState } from "./preact.js";
 import { href } from "./route.js";
@@ -11,8 +10,6 @@ import { asText, hasHidden, label, segments } from "./text.js";
 import { Json } from "./ui.js";
 
 export { label, hasHidden };
-
-addStyle(new URL("content.css", import.meta.url)).catch(() => {}); // without it, what is shown is only less handsome
 
 const longText = 20_000; // characters
 const longJSON = 2_000_000;

@@ -1,7 +1,6 @@
 // Forms made of JSON Schemas.
 
 import { stringify } from "./json.js";
-import { addStyle } from "./load.js";
 import { html, useEffect, useMemo, useRef, useState } from "./preact.js";
 import { defaults } from "./schema/defaults.js";
 import { Document } from "./schema/document.js";
@@ -14,8 +13,6 @@ import { keep, kept } from "./state.js";
 import { Field } from "./ui.js";
 
 export { defaults, validate };
-
-addStyle(new URL("schemaform.css", import.meta.url)).catch(() => {}); // without it, forms are only less handsome
 
 /** grouped returns the messages of problems by their place. */
 function grouped(problems) {

@@ -2,6 +2,7 @@
 
 export { Button, Check, Field, IconButton, SearchBox, Select, TextArea, TextInput } from "./ui/controls.js";
 export { Announce, Announcements, announce } from "./ui/announce.js";
+export { Contained } from "./ui/contained.js";
 export { Badge, Copy, Duration, Empty, ErrorBox, Facts, Masked, Notice, Spinner, Time } from "./ui/show.js";
 export { Dialog } from "./ui/dialog.js";
 export { Menu } from "./ui/menu.js";

@@ -1,4 +1,4 @@
-import { html, useEffect, useId, useRef } from "../preact.js";
+import { html, useId, useLayoutEffect, useRef } from "../preact.js";
 import { IconButton } from "./controls.js";
 
 /**
@@ -9,7 +9,8 @@ export function Dialog({ title, onClose, children, actions, wide = false }) {
   const ref = useRef(null);
   const id = useId();
   const over = useRef(false);
-  useEffect(() => {
+  // Before anything is painted: until then, keys would go to what is below.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     const before = document.activeElement;
     if (!dialog.open) dialog.showModal();
