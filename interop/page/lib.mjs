@@ -158,10 +158,10 @@ export class Tab {
   /** click clicks on what has a role and a name. */
   async click(role, name) {
     const element = await this.named(role, name);
-    // What is live moves; a person would wait until it rests, too.
+    // What is live moves, or cannot be pressed while something is under way; a person would wait until it rests, too.
     await element.evaluate(async (e) => {
       e.scrollIntoView({ block: "center" });
-      for (let last = "", now; now !== last; ) {
+      for (let last = "", now; now !== last || e.disabled; ) {
         last = now ?? "";
         await new Promise((done) => setTimeout(done, 40));
         const { x, y, width } = e.getBoundingClientRect();
