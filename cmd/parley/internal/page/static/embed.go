@@ -4,8 +4,8 @@ package static
 
 import "embed"
 
-// files are the sources of the pages. For each page there are NAME.html and a folder NAME with
-// main.js, which imports everything that runs, and page.css, which imports every style sheet.
+// files are the sources of the pages. page.html is what all of them begin with, and the folder NAME of
+// each has main.js, which imports everything that runs, and page.css, which imports every style sheet.
 //
 //go:embed *.html *.css *.svg vendor lib inspect console
 var files embed.FS

@@ -41,7 +41,7 @@ func Pack(page string) (map[string][]byte, error) {
 		packed[path.Base(strings.ReplaceAll(f.Path, `\`, "/"))] = f.Contents
 	}
 	for name, source := range map[string]string{
-		"index.html": page + ".html", "icon.svg": "icon.svg",
+		"index.html": "page.html", "icon.svg": "icon.svg",
 		"LICENSE-preact": "vendor/LICENSE-preact", "LICENSE-htm": "vendor/LICENSE-htm",
 	} {
 		text, err := files.ReadFile(source)
