@@ -85,7 +85,7 @@ release-proof: ## publish a copy into a module proxy of files, and go install th
 	./tools/release-proof.sh
 
 docs-check: build ## every block of code and every link of README.md and docs/: compiled, run, compared
-	cd tools && $(GO) test ./docscheck && $(GO) build -o ../$(BIN)/docscheck ./docscheck
+	cd tools && $(GO) test ./docscheck ./docsite && $(GO) build -o ../$(BIN)/docscheck ./docscheck
 	$(BIN)/docscheck -parley $(TMP)/parley $(ARGS) .
 	cd tools && $(GO) run ./docsite -root .. $(abspath $(TMP))/site
 

@@ -105,7 +105,7 @@ missing() {
   local program needs=""
   case $1 in
   java) needs="java javac mvn" ;;
-  rust) needs=cargo ;;
+  rust | site) needs=cargo ;;
   esac
   for program in $needs; do
     if ! command -v "$program" >/dev/null; then echo "$program"; return; fi
@@ -156,13 +156,18 @@ install() {
     install_npm auth
     install_chromium
     ;;
+  site)
+    install_npm page
+    install_chromium
+    make --silent -C .. docs >/dev/null
+    ;;
   esac
 }
 
 passed=0
 failed=0
 not_run=""
-for suite in typescript bridge gateway servers python go host java rust tasks nginx auth login apps page skills check; do
+for suite in typescript bridge gateway servers python go host java rust tasks nginx auth login apps page site skills check; do
   program=$(missing "$suite")
   if [ -n "$program" ]; then
     not_run+="not run: $suite, because there is no $program"$'\n'

@@ -1,4 +1,4 @@
-// Everything uses every feature of the protocol once: a place to look up how
+// Everything uses most features of the protocol once: a place to look up how
 // something is written, and a server to try a client with.
 //
 //	parley list -- go run ./examples/everything

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/examples/rest/library"
@@ -45,17 +46,16 @@ func TestLibrary(t *testing.T) {
 				web := mcptest.NewSite(library.NewAPI())
 				t.Cleanup(web.Close)
 				p := newProxy(web.Client, web.URL, "")
-				use(t, p, mcptest.Connect(t, p, mode, nil))
+				go p.follow(t.Context())
+				synctest.Wait()
+				use(t, mcptest.Connect(t, p, mode, nil))
 			})
 		})
 	}
 }
 
-func use(t *testing.T, p *proxy, c *client.Client) {
+func use(t *testing.T, c *client.Client) {
 	t.Helper()
-	if err := p.refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	if got := tools(t, c); !slices.Equal(got, []string{"list_books", "add_book", "get_book", "make_index"}) {
 		t.Errorf("at first: %q", got)
 	}
@@ -66,14 +66,17 @@ func use(t *testing.T, p *proxy, c *client.Client) {
 	if got, failed := call(t, c, "get_book", map[string]any{"id": 4}); !failed || got != "Not Found: there is no book 4" {
 		t.Errorf("the fourth book: %s", got)
 	}
-	steps := 0
-	got, _ := call(t, c, "make_index", nil, client.WithProgress(func(*mcp.ProgressParams) { steps++ }))
+	steps, states := 0, 0
+	got, _ := call(t, c, "make_index", nil, client.WithProgress(func(*mcp.ProgressParams) { steps++ }), client.WithTaskStatus(func(*mcp.Task) { states++ }))
 	if got != `{"titles":3}` || steps == 0 {
 		t.Errorf("index: %s, after %d steps", got, steps)
 	}
-	if err := p.refresh(t.Context()); err != nil {
-		t.Fatal(err)
+	// From this revision on, the server decides what becomes a task.
+	if became := states > 0; became != (c.Revision().String() >= "2026-07-28") {
+		t.Errorf("in %s it was a task: %t", c.Revision(), became)
 	}
+	time.Sleep(10 * time.Second) // until the proxy looks again
+	synctest.Wait()
 	if got, _ := call(t, c, "search", map[string]any{"word": "SAN"}); got != `[{"id":3,"title":"Sanditon"}]` {
 		t.Errorf("found %s", got)
 	}

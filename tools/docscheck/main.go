@@ -94,7 +94,7 @@ var records = []string{"docs/check-peers.md", "docs/performance.md"}
 // readPages reads all Markdown that readers are led to.
 func readPages(root string) ([]*page, error) {
 	var pages []*page
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md", "interop/*.md", "interop/check/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md", "examples/*.md", "interop/*.md", "interop/check/*.md"} {
 		names, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			return nil, err

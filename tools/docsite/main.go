@@ -50,6 +50,9 @@ type book struct {
 
 const summary = "docs/SUMMARY.md"
 
+// uncolored is a language that mdBook cannot color; a browser would complain about it.
+const uncolored = "cedar"
+
 var target = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
 func (b *book) gather(dir string) error {
@@ -164,6 +167,9 @@ func (b *book) convert(from, text string) string {
 			continue
 		case strings.HasPrefix(trimmed, "```"):
 			fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, "`"))]
+			if trimmed == fence+uncolored {
+				line = fence + "text\n"
+			}
 		default:
 			line = target.ReplaceAllStringFunc(line, func(link string) string {
 				return "](" + b.link(from, link[2:len(link)-1]) + ")"

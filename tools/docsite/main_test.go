@@ -12,6 +12,7 @@ func TestConvert(t *testing.T) {
 		{"docs/decisions/1.md", "[a](../a.md) [i](../../interop/README.md) [p](../images/p.png)\n", "[a](../a.md) [i](../interop.md) [p](../images/p.png)\n"},
 		{"README.md", "[a](docs/a.md#b) [s](#s) [e](https://e.org/x.md) [m](ARCHITECTURE.md)\n", "[a](a.md#b) [s](#s) [e](https://e.org/x.md) [m](architecture.md)\n"},
 		{"docs/a.md", "<!-- check: in func()\ntype t int\n-->\n```go\nx\n```\n", "```go\nx\n```\n"},
+		{"docs/a.md", "```cedar\nx\n```\n", "```text\nx\n```\n"},
 		{"docs/a.md", "````md\n```\n[x](decisions/1.md)\n````\n", "````md\n```\n[x](decisions/1.md)\n````\n"},
 	} {
 		if got := b.convert(test.from, test.text); got != test.want {

@@ -103,7 +103,7 @@ func (f *Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) //nolint:gosec // the file is ours, and a browser that is gone does not matter
+		_, _ = w.Write(body)
 	}
 }
 
