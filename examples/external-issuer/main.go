@@ -4,6 +4,9 @@
 //
 //	go run ./examples/external-issuer -issuer https://login.example.com -audience https://mcp.example.com/mcp
 //
+// That is behind a proxy with TLS, on the same machine, which passes on what comes to
+// mcp.example.com, also the name in Host: the audience says that this name is let in.
+//
 // On one machine, parley has an authorization server to try it with:
 //
 //	parley serve --http :7332 --auth dev --user ann:secret --token-resource http://127.0.0.1:7331/mcp &

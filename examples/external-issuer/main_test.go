@@ -89,6 +89,56 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// As documented, the server is behind a proxy that passes Host on. Other hosts are
+// refused, whatever their token.
+func TestBehindProxy(t *testing.T) {
+	issuer, token := login(t)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const audience = "https://mcp.example.com/mcp"
+	guard, err := newGuard(issuer, audience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { // ends with stop
+		served <- httpserver.ServeOn(ctx, l, newServer(guard), &httpserver.Options{Guard: guard})
+	}()
+	header := http.Header{"Authorization": {"Bearer " + token(audience, "mcp:write")}}
+	connect := func(host string) (*client.Client, error) {
+		through := &http.Client{Transport: proxy{host}}
+		return client.Connect(t.Context(), &streamable.Client{URL: "http://" + l.Addr().String() + "/mcp", Header: header, HTTP: through}, nil)
+	}
+	c, err := connect("mcp.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Call[string](t.Context(), c, "read", nil); err != nil {
+		t.Error(err)
+	}
+	_ = c.Close() // nothing is lost
+	var refused *streamable.HTTPError
+	if _, err := connect("evil.example.com"); !errors.As(err, &refused) || refused.Status != http.StatusForbidden {
+		t.Errorf("another host: %v", err)
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// proxy sends requests with the Host that clients of a proxy use.
+type proxy struct{ host string }
+
+func (p proxy) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Host = p.host
+	return http.DefaultTransport.RoundTrip(r)
+}
+
 func use(t *testing.T, connect func(token string) (*client.Client, error), other, reads, writes string) {
 	t.Helper()
 	for _, token := range []string{"", other} {

@@ -1,5 +1,5 @@
-// HTTP is a server over HTTP that is ready for production: it ends within ten
-// seconds when it is told to, answers /healthz and /readyz, serves HTTPS if it gets a
+// HTTP is a server over HTTP that is ready for production: it lets running calls
+// finish when it is told to end, answers /healthz and /readyz, serves HTTPS if it gets a
 // certificate, and traces every request. Here the spans go to standard error; any
 // other exporter of OpenTelemetry takes the place of that one.
 //

@@ -20,14 +20,18 @@ type Server struct {
 	TLS               *tls.Config
 	// Logger gets what goes wrong below the Handler.
 	Logger *slog.Logger
+	// Drain waits for running requests, before End; nil if nothing is to be waited for.
+	// It has DrainTimeout, and fails if some are left then.
+	Drain        func(ctx context.Context) error
+	DrainTimeout time.Duration
 	// End ends the requests that would not end by themselves; nil if there are none.
 	End func(ctx context.Context) error
 	// CloseTimeout bounds End and the end of all requests.
 	CloseTimeout time.Duration
 }
 
-// Serve serves at l until ctx ends. Then it ends all requests, and returns nil if they
-// did end within CloseTimeout. When it returns, l and all connections are closed.
+// Serve serves at l until ctx ends. Then it drains, ends all requests, and returns nil
+// if they did end within CloseTimeout. When it returns, l and all connections are closed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	web := &http.Server{
 		Handler:           s.Handler,
@@ -46,6 +50,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(err, s.stop(ctx, web))
 	case <-ctx.Done():
 	}
+	s.drain(ctx, web)
 	err := s.stop(ctx, web)
 	if end := <-ended; !errors.Is(end, http.ErrServerClosed) {
 		err = errors.Join(end, err)
@@ -60,6 +65,21 @@ func (s *Server) listen(web *http.Server, l net.Listener) error {
 	err := web.ServeTLS(l, s.CertFile, s.KeyFile)
 	_ = l.Close() // a certificate that cannot be read leaves it open
 	return err
+}
+
+// drain goes on serving while running requests finish: what belongs to them comes in on
+// connections of its own, and so does the question whether the server is alive. Each
+// connection ends with its next response, so that its client looks for another server.
+func (s *Server) drain(ctx context.Context, web *http.Server) {
+	if s.Drain == nil {
+		return
+	}
+	web.SetKeepAlivesEnabled(false)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.DrainTimeout)
+	defer cancel()
+	if err := s.Drain(ctx); err != nil {
+		s.Logger.WarnContext(ctx, "some requests did not finish in time, and are cancelled", "time", s.DrainTimeout)
+	}
 }
 
 // stop first ends the streams, cleanly: Shutdown would wait for them.

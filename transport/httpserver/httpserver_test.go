@@ -71,6 +71,24 @@ func (r *running) get(t *testing.T, url string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
+// put returns the status for a request to a host with a good token. Endpoints that let it
+// in do not take its method.
+func (r *running) put(t *testing.T, path, host string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, r.url(path), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = host
+	req.Header.Set("Authorization", "Bearer good")
+	resp, err := r.http.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
 func (r *running) url(path string) string { return "http://" + r.addr + path }
 
 // end stops the server, which must end well.
@@ -117,7 +135,7 @@ func TestServeAndEnd(t *testing.T) {
 				return "", context.Cause(ctx)
 			})
 			finished := false
-			r := start(t, srv, &httpserver.Options{SSEPath: "/sse", Finish: func(context.Context) error {
+			r := start(t, srv, &httpserver.Options{SSEPath: "/sse", GracePeriod: -1, Finish: func(context.Context) error {
 				finished = true
 				return nil
 			}})
@@ -143,6 +161,82 @@ func TestServeAndEnd(t *testing.T) {
 	}
 }
 
+// calling is a call of the tool "wait", which is in flight.
+type calling struct {
+	answer chan string
+	failed chan error
+}
+
+// callWait calls the tool "wait", which says when it has begun.
+func callWait(t *testing.T, c *client.Client, begun <-chan struct{}) calling {
+	w := calling{make(chan string, 1), make(chan error, 1)}
+	go func() { // ends with the call
+		text, err := client.Call[string](t.Context(), c, "wait", struct{}{})
+		w.answer <- text
+		w.failed <- err
+	}()
+	<-begun
+	return w
+}
+
+// A call that is in flight when the server is told to end gets its answer. Meanwhile the
+// server is alive, but not ready.
+func TestGracePeriod(t *testing.T) {
+	for _, m := range mcptest.AllModes() {
+		if m.Transport != mcptest.HTTP {
+			continue
+		}
+		t.Run(m.String(), func(t *testing.T) {
+			begun, gate := make(chan struct{}), make(chan struct{})
+			srv := greeter()
+			server.AddTool(srv, mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *server.Call, _ struct{}) (string, error) {
+				close(begun)
+				select {
+				case <-gate:
+					return "waited", nil
+				case <-ctx.Done():
+					return "", context.Cause(ctx)
+				}
+			})
+			r := start(t, srv, &httpserver.Options{GracePeriod: time.Hour})
+			c := connect(t, r.transport(m), m)
+			w := callWait(t, c, begun)
+			r.stop()
+			for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusServiceUnavailable} {
+				if status, text := r.get(t, r.url(path)); status != want {
+					t.Errorf("%s gave %d, %q; want %d", path, status, text, want)
+				}
+			}
+			close(gate)
+			if text, err := <-w.answer, <-w.failed; err != nil || text != "waited" {
+				t.Errorf("the call gave %q, %v", text, err)
+			}
+			r.end(t)
+			_ = c.Close() // the server is gone
+		})
+	}
+}
+
+// A call that takes longer than the grace period is cancelled, and the server ends well.
+func TestGracePeriodIsOver(t *testing.T) {
+	begun := make(chan struct{})
+	srv := greeter()
+	server.AddTool(srv, mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *server.Call, _ struct{}) (string, error) {
+		close(begun)
+		<-ctx.Done()
+		return "", context.Cause(ctx)
+	})
+	r := start(t, srv, &httpserver.Options{GracePeriod: time.Millisecond})
+	m := mcptest.Mode{Transport: mcptest.HTTP, Revision: mcp.Revision20260728}
+	c := connect(t, r.transport(m), m)
+	w := callWait(t, c, begun)
+	r.end(t)
+	if text, err := <-w.answer, <-w.failed; err == nil {
+		t.Errorf("the call gave %q, want an error", text)
+	}
+	_ = c.Close() // the server is gone
+}
+
 // A handler that ignores its context does not hold up the end for longer than is allowed.
 func TestEndIsBounded(t *testing.T) {
 	srv, begun, release := greeter(), make(chan struct{}), make(chan struct{})
@@ -151,7 +245,7 @@ func TestEndIsBounded(t *testing.T) {
 		<-release
 		return "", nil
 	})
-	r := start(t, srv, &httpserver.Options{CloseTimeout: time.Millisecond})
+	r := start(t, srv, &httpserver.Options{GracePeriod: -1, CloseTimeout: time.Millisecond})
 	m := mcptest.Mode{Transport: mcptest.HTTP, Revision: mcp.Revision20260728}
 	c := connect(t, r.transport(m), m)
 	waited := make(chan error, 1)
@@ -278,7 +372,14 @@ func newGuard(t *testing.T, resource string) *auth.Guard {
 	t.Helper()
 	g, err := auth.New(&auth.Options{
 		Resource: resource, AuthorizationServers: []string{"https://login.example.com"}, Logger: mcptest.Quiet(),
-		Verifier: auth.VerifierFunc(func(context.Context, string) (*auth.Token, error) { return nil, auth.Invalid("no token is good") }),
+		Verifier: auth.VerifierFunc(func(_ context.Context, token string) (*auth.Token, error) {
+			if token != "good" {
+				return nil, auth.Invalid("this token is not good")
+			}
+			return &auth.Token{
+				Authorization: mcp.Authorization{Issuer: "https://login.example.com", Subject: "ann", Expires: time.Now().Add(time.Hour)}, Audience: []string{resource},
+			}, nil
+		}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -301,6 +402,40 @@ func TestGuard(t *testing.T) {
 		}
 	}
 	r.end(t)
+}
+
+// Where nobody says which hosts to accept, the guards' resources say it: proxies pass on
+// the name that clients use.
+func TestHostsOfGuards(t *testing.T) {
+	guarded := func(hosts ...string) *httpserver.Options {
+		return &httpserver.Options{
+			Options: streamable.Options{Hosts: hosts},
+			Guard:   newGuard(t, "https://mcp.example.com/mcp"), SSEPath: "/sse", SSEGuard: newGuard(t, "https://sse.example.com:8443/sse"),
+		}
+	}
+	for name, c := range map[string]struct {
+		options *httpserver.Options
+		want    map[string]bool // whether a host is let in
+	}{
+		"of the guards": {guarded(), map[string]bool{
+			"mcp.example.com": true, "MCP.example.com:443": true, "sse.example.com": true, "localhost:7331": true, "127.0.0.1": true, "[::1]:7331": true,
+			"evil.example.com": false, "example.com": false,
+		}},
+		"of the options": {guarded("other.example.com"), map[string]bool{"other.example.com": true, "mcp.example.com": false, "localhost": false}},
+		"without guards": {&httpserver.Options{SSEPath: "/sse"}, map[string]bool{"localhost": true, "mcp.example.com": false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, greeter(), c.options)
+			for host, want := range c.want {
+				for _, endpoint := range []string{"/mcp", "/sse"} {
+					if status := r.put(t, endpoint, host); (status == http.StatusMethodNotAllowed) != want || (status == http.StatusForbidden) == want {
+						t.Errorf("host %q got %d at %s, want it let in: %v", host, status, endpoint, want)
+					}
+				}
+			}
+			r.end(t)
+		})
+	}
 }
 
 func TestMistakesAreRefused(t *testing.T) {
@@ -335,22 +470,32 @@ func TestMistakesAreRefused(t *testing.T) {
 	}
 }
 
-// While the server ends, its health page says so.
-func TestHealthAtTheEnd(t *testing.T) {
-	var r *running
-	var status int
-	var text string
-	o := &httpserver.Options{Finish: func(context.Context) error {
-		status, text = r.get(t, r.url("/healthz"))
-		return nil
-	}}
-	r = start(t, greeter(), o)
-	if status, text := r.get(t, r.url("/healthz")); status != http.StatusOK {
-		t.Errorf("health is %d, %q", status, text)
-	}
-	r.end(t)
-	if status != http.StatusServiceUnavailable || !strings.Contains(text, "shutting down") {
-		t.Errorf("health was %d, %q at the end", status, text)
+// While the server ends, it says that it is alive and not ready, whether or not it was
+// told how to find out.
+func TestPagesAtTheEnd(t *testing.T) {
+	for name, ready := range map[string]func(context.Context) error{"no Ready": nil, "Ready": func(context.Context) error { return nil }} {
+		t.Run(name, func(t *testing.T) {
+			type page struct {
+				status int
+				text   string
+			}
+			var r *running
+			var healthz, readyz page
+			look := func(context.Context) error {
+				healthz.status, healthz.text = r.get(t, r.url("/healthz"))
+				readyz.status, readyz.text = r.get(t, r.url("/readyz"))
+				return nil
+			}
+			r = start(t, greeter(), &httpserver.Options{Ready: ready, Finish: look})
+			ok := page{http.StatusOK, "ok\n"}
+			if _ = look(t.Context()); healthz != ok || readyz != ok {
+				t.Errorf("before: /healthz %+v, /readyz %+v", healthz, readyz)
+			}
+			r.end(t)
+			if ending := (page{http.StatusServiceUnavailable, "the server is shutting down\n"}); healthz != ok || readyz != ending {
+				t.Errorf("at the end: /healthz %+v, /readyz %+v", healthz, readyz)
+			}
+		})
 	}
 }
 

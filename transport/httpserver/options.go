@@ -20,7 +20,9 @@ import (
 // Options configure a server. The zero value is safe and complete.
 type Options struct {
 	// Options are those of the endpoints: who may come in by Host and Origin, limits,
-	// trusted proxies, times, and where is logged.
+	// trusted proxies, times, and where is logged. If there is a Guard and Hosts is nil,
+	// the hosts to accept are that of the Guard's Options.Resource, which clients use and
+	// most proxies pass on, that of SSEGuard's, and localhost, 127.0.0.1 and ::1.
 	streamable.Options
 
 	// Path is where Streamable HTTP is served. "" means the path in Guard's
@@ -42,14 +44,20 @@ type Options struct {
 	TLS               *tls.Config
 
 	// Ready, if set, is asked by the page /readyz: an error becomes 503, with its text.
-	// /healthz is there always, and says that the process answers.
+	// From the moment the server is told to end, /readyz is 503 without asking. /healthz
+	// says that the process answers, also while it ends. Both pages are there always.
 	Ready func(ctx context.Context) error
 	// Mount, if set, adds pages of your own.
 	Mount func(mux *http.ServeMux) error
 	// Wrap, if set, is put around everything, to log requests or to trace them.
 	Wrap func(next http.Handler) http.Handler
 
-	// CloseTimeout is how long the end may take. 0 means 10 seconds.
+	// GracePeriod is how long the requests in flight may go on when the server is told to
+	// end. Streams that have no end of their own, those of GET and of
+	// subscriptions/listen, are not waited for, nor are the requests of HTTP+SSE. 0 means
+	// 10 seconds; negative means that all requests are cancelled at once.
+	GracePeriod time.Duration
+	// CloseTimeout is how long the end may take after that. 0 means 10 seconds.
 	CloseTimeout time.Duration
 	// Finish, if set, is called once all requests have ended, with what is left of
 	// CloseTimeout. server.Server.Close is such a function: it waits for tasks and jobs.
@@ -67,13 +75,34 @@ func (o *Options) withDefaults() Options {
 		d = *o
 	}
 	d.ServeOptions = era.WithDefaults(&d.ServeOptions)
+	if d.GracePeriod == 0 {
+		d.GracePeriod = 10 * time.Second
+	}
 	if d.CloseTimeout == 0 {
 		d.CloseTimeout = 10 * time.Second
 	}
 	if d.Path == "" {
 		d.Path = pathOf(d.Guard)
 	}
+	if d.Hosts == nil && d.Guard != nil {
+		d.Hosts = hostsOf(d.Guard, d.SSEGuard)
+	}
 	return d
+}
+
+// hostsOf returns the hosts at which clients reach what the guards protect, and the names
+// of the loopback, which programs of this machine use. A guard may be nil.
+func hostsOf(guards ...*auth.Guard) []string {
+	hosts := []string{"localhost", "127.0.0.1", "::1"}
+	for _, g := range guards {
+		if g == nil {
+			continue
+		}
+		if u, err := url.Parse(g.Resource()); err == nil {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	return hosts
 }
 
 // pathOf returns the path of the endpoint that a guard protects.

@@ -16,7 +16,8 @@ import (
 // site is what is served.
 type site struct {
 	opts      Options
-	endpoints []endpoint
+	main      *streamable.Handler
+	endpoints []endpoint // main first
 }
 
 // endpoint is where clients reach the server.
@@ -42,7 +43,7 @@ func open(h mcp.Handler, opts *Options) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.endpoints = []endpoint{{o.Path, o.Guard, main}}
+	s.main, s.endpoints = main, []endpoint{{o.Path, o.Guard, main}}
 	if o.SSEPath != "" {
 		old, err := sse.New(h, o.forSSE())
 		if err != nil {
@@ -62,6 +63,9 @@ func (s *site) serve(ctx context.Context, l net.Listener) error {
 	web := webserver.Server{
 		Handler: all, TLS: s.opts.TLS, CertFile: s.opts.CertFile, KeyFile: s.opts.KeyFile,
 		Logger: s.opts.Logger, End: s.end, CloseTimeout: s.opts.CloseTimeout,
+	}
+	if s.opts.GracePeriod > 0 {
+		web.Drain, web.DrainTimeout = s.main.Drain, s.opts.GracePeriod
 	}
 	return web.Serve(ctx, l)
 }
@@ -94,15 +98,8 @@ func (s *site) pages(ctx context.Context) (http.Handler, error) {
 		}
 		mux.Handle(exactly(e.path), h)
 	}
-	mux.Handle("GET "+healthPath, webserver.Health(func(context.Context) error {
-		if ctx.Err() != nil {
-			return errEnding
-		}
-		return nil
-	}))
-	if s.opts.Ready != nil {
-		mux.Handle("GET "+readyPath, webserver.Health(s.opts.Ready))
-	}
+	mux.Handle("GET "+healthPath, webserver.Health(func(context.Context) error { return nil }))
+	mux.Handle("GET "+readyPath, webserver.Health(s.readiness(ctx)))
 	if s.opts.Mount != nil { // before the guards, which leave out what is there already
 		if err := s.opts.Mount(mux); err != nil {
 			return nil, err
@@ -117,6 +114,20 @@ func (s *site) pages(ctx context.Context) (http.Handler, error) {
 		return s.opts.Wrap(mux), nil
 	}
 	return mux, nil
+}
+
+// readiness fails from the end of ctx on, while the server still answers: balancers are to
+// turn away in time, but nobody is to kill a process that ends in order.
+func (s *site) readiness(ctx context.Context) func(ctx context.Context) error {
+	return func(request context.Context) error {
+		switch {
+		case ctx.Err() != nil:
+			return errEnding
+		case s.opts.Ready != nil:
+			return s.opts.Ready(request)
+		}
+		return nil
+	}
 }
 
 func (e *endpoint) protected() http.Handler {

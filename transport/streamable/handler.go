@@ -44,9 +44,11 @@ type Handler struct {
 
 	ctx      context.Context //nolint:containedctx // the handler's lifetime: cancelled by Close
 	down     context.CancelCauseFunc
-	mu       sync.Mutex // guards adding to busy against Close, and requests
+	mu       sync.Mutex // guards adding to busy against Close, and what follows
 	busy     sync.WaitGroup
-	requests map[*era.Context]struct{} // stateless ones in flight
+	requests map[*era.Context]bool // stateless ones in flight, and whether they count as calls
+	calls    int                   // requests in flight, of both eras, that end by themselves
+	drained  chan struct{}         // made by Drain; closed once there are no calls
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -69,16 +71,16 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	}
 	s := &Handler{handler: h, opts: o, proxies: proxies, decoder: era.Decoder(o.ServeOptions), stateless: stateless, guard: g, limits: httpserve.NewLimits(o.MaxPerClient, o.Rate, o.Burst), memory: httpserve.NewMemory(o.MaxBytesInFlight)}
 	s.ctx, s.down = context.WithCancelCause(context.Background())
-	s.requests = map[*era.Context]struct{}{}
+	s.requests = map[*era.Context]bool{}
 	s.sessions, s.seen = newSessions(s), tap.Serving(o.ServeOptions)
 	return s, nil
 }
 
-// Close shuts down gracefully: it cancels all requests, ends every stream and
-// session, and waits until all requests are answered, or until ctx ends and its
-// cause is returned. Requests that come later are refused with 503. It does not
-// close network listeners: call it before http.Server.Shutdown, or register it with
-// RegisterOnShutdown.
+// Close ends everything: it cancels all requests, whose clients get an error as their
+// answer, ends every stream and session, and waits until all requests are answered, or
+// until ctx ends and its cause is returned. Call Drain first to let requests finish.
+// What comes later is refused with 503. Close does not close network listeners: call
+// it before http.Server.Shutdown, or register it with RegisterOnShutdown.
 func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.down(era.ErrShutdown)
@@ -125,7 +127,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer httpserve.LimitRest(w, r, h.opts.ReadTimeout)
 	if !h.enter() {
-		h.refuse(w, http.StatusServiceUnavailable, jsonrpc.CodeInternalError, "the server is shutting down")
+		h.refuseMessage(w, http.StatusServiceUnavailable, jsonrpc.ID{}, errEnding)
 		return
 	}
 	defer h.busy.Done()

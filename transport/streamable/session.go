@@ -172,10 +172,31 @@ func (s *session) begin() (*stream, bool) {
 	return &stream{session: s}, true
 }
 
-// settle ends what begin began.
+// beginCall is begin for what a drain waits for, too, until settle. If there is no
+// stream, beginCall answers with an error and returns nil.
+func (s *session) beginCall(w http.ResponseWriter, id jsonrpc.ID) *stream {
+	h := s.owner.h
+	if !h.startCall() {
+		h.refuseLate(w, id)
+		return nil
+	}
+	st, ok := s.begin()
+	if !ok {
+		h.endCall()
+		s.owner.gone(w, id)
+		return nil
+	}
+	st.call = true
+	return st
+}
+
+// settle ends what begin or beginCall began.
 func (s *session) settle(st *stream) {
 	st.drop()
 	s.work.Done()
+	if st.call {
+		s.owner.h.endCall()
+	}
 }
 
 // remember gives a stream a name, by which its client can resume it.
@@ -248,9 +269,8 @@ func (s *session) polling() bool {
 //
 // Spec: 2025-11-25 basic/transports#sending-messages-to-the-server (6).
 func (s *session) serve(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, hold *httpserve.Hold, sender era.Sender) {
-	st, ok := s.begin()
-	if !ok {
-		s.owner.gone(w, m.ID)
+	st := s.beginCall(w, m.ID)
+	if st == nil {
 		return
 	}
 	req, err := s.conversation.Admit(httpserve.Within(s.ctx, r.Context()), m, requestOut{st})

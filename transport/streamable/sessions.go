@@ -114,6 +114,11 @@ func checkMirrors(r *http.Request, m *jsonrpc.Message) error {
 const codeDraftMismatch = -32001
 
 func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, sender era.Sender) {
+	if !ss.h.startCall() {
+		ss.h.refuseLate(w, m.ID)
+		return
+	}
+	defer ss.h.endCall()
 	s, err := ss.open(&sender, httpserve.ConnOf(w, ss.h.seen))
 	if s == nil || !s.use(r.Context()) {
 		w.Header().Set("Retry-After", "5")
@@ -258,14 +263,12 @@ func (ss *sessions) batch(w http.ResponseWriter, r *http.Request, body []byte, h
 }
 
 func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batch, hold *httpserve.Hold, sender era.Sender) {
-	st, ok := s.begin()
-	if !ok {
-		s.owner.gone(w, jsonrpc.ID{})
+	if b.Quiet() {
+		s.serveQuiet(w, r, b, sender)
 		return
 	}
-	if b.Quiet() {
-		s.runBatch(httpserve.Within(s.ctx, r.Context()), b, st, sender)
-		w.WriteHeader(http.StatusAccepted)
+	st := s.beginCall(w, jsonrpc.ID{})
+	if st == nil {
 		return
 	}
 	resp := s.owner.h.response(w, func(error) {})
@@ -279,6 +282,17 @@ func (s *session) serveBatch(w http.ResponseWriter, r *http.Request, b *era.Batc
 		s.runBatch(ctx, b, st, sender)
 	}()
 	s.carry(r, st, resp, left)
+}
+
+// serveQuiet serves a batch without requests.
+func (s *session) serveQuiet(w http.ResponseWriter, r *http.Request, b *era.Batch, sender era.Sender) {
+	st, ok := s.begin()
+	if !ok {
+		s.owner.gone(w, jsonrpc.ID{})
+		return
+	}
+	s.runBatch(httpserve.Within(s.ctx, r.Context()), b, st, sender)
+	w.WriteHeader(http.StatusAccepted)
 }
 
 // runBatch serves the messages of a batch, its requests concurrently, and returns

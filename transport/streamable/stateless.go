@@ -30,7 +30,11 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 		return
 	}
 	sender.Mirrored, sender.Seen = mirrored(r), httpserve.ConnOf(w, h.seen)
-	own := h.begin(r)
+	own := h.begin(r, m)
+	if own == nil {
+		h.refuseLate(w, m.ID)
+		return
+	}
 	defer h.end(own)
 	ctx := context.Context(own)
 	if m.Kind == jsonrpc.Notification {
@@ -49,12 +53,19 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 	h.stateless.Receive(ctx, m, reply{resp}, sender)
 }
 
-// begin returns the context of a request, which Close cancels, too.
-func (h *Handler) begin(r *http.Request) *era.Context {
-	c := era.NewContext(r.Context())
+// begin returns the context of a message, which Close cancels, too. It returns nil for
+// a request that came after Drain.
+func (h *Handler) begin(r *http.Request, m *jsonrpc.Message) *era.Context {
+	c, call := era.NewContext(r.Context()), isCall(m)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.requests[c] = struct{}{}
+	if m.Kind == jsonrpc.Request && h.drained != nil {
+		return nil
+	}
+	h.requests[c] = call
+	if call {
+		h.calls++
+	}
 	if h.ctx.Err() != nil {
 		c.End(era.ErrShutdown)
 	}
@@ -63,6 +74,9 @@ func (h *Handler) begin(r *http.Request) *era.Context {
 
 func (h *Handler) end(c *era.Context) {
 	h.mu.Lock()
+	if h.requests[c] {
+		h.endCallLocked()
+	}
 	delete(h.requests, c)
 	h.mu.Unlock()
 	c.Release()

@@ -26,6 +26,7 @@ import (
 type stream struct {
 	session  *session
 	standing bool
+	call     bool // counts as one of the handler's calls
 
 	mu       sync.Mutex
 	id       string              // its name, or "" before the first event
