@@ -26,7 +26,13 @@ var (
 // docs/deprecated.md, both ways; see docs/decisions/0020-deprecations.md.
 func TestDeprecatedFeatures(t *testing.T) {
 	listed := deprecatedNames(t)
-	for name, doc := range publicDocs(t) {
+	public := publicNames(t)
+	for name, types := range public.types {
+		if i := slices.IndexFunc(types, func(typ string) bool { return listed[typ] }); i >= 0 && !listed[name] && !exempt(name) {
+			t.Errorf("docs/deprecated.md lists %s, but not %s, which has it in its type", types[i], name)
+		}
+	}
+	for name, doc := range public.docs {
 		doc = strings.Join(strings.Fields(doc), " ")
 		switch {
 		case strings.Contains(doc, "Deprecated: "):
@@ -43,6 +49,13 @@ func TestDeprecatedFeatures(t *testing.T) {
 	for name := range listed {
 		t.Errorf("docs/deprecated.md lists %s, which does not exist", name)
 	}
+}
+
+// exempt reports whether a name need not be in the table for what is in its type. Of the
+// words of package mcp, the table has those that a program begins with; package mcptest
+// tests handlers that are there already.
+func exempt(name string) bool {
+	return strings.HasPrefix(name, "mcp.") || strings.HasPrefix(name, "mcptest.")
 }
 
 // deprecatedNames returns the names in the first column of the table.
@@ -67,11 +80,18 @@ func deprecatedNames(t *testing.T) map[string]bool {
 	return names
 }
 
-// publicDocs returns what is documented in public packages: names as users write them,
-// and packages by their paths.
-func publicDocs(t *testing.T) map[string]string {
+// names is what public packages have: names as users write them, and packages by their
+// paths.
+type names struct {
+	docs map[string]string
+	// types are the types that the signature of a function, or the type of a field or of
+	// a function type, is made of.
+	types map[string][]string
+}
+
+func publicNames(t *testing.T) names {
 	t.Helper()
-	docs := map[string]string{}
+	n := names{docs: map[string]string{}, types: map[string][]string{}}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		folder := filepath.ToSlash(filepath.Dir(path))
 		switch {
@@ -86,52 +106,81 @@ func publicDocs(t *testing.T) map[string]string {
 		if err != nil || file.Name.Name == "main" {
 			return err
 		}
-		docs[folder] += file.Doc.Text()
+		n.docs[folder] += file.Doc.Text()
 		for _, decl := range file.Decls {
-			documented(docs, file.Name.Name, decl)
+			n.declared(file.Name.Name, decl)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return docs
+	return n
 }
 
-// documented adds the documentation of a declaration, and of the fields in it.
-func documented(docs map[string]string, pkg string, decl ast.Decl) {
+// declared adds a declaration, and the fields in it.
+func (n *names) declared(pkg string, decl ast.Decl) {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
 		name := d.Name.Name
 		if d.Recv != nil {
 			name = receiver(d.Recv.List[0].Type) + "." + name
 		}
-		docs[pkg+"."+name] += d.Doc.Text()
+		n.docs[pkg+"."+name] += d.Doc.Text()
+		n.madeOf(pkg, name, d.Type)
 	case *ast.GenDecl:
 		for _, spec := range d.Specs {
 			switch s := spec.(type) {
 			case *ast.TypeSpec:
-				docs[pkg+"."+s.Name.Name] += d.Doc.Text() + s.Doc.Text()
-				documentedFields(docs, pkg+"."+s.Name.Name, s.Type)
+				n.docs[pkg+"."+s.Name.Name] += d.Doc.Text() + s.Doc.Text()
+				if _, isFunc := s.Type.(*ast.FuncType); isFunc {
+					n.madeOf(pkg, s.Name.Name, s.Type)
+				}
+				n.fields(pkg, s.Name.Name, s.Type)
 			case *ast.ValueSpec:
-				for _, n := range s.Names {
-					docs[pkg+"."+n.Name] += d.Doc.Text() + s.Doc.Text()
+				for _, id := range s.Names {
+					n.docs[pkg+"."+id.Name] += d.Doc.Text() + s.Doc.Text()
 				}
 			}
 		}
 	}
 }
 
-func documentedFields(docs map[string]string, name string, typ ast.Expr) {
+func (n *names) fields(pkg, name string, typ ast.Expr) {
 	s, ok := typ.(*ast.StructType)
 	if !ok {
 		return
 	}
 	for _, f := range s.Fields.List {
-		if i := slices.IndexFunc(f.Names, func(n *ast.Ident) bool { return n.IsExported() }); i >= 0 {
-			docs[name+"."+f.Names[i].Name] += f.Doc.Text()
+		for _, id := range f.Names {
+			if id.IsExported() {
+				field := name + "." + id.Name
+				n.docs[pkg+"."+field] += f.Doc.Text()
+				n.madeOf(pkg, field, f.Type)
+			}
 		}
 	}
+}
+
+// madeOf adds the types that typ is made of, if users can name what has it.
+func (n *names) madeOf(pkg, name string, typ ast.Expr) {
+	for part := range strings.SplitSeq(name, ".") {
+		if !ast.IsExported(part) {
+			return
+		}
+	}
+	ast.Inspect(typ, func(node ast.Node) bool {
+		switch x := node.(type) {
+		case *ast.SelectorExpr:
+			if of, ok := x.X.(*ast.Ident); ok {
+				n.types[pkg+"."+name] = append(n.types[pkg+"."+name], of.Name+"."+x.Sel.Name)
+			}
+			return false
+		case *ast.Ident:
+			n.types[pkg+"."+name] = append(n.types[pkg+"."+name], pkg+"."+x.Name)
+		}
+		return true
+	})
 }
 
 // receiver returns the name of the type that a method is declared on.

@@ -2,8 +2,10 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"os/exec"
 	"testing/fstest"
 
 	"github.com/parley-mcp/parley/apps"
@@ -11,6 +13,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
+	"github.com/parley-mcp/parley/transport/stdio"
 )
 
 type point struct {
@@ -62,6 +65,27 @@ func ExampleClient_ReadApp() {
 	// Output:
 	// sales <!doctype html><title>Sales</title>
 	// default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; media-src 'self' data:; connect-src 'none'; frame-src 'none'; base-uri 'self'; object-src 'none'; form-action 'none'
+}
+
+// A transport says where the server is. Which revision it speaks is found out; what it is
+// and offers is known once Connect returns.
+func ExampleConnect() {
+	ctx := context.Background()
+	// Instead of mirror(), for example:
+	//	&stdio.Command{Args: []string{"greeter"}}             a program that is started
+	//	&streamable.Client{URL: "https://example.com/mcp"}    a server over HTTP
+	c, err := client.Connect(ctx, mirror(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	fmt.Println(c.ServerInfo().Name, c.Revision(), c.ServerCapabilities().Tools != nil)
+
+	_, err = client.Connect(ctx, &stdio.Command{Args: []string{"no-such-program"}}, nil)
+	fmt.Println(errors.Is(err, exec.ErrNotFound))
+	// Output:
+	// mirror 2026-07-28 true
+	// true
 }
 
 func ExampleCall() {

@@ -90,7 +90,8 @@ type Options struct {
 	// elicitations and 5 requests for sampling a second, after 256 at once. Answer is
 	// not bounded: whoever the questions are passed on to is.
 	ElicitRate, SampleRate mcp.Rate
-	// SampleTools declares that Sample understands tools.
+	// SampleTools declares that Sample understands tools. Revision 2026-07-28 deprecates
+	// sampling (docs/deprecated.md).
 	SampleTools bool
 	// Roots are the folders that servers may work in. Any value but nil declares
 	// roots; see Client.SetRoots. Whether they can be reached is not looked at; see
@@ -118,13 +119,14 @@ type Options struct {
 	// is offered by default.
 	AnswerAsTasks bool
 
-	// LogLevel is the lowest level of log messages to ask servers for, and Log
-	// is called with them. Both have to be set; see Notification for log messages
-	// in their raw form. Log is called in order, one message at a time, and not for
-	// messages that WithNotifications takes. Revision 2026-07-28 deprecates log messages
-	// to clients (docs/deprecated.md).
+	// LogLevel is the lowest level of log messages to ask servers for. Log has to be
+	// set as well; see Notification for log messages in their raw form. Revision
+	// 2026-07-28 deprecates log messages to clients (docs/deprecated.md).
 	LogLevel mcp.LoggingLevel
-	Log      func(ctx context.Context, message *mcp.LogParams)
+	// Log is called with the log messages that LogLevel asks for, in order, one message
+	// at a time, and not for messages that WithNotifications takes. Revision 2026-07-28
+	// deprecates log messages to clients (docs/deprecated.md).
+	Log func(ctx context.Context, message *mcp.LogParams)
 	// Notification is called with notifications that this package does not know,
 	// in order, one at a time; if Log is nil, with log messages as well. It is not
 	// called for notifications that WithNotifications takes.
@@ -166,9 +168,13 @@ type Options struct {
 type ElicitFunc func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 
 // SampleFunc runs a model. It should ask the user first.
+//
+// Revision 2026-07-28 deprecates sampling (docs/deprecated.md).
 type SampleFunc func(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
 
 // RootsFunc returns the folders that a server may work in, as file:// URIs.
+//
+// Revision 2026-07-28 deprecates roots (docs/deprecated.md).
 type RootsFunc func(ctx context.Context) ([]*mcp.Root, error)
 
 // AnswerFunc answers a question: method is mcp.MethodElicit, mcp.MethodSample

@@ -69,6 +69,8 @@ func (c *Client) SetRoots(ctx context.Context, roots []*mcp.Root) error {
 
 // CheckRoots returns an error that says which of the roots is none, as SetRoots and what
 // takes Options.Roots do. Members of _meta that belong to extensions are refused.
+//
+// Revision 2026-07-28 deprecates roots (docs/deprecated.md).
 func CheckRoots(roots []*mcp.Root) error { return checkRoots(roots, content.Rules{}) }
 
 // checkRoots refuses roots that are not folders in the form of a file URI, and those

@@ -44,6 +44,8 @@ func (a *answers) Sample(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.
 // program can do that while whoever wrote the answer can still mend it. Members of _meta
 // that belong to extensions are refused, although a client that has declared the
 // extension may send them.
+//
+// Revision 2026-07-28 deprecates sampling (docs/deprecated.md).
 func CheckSample(r *mcp.CreateMessageResult) error { return checkSampled(r, content.Rules{}) }
 
 // checkSampled checks what is about to be sent.

@@ -8,6 +8,8 @@
 //	var decoder jsonrpc.Decoder
 //	answer, err := decoder.Decode(received)
 //
+// The example of this package is the whole of that.
+//
 // Spec: 2026-07-28 basic#messages.
 package jsonrpc
 

@@ -7,9 +7,12 @@
 //	srv := server.New(mcp.Implementation{Name: "clock", Version: "1.0.0"}, nil)
 //	server.AddTool(srv, mcp.Tool{Name: "time", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, now)
 //
+// The documentation of package server begins with a whole program.
+//
 // The seam is one exchange: a transport makes an Exchange of each request and
 // gives it to a Handler. Package server builds handlers out of tools,
-// resources and prompts; package client calls the servers of others.
+// resources and prompts; package client calls the servers of others. The example
+// of Handler is a whole server without package server.
 package mcp
 
 import (

@@ -1,10 +1,34 @@
 // Package server makes an mcp.Handler out of tools, resources, prompts and
-// completions.
+// completions. This is a whole server, for a client that starts it:
 //
-//	srv := server.New(mcp.Implementation{Name: "greeter", Version: "1.0.0"}, nil)
-//	server.AddTool(srv, mcp.Tool{Name: "greet"}, func(ctx context.Context, call *server.Call, in greeting) (string, error) {
+//	package main
+//
+//	import (
+//		"context"
+//		"log"
+//
+//		"github.com/parley-mcp/parley/mcp"
+//		"github.com/parley-mcp/parley/server"
+//		"github.com/parley-mcp/parley/transport/stdio"
+//	)
+//
+//	type greeting struct {
+//		Name string `json:"name" description:"who to greet"`
+//	}
+//
+//	func greet(_ context.Context, _ *server.Call, in greeting) (string, error) {
 //		return "Hello, " + in.Name, nil
-//	})
+//	}
+//
+//	func main() {
+//		srv := server.New(mcp.Implementation{Name: "greeter", Version: "1.0.0"}, nil)
+//		server.AddTool(srv, mcp.Tool{Name: "greet", Description: "Greets a person"}, greet)
+//		if err := stdio.Serve(context.Background(), srv, nil); err != nil {
+//			log.Fatal(err)
+//		}
+//	}
+//
+// Over HTTP, httpserver.Serve is called in place of stdio.Serve.
 //
 // A handler is written once and serves every revision of the protocol: it
 // asks the user with Elicit, runs a model with Sample, reports with

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 
@@ -82,6 +83,75 @@ func ExampleOnce() {
 	// a number is drawn
 	// Pay order 17?
 	// order 17 is paid: true <nil>
+}
+
+// What takes long and changes nothing is a Step: when the handler runs again because it
+// has asked, the work is not done again.
+func ExampleStep() {
+	type choice struct {
+		Flight int `json:"flight"`
+	}
+	srv := newServer()
+	server.AddTool(srv, mcp.Tool{Name: "find_flight"}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
+		found, err := server.Step(ctx, call, "search", func(context.Context) ([]string, error) {
+			fmt.Println("searching")
+			return []string{"8:15", "12:40"}, nil
+		})
+		if err != nil {
+			return "", err
+		}
+		answer, err := server.Elicit[choice](ctx, call, "choice", fmt.Sprint("Which of ", found, "?"))
+		if err != nil {
+			return "", err
+		}
+		return "the flight at " + found[answer.Flight-1], nil
+	})
+
+	c, end := connect(srv, &client.Options{Elicit: func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		fmt.Println(p.Message)
+		return &mcp.ElicitResult{Action: mcp.ActionAccept, Content: json.RawMessage(`{"flight":2}`)}, nil
+	}})
+	defer end()
+	fmt.Println(client.Call[string](context.Background(), c, "find_flight", nil))
+	// Output:
+	// searching
+	// Which of [8:15 12:40]?
+	// the flight at 12:40 <nil>
+}
+
+// Roots are deprecated: a tool takes the folder as an argument, and asks for the roots only
+// where it gets none and its client has them.
+func ExampleRoots() {
+	srv := newServer()
+	server.AddTool(srv, mcp.Tool{Name: "count_files"}, func(ctx context.Context, call *server.Call, in struct {
+		Folder string `json:"folder,omitempty"`
+	},
+	) (string, error) {
+		if in.Folder != "" {
+			return "counting in " + in.Folder, nil
+		}
+		roots, err := server.Roots(ctx, call)
+		var missing *mcp.MissingCapabilityError
+		switch {
+		case errors.As(err, &missing):
+			return "", errors.New("say which folder")
+		case err != nil:
+			return "", err // also the question itself, in revisions that answer with one
+		case len(roots) == 0:
+			return "", errors.New("the user has opened no folder")
+		}
+		return "counting in " + roots[0].URI, nil
+	})
+
+	for _, roots := range [][]*mcp.Root{{{URI: "file:///work"}}, nil} {
+		c, end := connect(srv, &client.Options{Roots: roots})
+		result, err := c.CallTool(context.Background(), "count_files", nil)
+		fmt.Println(result.Content[0].(*mcp.TextContent).Text, err)
+		end()
+	}
+	// Output:
+	// counting in file:///work <nil>
+	// say which folder <nil>
 }
 
 // The user agrees to visit a page, where secrets are entered.

@@ -25,8 +25,12 @@ type Options struct {
 	// of client.Options do. Servers learn that a question is answered from its function
 	// being set.
 	Elicit, VisitURL func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
-	Sample           func(ctx context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
-	Roots            func(ctx context.Context, server string) ([]*mcp.Root, error)
+	// Sample runs a model for a server. Revision 2026-07-28 deprecates sampling
+	// (docs/deprecated.md).
+	Sample func(ctx context.Context, server string, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
+	// Roots returns the folders that a server may work in. Revision 2026-07-28 deprecates
+	// roots (docs/deprecated.md).
+	Roots func(ctx context.Context, server string) ([]*mcp.Root, error)
 
 	// Changed is called when the tools of a server, or its state, have changed. It is called
 	// for one server at a time, and once for changes that happen while it runs. A server's

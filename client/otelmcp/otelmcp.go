@@ -5,6 +5,8 @@
 //
 //	c.Use(otelmcp.Middleware(nil))
 //
+// The example of Middleware is whole, with a server in the same process.
+//
 // Spec: 2026-07-28 basic#meta.
 package otelmcp
 

@@ -4,6 +4,9 @@
 //
 //	srv.Use(otelmcp.Middleware(nil))
 //
+// The example of Middleware is whole; examples/http is a program whose traces an SDK
+// prints.
+//
 // Spec: 2026-07-28 basic#meta.
 package otelmcp
 

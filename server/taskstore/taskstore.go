@@ -6,7 +6,8 @@
 //	srv := server.New(info, &server.Options{Tasks: server.TaskOptions{Store: store}})
 //
 // NewMemory returns a Store for one process. Package storetest holds the test that
-// every Store has to pass.
+// every Store has to pass. The example of this package is whole: two servers that share
+// a Store.
 package taskstore
 
 import (

@@ -107,7 +107,9 @@ func Result(id string, r *mcp.CallToolResult) Item {
 	return Item{Type: typeOutput, CallID: id, Output: output}
 }
 
-// MCP returns a "function_call_output" as a server would return it.
+// MCP returns a "function_call_output" as a server would return it, but never with
+// IsError: the API has no place that says that a tool has failed. What Result makes of a
+// failure is a text that begins with "Error: ", as the text of a success may, too.
 func (it Item) MCP() (*mcp.CallToolResult, error) {
 	if it.Type != typeOutput {
 		return nil, fmt.Errorf("an item of the type %q is no output of a function", it.Type)

@@ -159,6 +159,41 @@ func TestResultsThereAndBack(t *testing.T) {
 	}
 }
 
+// On the way there and back a failure keeps its text and loses IsError. It cannot be told
+// from the result of a tool that succeeded and whose text begins in the same way; a log of
+// errors, for example.
+func TestFailureThereAndBack(t *testing.T) {
+	const said = "Error: no such file"
+	failed := mcp.ToolError("no such file")
+	success := &mcp.CallToolResult{Content: mcp.Contents{mcp.Text(said)}}
+	for name, convert := range map[string]func(*mcp.CallToolResult) (any, func() (*mcp.CallToolResult, error)){
+		"responses": func(r *mcp.CallToolResult) (any, func() (*mcp.CallToolResult, error)) {
+			it := openai.Result("1", r)
+			return it, it.MCP
+		},
+		"chat": func(r *mcp.CallToolResult) (any, func() (*mcp.CallToolResult, error)) {
+			m := openai.ChatResult("1", r)
+			return m, m.MCP
+		},
+	} {
+		var docs []string
+		for _, r := range []*mcp.CallToolResult{failed, success} {
+			form, back := convert(r)
+			doc, err := json.Marshal(form)
+			if err != nil {
+				t.Fatal(err)
+			}
+			docs = append(docs, string(doc))
+			if got, err := back(); err != nil || !reflect.DeepEqual(got, success) {
+				t.Errorf("%s: %s is %+v, %v; want the text without IsError", name, doc, got, err)
+			}
+		}
+		if docs[0] != docs[1] {
+			t.Errorf("%s: a failure is %s and a success %s: they can be told apart, so IsError need not be lost", name, docs[0], docs[1])
+		}
+	}
+}
+
 // Outputs of other programs, with forms that this package does not make.
 func TestForeignResults(t *testing.T) {
 	for doc, want := range map[string]string{
