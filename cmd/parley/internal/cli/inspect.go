@@ -38,6 +38,7 @@ const inspectExamples = `  parley inspect
   parley inspect -- parley serve --stdio
   parley inspect https://mcp.example.com/mcp --header 'X-Team: shop'
   parley inspect @shop --revision 2025-11-25
+  parley inspect --config mcp.json
   parley inspect --addr 127.0.0.1:7300 --no-open`
 
 // inspectFlags are the flags of inspect.
@@ -89,12 +90,19 @@ func (f *inspectFlags) check() error {
 	return nil
 }
 
-// splitOptional is splitTarget for a command that needs no target.
+// splitOptional is splitTarget for a command that needs no target. A file without the name
+// of a server is one whose servers the page lists.
 func (a *app) splitOptional(cmd *cobra.Command, args []string) (target.Target, []string, error) {
-	if len(args) == 0 && cmd.ArgsLenAtDash() < 0 && a.flags.server == "" && a.flags.config == "" {
+	if len(args) > 0 || cmd.ArgsLenAtDash() >= 0 || a.flags.server != "" {
+		return a.splitTarget(cmd, args)
+	}
+	if a.flags.config == "" {
 		return target.Target{}, nil, nil
 	}
-	return a.splitTarget(cmd, args)
+	if _, err := target.Read(a.flags.config, a.environment(cmd.Context()).Folder); err != nil {
+		return target.Target{}, nil, &failure{code: codeUsage, err: err}
+	}
+	return target.Target{}, nil, nil
 }
 
 // first returns what the page connects to first, with what the flags add; nil is nothing.

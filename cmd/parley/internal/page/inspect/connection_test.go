@@ -124,3 +124,16 @@ func TestLost(t *testing.T) {
 		}
 	}
 }
+
+// What a page keeps of one run must not be found by another one at the same address.
+func TestRunsDiffer(t *testing.T) {
+	type list struct{ Run string }
+	one, other := newStage(t, Options{}), newStage(t, Options{})
+	first := must[list](one, "GET", "/connections", nil)
+	if again := must[list](one, "GET", "/connections", nil); first.Run == "" || again != first {
+		t.Errorf("one run is %q and %q", first.Run, again.Run)
+	}
+	if second := must[list](other, "GET", "/connections", nil); second == first {
+		t.Errorf("two runs are %q", first.Run)
+	}
+}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
@@ -180,4 +182,17 @@ func (v visited) waiting() askedQuestion {
 	v.Helper()
 	list := untilGet(v, "/questions", func(l askedList) bool { return len(l.Questions) > 0 && l.Questions[0].State == questionWaiting })
 	return list.Questions[0]
+}
+
+// The page learns of what can be asked for with a call, rather than compare revisions.
+func TestCallFeatures(t *testing.T) {
+	inEachRevision(t, func(t *testing.T, v visited) {
+		facts := revision.Of(v.client.Revision())
+		features := must[said](v.stage, "GET", v.path, nil).Features
+		for name, want := range map[string]bool{"callTask": facts.Tasks, "callLogLevel": facts.Stateless} {
+			if slices.Contains(features, name) != want {
+				t.Errorf("in %s the features are %q, and %s should be among them: %t", v.client.Revision(), features, name, want)
+			}
+		}
+	})
 }

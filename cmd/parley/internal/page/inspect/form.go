@@ -107,14 +107,24 @@ func (s *Server) readTarget(ctx context.Context, w *wish, f *form, like *wish) e
 		return wrong("inputs", "leave them out", "inputs are for a server of a configuration file")
 	case f.URL != "":
 		return w.readURL(strings.TrimSpace(f.URL), like)
-	case len(f.Args) > 0:
-		w.Command = unmaskedArgs(f.Args, like)
 	default:
-		words, err := shellwords.Of(strings.TrimSpace(f.Command))
-		if err != nil || len(words) == 0 {
-			return wrong("command", "quote what has blanks in it", "this is no command: %v", err)
+		return w.readCommand(f, like)
+	}
+}
+
+// readCommand reads a command, which a form has as a line or in words.
+func (w *wish) readCommand(f *form, like *wish) error {
+	field, words := "args", f.Args
+	if len(words) == 0 {
+		var err error
+		field = "command"
+		if words, err = shellwords.Of(strings.TrimSpace(f.Command)); err != nil || len(words) == 0 {
+			return wrong(field, "quote what has blanks in it", "this is no command: %v", err)
 		}
-		w.Command = unmaskedArgs(words, like)
+	}
+	w.Command = unmaskedArgs(words, like)
+	if masks := masksOf(w.Command); len(masks) > 0 {
+		return unknownMask(field, masks[0])
 	}
 	w.Dir = strings.TrimSpace(f.Dir)
 	return nil
@@ -166,6 +176,8 @@ func (w *wish) readURL(s string, like *wish) error {
 		return wrong("url", "it begins with http:// or https://, as https://example.com/mcp does", "this is no URL of a server")
 	case u.Fragment != "":
 		return wrong("url", "leave out what begins with #", "a server's URL has no fragment")
+	case hasMask(u):
+		return unknownMask("url", s)
 	}
 	w.URL = s
 	return nil

@@ -41,6 +41,10 @@ func TestForms(t *testing.T) {
 		"header's name":        {map[string]any{"url": "http://a/mcp", "headers": value("a b", "c")}, "headers[0]"},
 		"header's value":       {map[string]any{"url": "http://a/mcp", "headers": value("A", "b\nC: d")}, "headers[0]"},
 		"masked":               {map[string]any{"url": "http://a/mcp", "headers": value("A", "***")}, "headers[0]"},
+		"masked query":         {map[string]any{"url": "http://a/mcp?key=***"}, "url"},
+		"masked in the path":   {map[string]any{"url": "http://a/***/mcp"}, "url"},
+		"masked word":          {map[string]any{"command": "a --token '***'"}, "command"},
+		"masked value":         {map[string]any{"args": []string{"a", "KEY=***"}}, "args"},
 		"no files":             {map[string]any{"entry": map[string]any{"name": "a", "file": "b"}}, "entry"},
 		"login of a command":   {map[string]any{"command": "a", "login": map[string]any{"id": "x"}}, "login"},
 	} {

@@ -102,6 +102,9 @@ func (b *logBook) tell(c *Connection) {
 // logPage is part of a log.
 type logPage struct {
 	Entries []logged `json:"entries"`
+	// First is the number of the first message that is kept, or would be; whoever has
+	// earlier ones from an answer before can forget them.
+	First int64 `json:"first"`
 	// Last is the number of the last message that came, and Dropped how many are no
 	// longer kept.
 	Last    int64 `json:"last"`
@@ -114,7 +117,7 @@ func (b *logBook) page(after int64, least mcp.LoggingLevel, text string, limit i
 	text = strings.ToLower(text)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := logPage{Entries: []logged{}, Last: b.last, Dropped: b.dropped}
+	p := logPage{Entries: []logged{}, First: b.last + 1 - int64(len(b.all)), Last: b.last, Dropped: b.dropped}
 	for _, l := range b.all {
 		if l.N > after && l.Level.Severity() >= least.Severity() && l.has(text) {
 			p.Entries = append(p.Entries, l)

@@ -42,7 +42,7 @@ func TestLog(t *testing.T) {
 			}
 		}
 		must[struct{}](v.stage, "DELETE", v.path+"/log", nil)
-		if p := must[logPage](v.stage, "GET", v.path+"/log", nil); len(p.Entries) != 0 {
+		if p := must[logPage](v.stage, "GET", v.path+"/log", nil); len(p.Entries) != 0 || p.First != 3 || p.Last != 2 {
 			t.Errorf("after clearing: %+v", p)
 		}
 	})
@@ -81,7 +81,7 @@ func TestLogIsBounded(t *testing.T) {
 		for i := range maxLogged + 7 {
 			b.hear(c, fmt.Appendf(nil, `{"level":"info","data":%d}`, i), "")
 		}
-		if p := b.page(0, "", "", maxLogged); len(p.Entries) != maxLogged || p.Dropped != 7 || string(p.Entries[0].Data) != "7" {
+		if p := b.page(0, "", "", maxLogged); len(p.Entries) != maxLogged || p.Dropped != 7 || p.First != 8 || string(p.Entries[0].Data) != "7" {
 			t.Errorf("%d messages are kept, %d dropped", len(p.Entries), p.Dropped)
 		}
 		text := strings.Repeat("x", maxLogData/2)

@@ -91,6 +91,15 @@ func (l *logins) of(ctx context.Context, c *Connection) (*oauth.Client, error) {
 	return state.client, nil
 }
 
+// has reports whether requests of a connection carry the token of a login.
+func (l *logins) has(ctx context.Context, c *Connection) bool {
+	if possible(c) != nil {
+		return false
+	}
+	o, err := l.of(ctx, c)
+	return err == nil && o.Status(ctx).LoggedIn
+}
+
 // registration returns as which client to log in: the one of the form, or else the one that
 // was remembered for the server.
 func (l *logins) registration(ctx context.Context, w *wish) (*signin.Registration, error) {

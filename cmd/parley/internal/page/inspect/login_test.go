@@ -3,13 +3,16 @@ package inspect
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/page/record"
 	"github.com/parley-mcp/parley/cmd/parley/internal/signin"
+	"github.com/parley-mcp/parley/mcp"
 )
 
 // A login has each of its steps shown; it is renewed, extended and ended by hand, and no
@@ -81,9 +84,23 @@ func TestLogin(t *testing.T) {
 		}
 	}
 
+	// What does not log in by itself says that it lacks the token.
+	noted := func(form string) bool {
+		x := must[struct{ Exchanges []record.ExchangeRow }](s, "GET", "/connections/"+c.ID+"/exchanges", nil).Exchanges
+		i := slices.IndexFunc(x, func(x record.ExchangeRow) bool { return x.Method == mcp.MethodCallTool })
+		c := must[record.Copy](s, "GET", fmt.Sprintf("/connections/%s/exchanges/%d/as/%s", c.ID, x[i].Number, form), nil)
+		return strings.Contains(strings.Join(c.Notes, "\n"), "401")
+	}
+	if !noted("curl") || !noted("go") || noted("parley") {
+		t.Error("the notes of copies do not tell which of them lack the token")
+	}
+
 	// Log out.
 	must[struct{}](s, "POST", "/connections/"+c.ID+"/login/logout", nil)
 	l = s.login(c.ID, func(l shownLogin) bool { return isIdle(l) && !l.Status.LoggedIn })
+	if noted("curl") {
+		t.Error("without a login a copy lacks a token")
+	}
 	if g.revoked == 0 || !slices.Contains(names(l), stepRevocation) {
 		t.Errorf("nothing was revoked: %q", names(l))
 	}

@@ -13,6 +13,7 @@ import (
 func (s *Server) Routes(api *web.API) {
 	api.Handle("GET /", s.getRoot)
 	api.Handle("GET /servers", s.getServers)
+	api.Handle("POST /masked", s.postMasked)
 	api.Handle("GET /connections", s.getConnections)
 	api.Handle("POST /connections", s.postConnection)
 	api.Handle("GET /connections/{c}", s.on(func(c *Connection, _ *web.Request) (any, error) { return c.whole(), nil }))
@@ -59,8 +60,9 @@ func (s *Server) getConnections(*web.Request) (any, error) {
 		list = append(list, c.withCounts())
 	}
 	return struct {
+		Run         string             `json:"run"`
 		Connections []*shownConnection `json:"connections"`
-	}{list}, nil
+	}{s.run, list}, nil
 }
 
 func (s *Server) postConnection(r *web.Request) (any, error) {

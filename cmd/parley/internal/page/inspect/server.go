@@ -5,6 +5,7 @@ package inspect
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -56,6 +57,9 @@ type Options struct {
 type Server struct {
 	opts  Options
 	parts []part
+	// run tells this Server from others at the same address, which number their connections
+	// and calls from one on, too.
+	run string
 	// logins is one of the parts, which connecting needs.
 	logins *logins
 
@@ -73,7 +77,7 @@ func New(o Options) *Server {
 	if o.Logins == nil {
 		o.Logins = oauth.NewMemoryStore()
 	}
-	s := &Server{opts: o}
+	s := &Server{opts: o, run: rand.Text()}
 	s.logins = &logins{s}
 	s.parts = newParts(s)
 	if o.First != nil {

@@ -128,14 +128,17 @@ func (d *description) describe(s *shownConnection) {
 	s.Features, s.Instructions = d.features, d.instructions
 }
 
-// features are the parts of the protocol that a server has, by a method of each. Where the
-// revision has completion, but no way to declare it, only asking shows whether it is there.
+// features are the parts of the protocol that a server has, by a method of each, and what
+// can be asked for with a call of a tool. Where the revision has completion, but no way to
+// declare it, only asking shows whether it is there.
 func features(caps *mcp.ServerCapabilities, r mcp.Revision) []string {
 	list := []string{}
-	undeclarable := func(method string) bool {
-		facts := revision.Of(r)
-		return method == mcp.MethodComplete && facts != nil && !facts.Completions
+	facts := revision.Of(r)
+	if facts == nil { // a revision that is not released yet
+		facts = new(revision.Facts)
+		facts.Completions = true
 	}
+	undeclarable := func(method string) bool { return method == mcp.MethodComplete && !facts.Completions }
 	for _, f := range []struct {
 		name   string
 		method string
@@ -151,6 +154,12 @@ func features(caps *mcp.ServerCapabilities, r mcp.Revision) []string {
 		if caps.Offers(mcp.MethodNamed(f.method)) || undeclarable(f.method) {
 			list = append(list, f.name)
 		}
+	}
+	if facts.Tasks {
+		list = append(list, "callTask")
+	}
+	if facts.Stateless && caps.Has(mcp.CapLogging) {
+		list = append(list, "callLogLevel")
 	}
 	return list
 }

@@ -270,7 +270,7 @@ func (*traffic) exchange(c *Connection, r *web.Request) (any, error) {
 }
 
 // copied returns an exchange as something that can be run.
-func (*traffic) copied(c *Connection, r *web.Request) (any, error) {
+func (t *traffic) copied(c *Connection, r *web.Request) (any, error) {
 	n, err := pathNumber(r)
 	if err != nil {
 		return nil, err
@@ -283,7 +283,16 @@ func (*traffic) copied(c *Connection, r *web.Request) (any, error) {
 	if err != nil {
 		return nil, recordError(err)
 	}
+	if note := withoutLogin[r.PathValue("form")]; note != "" && t.server.logins.has(r.Context(), c) {
+		copied.Notes = append(copied.Notes, note)
+	}
 	return copied, nil
+}
+
+// withoutLogin says of the forms that do not log in by themselves what they lack.
+var withoutLogin = map[string]string{
+	"curl": "The server wants a login, and its token is in no copy. Add -H 'Authorization: Bearer TOKEN' with a token that you have, or the server refuses this with 401. The parley command uses your login.",
+	"go":   "The server wants a login, and its token is in no copy. Give the streamable.Client a Header with Authorization, or an HTTP client that logs in (package auth/oauth), or the server refuses this with 401. The parley command uses your login.",
 }
 
 // export writes what a filter wants in the form of another program.

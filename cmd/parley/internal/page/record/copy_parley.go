@@ -23,17 +23,31 @@ var commands = map[string]func(o *original) (command string, words []string, err
 	mcp.MethodListResources: plain("list", "resources"),
 	mcp.MethodListTemplates: plain("list", "templates"),
 	mcp.MethodListPrompts:   plain("list", "prompts"),
-	mcp.MethodListSkills:    plain("skills"),
+	mcp.MethodListSkills:    plain("skills list"),
+	mcp.MethodGetSkill:      func(o *original) (string, []string, error) { return "skills show", []string{o.text("uri")}, nil },
 	mcp.MethodCallTool:      callWords,
 	mcp.MethodGetPrompt:     promptWords,
 	mcp.MethodReadResource:  func(o *original) (string, []string, error) { return "read", []string{o.text("uri")}, nil },
 	mcp.MethodSubscribe:     func(o *original) (string, []string, error) { return "watch", []string{"--uri", o.text("uri")}, nil },
 	mcp.MethodListen:        listenWords,
 	mcp.MethodComplete:      completeWords,
+	mcp.MethodGetTask:       onTask("task show"),
+	mcp.MethodTaskResult:    onTask("task wait"),
+	mcp.MethodCancelTask:    onTask("task cancel"),
 }
 
 func plain(command string, words ...string) func(*original) (string, []string, error) {
 	return func(*original) (string, []string, error) { return command, words, nil }
+}
+
+// onTask makes a command about the task that a request names.
+func onTask(command string) func(*original) (string, []string, error) {
+	return func(o *original) (string, []string, error) {
+		if o.target.URL == "" {
+			o.note("The command is started anew: it knows the task only if it keeps its tasks longer than it runs.")
+		}
+		return command, []string{o.text("taskId")}, nil
+	}
 }
 
 // Parley returns a request as a command line of parley.
@@ -143,6 +157,10 @@ func completeWords(o *original) (command string, words []string, err error) {
 	kind, name := "prompt", p.Ref.Name
 	if p.Ref.URI != "" {
 		kind, name = "resource", p.Ref.URI
+	}
+	if p.Context != nil && len(p.Context.Arguments) > 0 {
+		others := strings.Join(slices.Sorted(maps.Keys(p.Context.Arguments)), ", ")
+		o.note("The request also told the other arguments (%s), which parley complete cannot: the server may propose other values. The copy for curl has them.", others)
 	}
 	return "complete", []string{kind, o.lens.Text(name), p.Argument.Name, o.lens.Text(p.Argument.Value)}, nil
 }

@@ -3,6 +3,7 @@
 import { api, useGet } from "../lib/api.js";
 import { html, useState } from "../lib/preact.js";
 import { go } from "../lib/route.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Badge, Button, Empty, ErrorBox, Menu, Notice, Select, Spinner, Time } from "../lib/ui.js";
 import { Findings } from "./checks/findings.js";
 import { Start, kinds } from "./checks/start.js";
@@ -13,7 +14,7 @@ const ofStates = { running: "accent", done: "good", cancelled: "warning", failed
 /** View is the view of checks. */
 export function View({ connection, route }) {
   const { data, error, reload } = useGet("/judgements", {}, { judge: (event) => event.connection === connection.id });
-  const [asking, ask] = useState(false);
+  const [asking, ask] = useKept(ofRun(`checks:${connection.id}:asking`), false);
   const mine = (data?.judgements ?? []).filter(({ how }) => how.connection === connection.id);
   const shown = mine.find(({ id }) => id === route.params.j) ?? mine[0];
   const started = (judgement) => {

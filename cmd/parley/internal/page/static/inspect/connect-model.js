@@ -37,12 +37,22 @@ export function formOf({ title, target, asked }) {
   return target.login ? { ...form, login: { ...blank.login, ...target.login, scopes: (target.login.scopes ?? []).join(" ") }, advanced: true } : form;
 }
 
-/** withoutSecrets is what may be kept of a form. */
-export function withoutSecrets(form) {
-  const named = (list) => list.map(({ name }) => ({ name, value: "" }));
-  return { ...form, server: withoutPassword(form.server), env: named(form.env), headers: named(form.headers), login: { ...form.login, secret: "" } };
+// mask stands where the API leaves out a secret.
+const mask = "***";
+
+const unlessSecret = (value) => (value === mask ? mask : "");
+
+/**
+ * withoutSecrets is what may be kept of a form. What is a secret in a URL or a command only the API knows: server is
+ * what it has made of that.
+ */
+export function withoutSecrets(form, server) {
+  const named = (list) => list.map(({ name, value }) => ({ name, value: unlessSecret(value) }));
+  return { ...form, server, env: named(form.env), headers: named(form.headers), login: { ...form.login, secret: unlessSecret(form.login.secret) } };
 }
 
-function withoutPassword(server) {
-  return isURL(server) ? server.replace(/^(\s*https?:\/\/)[^/@]*@/i, "$1") : server;
-}
+/** recentOf is what may be kept of a connection that was made by a form: what the API shows of it. */
+export const recentOf = (connection, form) => ({ text: connection.title, form: form.entry ? form : { ...blank, ...formOf(connection) } });
+
+/** lacksSecrets says whether there were secrets in a form that was kept. */
+export const lacksSecrets = ({ server, env, headers, login }) => server.includes(mask) || login.secret === mask || [...env, ...headers].some(({ value }) => value === mask);

@@ -1,12 +1,13 @@
 // What servers log, and which of it they are asked to send.
 
-import { api, save, useGet } from "../lib/api.js";
+import { api, save, useGet, useRead, withParams } from "../lib/api.js";
 import { label } from "../lib/content.js";
 import { stringify } from "../lib/json.js";
 import { html, useMemo, useState } from "../lib/preact.js";
 import { go, href } from "../lib/route.js";
-import { useKept } from "../lib/state.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Badge, Button, Check, Empty, ErrorBox, Facts, Field, Json, SearchBox, Select, Spinner, Split, Time, VirtualList } from "../lib/ui.js";
+import { asked, grown } from "./log-entries.js";
 import { Ping } from "./ping.js";
 
 export const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -14,12 +15,14 @@ const kindOf = (level) => ({ warning: "warning", error: "error", critical: "erro
 
 /** View is the view of the log. */
 export function View({ connection, route }) {
-  const [least, setLeast] = useKept(`log:${connection.id}:least`, "");
-  const [search, setSearch] = useKept(`log:${connection.id}:search`, "");
-  const [tail, setTail] = useKept(`log:${connection.id}:tail`, true);
+  const [least, setLeast] = useKept(ofRun(`log:${connection.id}:least`), "");
+  const [search, setSearch] = useKept(ofRun(`log:${connection.id}:search`), "");
+  const [tail, setTail] = useKept(ofRun(`log:${connection.id}:tail`), true);
   const mine = (event) => event.connection === connection.id;
   const path = `/connections/${connection.id}/log`;
-  const { data, error, reload } = useGet(path, { level: least, q: search }, { log: mine });
+  const filter = { level: least, q: search };
+  const get = async (known, signal) => grown(known, await api.get(path, asked(filter, known), { signal }));
+  const { data, error, reload } = useRead(withParams(path, filter), get, { log: mine });
   const entries = data?.entries ?? [];
   const picked = entries.find((entry) => String(entry.n) === route.params.n);
   const clear = () => api.del(path).then(reload);

@@ -4,7 +4,7 @@ import { api, useGet } from "../lib/api.js";
 import { label } from "../lib/content.js";
 import { html, useState } from "../lib/preact.js";
 import { href } from "../lib/route.js";
-import { useKept } from "../lib/state.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Button, Duration, ErrorBox, Notice, Spinner } from "../lib/ui.js";
 
 const path = (connection, id) => `/connections/${connection.id}/calls/${encodeURIComponent(id)}`;
@@ -15,7 +15,7 @@ const path = (connection, id) => `/connections/${connection.id}/calls/${encodeUR
  * @param {string} key names what is called, so that its last call is found again
  */
 export function useCall(connection, key) {
-  const [id, setID] = useKept(`call:${connection.id}:${key}`, "");
+  const [id, setID] = useKept(ofRun(`call:${connection.id}:${key}`), "");
   const [failure, setFailure] = useState(undefined);
   const mine = (event) => event.connection === connection.id;
   const { data, error } = useGet(id ? path(connection, id) : null, {}, { call: mine });

@@ -5,18 +5,19 @@ import { About, Blocks, Marked, label } from "../lib/content.js";
 import { Malformed, listed } from "../lib/listed.js";
 import { html, useMemo, useState } from "../lib/preact.js";
 import { go } from "../lib/route.js";
-import { useKept } from "../lib/state.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Badge, Button, Empty, ErrorBox, Facts, Field, SearchBox, Spinner, Split, VirtualList } from "../lib/ui.js";
 import { CompleteInput } from "./complete.js";
 import { CallState, useCall } from "./onecall.js";
+import { Head } from "./refresh.js";
 
 /** View is the view of prompts. */
 export function View({ connection, route }) {
-  const [search, setSearch] = useKept(`prompts:${connection.id}:search`, "");
+  const [search, setSearch] = useKept(ofRun(`prompts:${connection.id}:search`), "");
   const got = useGet(`/connections/${connection.id}/lists/prompts`, {}, { list: (event) => event.connection === connection.id });
   const name = route.rest[0];
   const about = got.data?.items?.find((item) => name !== undefined && item?.name === name);
-  const list = html`<${SearchBox} label="Search prompts" value=${search} onInput=${setSearch} />
+  const list = html`<${Head} connection=${connection} kinds=${["prompts"]} reload=${got.reload} loading=${got.loading}><${SearchBox} label="Search prompts" value=${search} onInput=${setSearch} /><//>
     <${List} got=${got} search=${search} name=${name} onPick=${(item) => go([connection.id, "prompts", item.name])} />`;
   let detail = html`<${Empty} title="Pick a prompt" />`;
   if (about) detail = html`<${Prompt} key=${name} connection=${connection} about=${about} />`;
@@ -41,7 +42,7 @@ const found = (items, text) => items.filter((item) => [item.name, item.title, it
 /** Prompt shows a prompt: its arguments to fill in, and its messages. */
 function Prompt({ connection, about }) {
   const { good: args, bad } = useMemo(() => listed(Array.isArray(about.arguments) ? about.arguments : [], "name"), [about]);
-  const [texts, setTexts] = useKept(`prompt:${connection.id}:${about.name}`, {});
+  const [texts, setTexts] = useKept(ofRun(`prompt:${connection.id}:${about.name}`), {});
   const [missing, setMissing] = useState([]);
   const made = useCall(connection, `prompt:${about.name}`);
   const submit = (event) => {

@@ -3,7 +3,7 @@
 import { Marked } from "../lib/content.js";
 import { html, useMemo, useRef, useState } from "../lib/preact.js";
 import { SchemaEditor, defaults, validate } from "../lib/schemaform.js";
-import { useKept } from "../lib/state.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Button, announce } from "../lib/ui.js";
 import { Refuse } from "./question_refuse.js";
 
@@ -11,7 +11,7 @@ import { Refuse } from "./question_refuse.js";
 export function Form({ connection, question, answer }) {
   const schema = question.params.requestedSchema ?? { type: "object" };
   const first = useMemo(() => defaults(schema), [question.id]);
-  const [value, setValue] = useKept(`question:${connection.id}:${question.id}:${question.asked}`, first);
+  const [value, setValue] = useKept(ofRun(`question:${connection.id}:${question.id}:${question.asked}`), first);
   const [problems, setProblems] = useState([]);
   const typed = useRef([]); // what was typed and is no value
   const submit = (event) => {

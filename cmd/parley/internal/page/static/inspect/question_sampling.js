@@ -3,7 +3,7 @@
 import { Marked, label } from "../lib/content.js";
 import { parse, stringify } from "../lib/json.js";
 import { html, useState } from "../lib/preact.js";
-import { useKept } from "../lib/state.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Button, Facts, Field, Json, Select, TextArea, TextInput } from "../lib/ui.js";
 import { Message } from "./prompts.js";
 import { Refuse } from "./question_refuse.js";
@@ -15,7 +15,7 @@ const result = (draft) => ({ role: "assistant", content: { type: "text", text: d
 
 /** Sampling shows a conversation and takes what the model is to say. */
 export function Sampling({ connection, question, answer }) {
-  const [draft, setDraft] = useKept(`question:${connection.id}:${question.id}:${question.asked}`, { text: "", model: "person", reason: "endTurn", raw: null });
+  const [draft, setDraft] = useKept(ofRun(`question:${connection.id}:${question.id}:${question.asked}`), { text: "", model: "person", reason: "endTurn", raw: null });
   const [wrong, setWrong] = useState("");
   const set = (change) => setDraft((old) => ({ ...old, ...change }));
   const submit = (event) => {

@@ -5,21 +5,26 @@ import { label } from "../lib/content.js";
 import { Malformed, listed } from "../lib/listed.js";
 import { html, useMemo } from "../lib/preact.js";
 import { go } from "../lib/route.js";
-import { useKept } from "../lib/state.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Badge, Button, Empty, ErrorBox, Field, SearchBox, Spinner, Split, Tabs, TextInput, VirtualList } from "../lib/ui.js";
+import { Head } from "./refresh.js";
 import { Resource } from "./resource.js";
 import { Template } from "./template.js";
 
 /** View is the view of resources. */
 export function View({ connection, route }) {
   const { uri, template } = route.params;
-  const [tab, setTab] = useKept(`resources:${connection.id}:tab`, template ? "templates" : "resources");
-  const [search, setSearch] = useKept(`resources:${connection.id}:search`, "");
+  const [tab, setTab] = useKept(ofRun(`resources:${connection.id}:tab`), template ? "templates" : "resources");
+  const [search, setSearch] = useKept(ofRun(`resources:${connection.id}:search`), "");
   const here = (params) => go([connection.id, "resources"], params);
   const mine = (event) => event.connection === connection.id;
   const resources = useGet(`/connections/${connection.id}/lists/resources`, {}, { list: mine });
   const templates = useGet(`/connections/${connection.id}/lists/templates`, {}, { list: mine });
   const watched = useGet(`/connections/${connection.id}/subscriptions`, {}, { resource: mine });
+  const again = () => {
+    resources.reload();
+    templates.reload();
+  };
   const subscriptions = watched.data?.subscriptions ?? [];
   const tabs = [
     { id: "resources", title: html`Resources <${Count} list=${resources.data?.items} />` },
@@ -32,7 +37,7 @@ export function View({ connection, route }) {
     watched: { got: { ...watched, data: watched.data && { items: subscriptions } }, by: "uri", picked: uri, pick: (item) => here({ uri: item.uri }), what: "resources that are watched" },
   };
   const list = html`<${ByURI} connection=${connection} onRead=${(text) => here({ uri: text })} />
-    <${SearchBox} label=${`Search ${rows[tab].what}`} value=${search} onInput=${setSearch} />
+    <${Head} connection=${connection} kinds=${["resources", "templates"]} reload=${again} loading=${resources.loading || templates.loading}><${SearchBox} label=${`Search ${rows[tab].what}`} value=${search} onInput=${setSearch} /><//>
     <${Tabs} label="Lists" tabs=${tabs} current=${tab} onChange=${setTab}><${Rows} key=${tab} ...${rows[tab]} search=${search} /><//>`;
   return html`<h1 class="unseen">Resources</h1>
     <${Split} label="Resources" detailLabel="Resource" list=${list} detail=${detail({ connection, uri, template, resources, templates, subscriptions, reload: watched.reload })} />`;
@@ -53,7 +58,7 @@ function detail({ connection, uri, template, resources, templates, subscriptions
 }
 
 function ByURI({ connection, onRead }) {
-  const [text, setText] = useKept(`resources:${connection.id}:uri`, "");
+  const [text, setText] = useKept(ofRun(`resources:${connection.id}:uri`), "");
   const submit = (event) => {
     event.preventDefault();
     if (text.trim()) onRead(text.trim());

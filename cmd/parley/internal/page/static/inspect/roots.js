@@ -2,7 +2,7 @@
 
 import { api, useGet } from "../lib/api.js";
 import { html, useState } from "../lib/preact.js";
-import { useKept } from "../lib/state.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Button, Check, Empty, ErrorBox, Field, Notice, Spinner, TextInput } from "../lib/ui.js";
 
 /** View is the view of roots. */
@@ -55,7 +55,7 @@ export function address(text) {
 }
 
 function Add({ connection, disabled, onAdd }) {
-  const [draft, setDraft] = useKept(`roots:${connection.id}`, { path: "", name: "" });
+  const [draft, setDraft] = useKept(ofRun(`roots:${connection.id}`), { path: "", name: "" });
   const submit = async (event) => {
     event.preventDefault();
     const { path, name } = draft;

@@ -4,6 +4,7 @@ import { api, save, useGet } from "../lib/api.js";
 import { label } from "../lib/content.js";
 import { parse, stringify } from "../lib/json.js";
 import { html, useRef, useState } from "../lib/preact.js";
+import { keep, ofRun, useKept } from "../lib/state.js";
 import { Badge, Button, Check, Empty, ErrorBox, Facts, Json, Spinner } from "../lib/ui.js";
 import { RuleDialog } from "./rule.js";
 
@@ -12,7 +13,13 @@ export function Rules({ connection }) {
   const path = `/connections/${connection.id}/rules`;
   const { data, error, reload } = useGet(path);
   const [failure, setFailure] = useState(undefined);
-  const [edited, setEdited] = useState(null); // the number of a rule; -1 is a new one
+  const draft = ofRun(`rules:${connection.id}:draft`);
+  const [edited, setEdited] = useKept(ofRun(`rules:${connection.id}:edited`), null); // the number of a rule; -1 is a new one
+  const close = () => {
+    keep(draft, undefined);
+    setEdited(null);
+    setFailure(undefined);
+  };
   const put = async (next) => {
     setFailure(undefined);
     try {
@@ -26,7 +33,7 @@ export function Rules({ connection }) {
   };
   if (!data) return error ? html`<${ErrorBox} error=${error} />` : html`<${Spinner} />`;
   const { on, rules } = data;
-  const replace = (i, rule) => put({ on, rules: i < 0 ? [...rules, rule] : rules.map((old, at) => (at === i ? rule : old)) });
+  const replace = (i, rule) => put({ on, rules: i < 0 || i >= rules.length ? [...rules, rule] : rules.map((old, at) => (at === i ? rule : old)) });
   const move = (i, by) => {
     const next = [...rules];
     [next[i], next[i + by]] = [next[i + by], next[i]];
@@ -43,7 +50,7 @@ export function Rules({ connection }) {
       <${Button} disabled=${rules.length === 0} onClick=${() => save(new Blob([`${stringify(data, 2)}\n`], { type: "application/json" }), "parley-rules.json")}>Export<//>
       <${Import} onRules=${put} onError=${setFailure} />
     </p>
-    ${edited !== null && html`<${RuleDialog} rule=${rules[edited]} error=${failure} onClose=${() => setEdited(null) ?? setFailure(undefined)} onSave=${async (rule) => (await replace(edited, rule)) && setEdited(null)} />`}`;
+    ${edited !== null && html`<${RuleDialog} rule=${rules[edited]} kept=${draft} error=${failure} onClose=${close} onSave=${async (rule) => (await replace(edited, rule)) && close()} />`}`;
 }
 
 function Rule({ rule, first, last, onEdit, onMove, onRemove }) {

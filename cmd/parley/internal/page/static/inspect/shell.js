@@ -2,6 +2,7 @@ import { useGet } from "../lib/api.js";
 import { useStream } from "../lib/live.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib/preact.js";
 import { go, href, useRoute } from "../lib/route.js";
+import { begin } from "../lib/state.js";
 import { Announcements, Contained, ErrorBox, Notice, Spinner, announce } from "../lib/ui.js";
 import { Keys, useKeys } from "./keys.js";
 import { LoginNotice } from "./login-notice.js";
@@ -31,6 +32,7 @@ function Outside({ used }) {
 function Inside({ fresh }) {
   const here = useRoute();
   const { data, error } = useGet("/connections", {}, ["connection", "question", "call"]);
+  if (data) begin(data.run); // before a view reads what was kept
   const connections = data?.connections ?? [];
   const connection = connections.find(({ id }) => id === here.connection);
   const view = (here.connection ? views : pages).find(({ id }) => id === here.view);
@@ -90,6 +92,7 @@ function Main({ leads, ...shown }) {
 
 function content({ view, here, connection, known, error }) {
   if (!view) return html`<${Missing} title="There is no such view." />`;
+  if (!known && !error && here.params.like) return html`<${Spinner} />`; // its draft is one of this run, which is not known yet
   if (!here.connection || connection) return html`<${Contained} key=${view.id} title=${view.title}><${view.View} route=${here} connection=${connection} /><//>`;
   if (error && !known) return html`<h1>${view.title}</h1><${ErrorBox} error=${error} />`;
   if (!known) return html`<${Spinner} />`;

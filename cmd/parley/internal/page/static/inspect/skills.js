@@ -5,18 +5,19 @@ import { label } from "../lib/content.js";
 import { Malformed, listed } from "../lib/listed.js";
 import { html, useMemo } from "../lib/preact.js";
 import { go } from "../lib/route.js";
-import { useKept } from "../lib/state.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Button, Empty, ErrorBox, Field, SearchBox, Spinner, Split, TextInput, VirtualList } from "../lib/ui.js";
+import { Head } from "./refresh.js";
 import { Skill } from "./skill.js";
 
 /** View is the view of skills. */
 export function View({ connection, route }) {
   const { uri, file } = route.params;
-  const [search, setSearch] = useKept(`skills:${connection.id}:search`, "");
+  const [search, setSearch] = useKept(ofRun(`skills:${connection.id}:search`), "");
   const got = useGet(`/connections/${connection.id}/lists/skills`, {}, { list: (event) => event.connection === connection.id });
   const open = (params) => go([connection.id, "skills"], params);
   const list = html`<${ByURI} connection=${connection} onOpen=${(text) => open({ uri: text })} />
-    <${SearchBox} label="Search skills" value=${search} onInput=${setSearch} />
+    <${Head} connection=${connection} kinds=${["skills"]} reload=${got.reload} loading=${got.loading}><${SearchBox} label="Search skills" value=${search} onInput=${setSearch} /><//>
     <${List} got=${got} search=${search} uri=${uri} onPick=${(item) => open({ uri: item.uri })} />`;
   const detail = uri ? html`<${Skill} key=${uri} connection=${connection} uri=${uri} file=${file} onFile=${(name) => open({ uri, file: name })} />` : html`<${Empty} title="Pick a skill">Its files are checked against what the server says of them. That proves that they belong together, and nothing about whether they are to be trusted.<//>`;
   return html`<h1 class="unseen">Skills</h1>
@@ -24,7 +25,7 @@ export function View({ connection, route }) {
 }
 
 function ByURI({ connection, onOpen }) {
-  const [text, setText] = useKept(`skills:${connection.id}:uri`, "");
+  const [text, setText] = useKept(ofRun(`skills:${connection.id}:uri`), "");
   const submit = (event) => {
     event.preventDefault();
     if (text.trim()) onOpen(text.trim());

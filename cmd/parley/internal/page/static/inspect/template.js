@@ -4,7 +4,7 @@ import { api } from "../lib/api.js";
 import { About, Marked, label } from "../lib/content.js";
 import { html, useMemo } from "../lib/preact.js";
 import { href } from "../lib/route.js";
-import { useKept } from "../lib/state.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Button, Copy, Facts, Field, Notice, TextArea } from "../lib/ui.js";
 import { expand, parse } from "../lib/uritemplate.js";
 import { CompleteInput } from "./complete.js";
@@ -15,7 +15,7 @@ import { ReadResult } from "./resource.js";
 export function Template({ connection, about }) {
   const template = about.uriTemplate;
   const { parsed, wrong } = useMemo(() => read(template), [template]);
-  const [texts, setTexts] = useKept(`template:${connection.id}:${template}`, {});
+  const [texts, setTexts] = useKept(ofRun(`template:${connection.id}:${template}`), {});
   const made = useCall(connection, `read:${template}`);
   const uri = parsed && expand(parsed, filled(parsed, texts));
   const submit = (event) => {

@@ -6,7 +6,7 @@ import { stringify } from "../lib/json.js";
 import { html, useEffect, useMemo, useState } from "../lib/preact.js";
 import { SchemaEditor, defaults, focusProblem, validate } from "../lib/schemaform.js";
 import { go, href } from "../lib/route.js";
-import { keep, kept } from "../lib/state.js";
+import { keep, kept, ofRun, useKept } from "../lib/state.js";
 import { Badge, Button, Check, Copy, Duration, Empty, ErrorBox, Facts, Field, Json, Notice, Select, Tabs, TextArea, TextInput, Time } from "../lib/ui.js";
 import { CallView, StateBadge, problemsOf } from "./call.js";
 import { badges } from "./tools.js";
@@ -47,7 +47,7 @@ function Description({ text }) {
 
 /** useArguments keeps what was filled in over a reload, unless some of it is secret. */
 function useArguments(connection, tool) {
-  const key = `arguments:${connection.id}:${tool.name}`;
+  const key = ofRun(`arguments:${connection.id}:${tool.name}`);
   const secret = useMemo(() => /"(format":"password|writeOnly":true)/.test(stringify(tool.inputSchema)), [tool]);
   const begin = () => defaults(tool.inputSchema) ?? {};
   const [value, setValue] = useState(() => (secret ? begin() : kept(key, undefined) ?? begin()));
@@ -61,7 +61,7 @@ function useArguments(connection, tool) {
 function CallTab({ connection, tool, route, to }) {
   const prefix = "args";
   const [args, setArgs, reset] = useArguments(connection, tool);
-  const [options, setOptions] = useState({ task: tool.execution?.taskSupport === "required" });
+  const [options, setOptions] = useKept(ofRun(`options:${connection.id}:${tool.name}`), { task: tool.execution?.taskSupport === "required" });
   const [drafts, setDrafts] = useState([]);
   const [tried, setTried] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -120,7 +120,8 @@ function useProblems(schema, args) {
   return problems;
 }
 
-function request(tool, args, { task, ttl, timeout, logLevel, meta }) {
+function request(tool, args, { task, ttl, timeout, logLevel, metaText }) {
+  const { meta } = metaOf(metaText);
   const body = { method: "tools/call", params: { name: tool.name, arguments: args } };
   if (meta !== undefined) body.params._meta = meta;
   if (task) body.task = true;
@@ -136,38 +137,36 @@ const levels = ["debug", "info", "notice", "warning", "error", "critical", "aler
 function Options({ connection, tool, options, onChange }) {
   const set = (name) => (value) => onChange({ ...options, [name]: value });
   const support = tool.execution?.taskSupport;
-  const stateless = connection.revision >= "2026-07-28";
+  const can = (feature) => connection.features?.includes(feature);
   const mirrored = useMemo(() => stringify(tool.inputSchema).includes('"x-mcp-header"'), [tool]);
   return html`<details class="call-options">
     <summary>Options</summary>
     <div class="options">
       <${Field} label="Time limit in seconds" hint="Without an answer or progress; 60 if it is empty."><${TextInput} value=${options.timeout} onInput=${set("timeout")} inputmode="decimal" /><//>
-      ${stateless && connection.features?.includes("logging") && html`<${Field} label="Log messages of this call" hint="The server is asked for those from this level on."><${Select} value=${options.logLevel ?? ""} onChange=${set("logLevel")} options=${[{ value: "", label: "none" }, ...levels]} /><//>`}
-      ${!stateless && (support === "optional" || support === "required") && html`<div><${Check} label="Call as a task" hint=${support === "required" ? "This tool runs in no other way." : "The call goes on apart from this connection."} checked=${options.task === true} disabled=${support === "required"} onChange=${set("task")} />
+      ${can("callLogLevel") && html`<${Field} label="Log messages of this call" hint="The server is asked for those from this level on."><${Select} value=${options.logLevel ?? ""} onChange=${set("logLevel")} options=${[{ value: "", label: "none" }, ...levels]} /><//>`}
+      ${can("callTask") && (support === "optional" || support === "required") && html`<div><${Check} label="Call as a task" hint=${support === "required" ? "This tool runs in no other way." : "The call goes on apart from this connection."} checked=${options.task === true} disabled=${support === "required"} onChange=${set("task")} />
         ${options.task && html`<${Field} label="Keep the task for (seconds)" hint="Left to the server if it is empty."><${TextInput} value=${options.ttl} onInput=${set("ttl")} inputmode="decimal" /><//>`}</div>`}
-      ${stateless && connection.features?.includes("tasks") && html`<p class="faint">In this revision the server decides whether the call becomes a task; it is followed in any case.</p>`}
+      ${!can("callTask") && can("tasks") && html`<p class="faint">In this revision the server decides whether the call becomes a task; it is followed in any case.</p>`}
       ${mirrored && html`<p class="faint">Arguments that the tool wants in HTTP headers, too (x-mcp-header), are put there by parley; there is nothing to do.</p>`}
-      <${Meta} value=${options.meta} onChange=${set("meta")} />
+      <${Meta} text=${options.metaText ?? ""} onInput=${set("metaText")} />
     </div>
   </details>`;
 }
 
-function Meta({ value, onChange }) {
-  const [text, setText] = useState(value === undefined ? "" : stringify(value, 2));
-  const [wrong, setWrong] = useState("");
-  const type = (next) => {
-    setText(next);
-    try {
-      const parsed = next.trim() === "" ? undefined : JSON.parse(next);
-      if (parsed !== undefined && (parsed === null || typeof parsed !== "object" || Array.isArray(parsed))) throw new SyntaxError("It must be a JSON object.");
-      setWrong("");
-      onChange(parsed);
-    } catch (error) {
-      setWrong(`${error.message} It is not sent.`);
-      onChange(undefined);
-    }
-  };
-  return html`<${Field} label="_meta" hint="A JSON object with keys of your own, such as com.example/trace." error=${wrong || undefined}><${TextArea} value=${text} onInput=${type} rows=${2} /><//>`;
+function Meta({ text, onInput }) {
+  const { wrong } = metaOf(text);
+  return html`<${Field} label="_meta" hint="A JSON object with keys of your own, such as com.example/trace." error=${wrong && `${wrong} It is not sent.`}><${TextArea} value=${text} onInput=${onInput} rows=${2} /><//>`;
+}
+
+/** metaOf returns the object that was typed, or what is wrong with it; neither if nothing was. */
+function metaOf(text = "") {
+  if (text.trim() === "") return {};
+  try {
+    const meta = JSON.parse(text);
+    return meta === null || typeof meta !== "object" || Array.isArray(meta) ? { wrong: "It must be a JSON object." } : { meta };
+  } catch (error) {
+    return { wrong: error.message };
+  }
 }
 
 function Definition({ tool }) {

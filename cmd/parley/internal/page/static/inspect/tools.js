@@ -1,30 +1,34 @@
 // The tools of a server: a list to search, and the one that was picked.
 
-import { api, useGet } from "../lib/api.js";
+import { useGet } from "../lib/api.js";
 import { label } from "../lib/content.js";
-import { html, useMemo } from "../lib/preact.js";
+import { html, useEffect, useMemo } from "../lib/preact.js";
 import { go } from "../lib/route.js";
-import { useKept } from "../lib/state.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Badge, Button, Empty, ErrorBox, SearchBox, Spinner, Split, Time, VirtualList } from "../lib/ui.js";
+import { CallView } from "./call.js";
+import { Head } from "./refresh.js";
 import { Tool } from "./tool.js";
 
 /** View lists the tools of a connection and shows one. */
 export function View({ connection, route }) {
   const topics = { list: (event) => event.connection === connection.id && event.kind === "tools", connection: (event) => event.connection === connection.id };
   const { data, error, loading, reload } = useGet(`/connections/${connection.id}/lists/tools`, {}, topics);
-  const [query, setQuery] = useKept(`tools-search:${connection.id}`, "");
+  const [query, setQuery] = useKept(ofRun(`tools-search:${connection.id}`), "");
   const tools = data?.items ?? [];
   const index = useMemo(() => tools.map(words), [tools]);
   const found = useMemo(() => search(index, query), [index, query]);
-  if (!data) return error ? html`<${ErrorBox} error=${error}><${Button} onClick=${reload}>Try again<//><//>` : html`<${Spinner} label="Loading the tools" />`;
+  const lone = route.rest[0] === undefined ? route.params.call : undefined;
+  if (!data) return error ? html`<${ErrorBox} error=${error}><${Button} onClick=${reload}>Try again<//><//>${lone && html`<${OfCall} connection=${connection} id=${lone} tools=${tools} />`}` : html`<${Spinner} label="Loading the tools" />`;
   const picked = pickedOf(tools, route);
   const pick = (i) => go([connection.id, "tools", nameOf(tools[found[i]])], twins(tools, found[i]) ? { n: found[i] } : {});
   const list = html`
-    <div class="row"><div class="grow"><${SearchBox} value=${query} onInput=${setQuery} label="Search tools" /></div><${Refresh} connection=${connection} reload=${reload} loading=${loading} /></div>
+    <${Head} connection=${connection} kinds=${["tools"]} reload=${reload} loading=${loading}><${SearchBox} value=${query} onInput=${setQuery} label="Search tools" /><//>
     <p class="faint tools-count" aria-live="polite">${count(found.length, tools.length)}${data.fetched && html` · fetched <${Time} at=${data.fetched} />`}</p>
     ${data.error && html`<${ErrorBox} error=${{ ...data.error, message: `The list could not be fetched: ${data.error.message}` }} />`}
     <${VirtualList} count=${found.length} rowHeight=${52} label="Tools" selected=${found.indexOf(picked)} onPick=${pick} row=${(i) => html`<${Row} tool=${tools[found[i]]} />`} empty=${html`<${Empty} title=${tools.length === 0 ? "The server lists no tools." : "No tool fits the search."} />`} />`;
-  const detail = picked >= 0 ? html`<${Tool} key=${`${route.rest[0]}:${picked}`} connection=${connection} tool=${tools[picked]} route=${route} />` : html`<${Nothing} route=${route} />`;
+  const nothing = lone ? html`<${OfCall} key=${lone} connection=${connection} id=${lone} tools=${tools} />` : html`<${Nothing} route=${route} />`;
+  const detail = picked >= 0 ? html`<${Tool} key=${`${route.rest[0]}:${picked}`} connection=${connection} tool=${tools[picked]} route=${route} />` : nothing;
   return html`<h1 class="unseen">Tools</h1>
     <${Split} label="Tools" list=${list} detail=${detail} detailLabel="Tool" />`;
 }
@@ -32,12 +36,17 @@ export function View({ connection, route }) {
 const Nothing = ({ route }) =>
   route.rest[0] === undefined ? html`<${Empty} title="Pick a tool">Its description, a form for its arguments and the results of its calls are shown here.<//>` : html`<${Empty} title=${`The server lists no tool “${label(route.rest[0])}”.`} />`;
 
-function Refresh({ connection, reload, loading }) {
-  const again = async () => {
-    await api.get(`/connections/${connection.id}/lists/tools`, { fresh: 1 });
-    reload();
-  };
-  return html`<${Button} onClick=${again} busy=${loading}>Refresh<//>`;
+/** OfCall shows a call of which the address has only the ID; that of a tool leads to the tool. */
+function OfCall({ connection, id, tools }) {
+  const { data, error } = useGet(`/connections/${connection.id}/calls/${encodeURIComponent(id)}`);
+  const name = data?.method === "tools/call" ? data.params?.name : undefined;
+  const listed = name !== undefined && tools.some((tool) => nameOf(tool) === name);
+  useEffect(() => {
+    if (listed) go([connection.id, "tools", name], { call: id }, { replace: true });
+  }, [listed]);
+  if (error) return html`<${ErrorBox} error=${error} />`;
+  if (!data || listed) return html`<${Spinner} />`;
+  return html`<p class="faint">Of <code>${label(data.method, 100)}</code> ${label(data.subject ?? "", 200)}</p><${CallView} connection=${connection} id=${id} />`;
 }
 
 const count = (found, all) => (found === all ? `${all.toLocaleString("en")} tools` : `${found.toLocaleString("en")} of ${all.toLocaleString("en")} tools`);

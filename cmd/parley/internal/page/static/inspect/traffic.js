@@ -3,7 +3,7 @@
 import { api, useGet, useRead, withParams } from "../lib/api.js";
 import { html, useMemo, useState } from "../lib/preact.js";
 import { go } from "../lib/route.js";
-import { useKept } from "../lib/state.js";
+import { ofRun, useKept } from "../lib/state.js";
 import { Button, Check, Empty, ErrorBox, Field, Menu, Notice, SearchBox, Select, Split } from "../lib/ui.js";
 import { Exchange } from "./traffic/exchange.js";
 import { Frame } from "./traffic/frame.js";
@@ -16,8 +16,8 @@ const all = { q: "", kind: "", method: "", direction: "" };
 
 /** View is the view of the traffic. */
 export function View({ connection, route }) {
-  const [filter, setFilter] = useKept(`traffic:${connection.id}`, all);
-  const [tail, setTail] = useKept(`traffic:${connection.id}:tail`, true);
+  const [filter, setFilter] = useKept(ofRun(`traffic:${connection.id}`), all);
+  const [tail, setTail] = useKept(ofRun(`traffic:${connection.id}:tail`), true);
   const path = `/connections/${connection.id}`;
   const mine = (event) => event.connection === connection.id;
   const topics = tail ? { frames: mine } : {};

@@ -5,6 +5,22 @@ import { useCallback, useState } from "./preact.js";
 
 const prefix = "parley:";
 
+// What belongs to a run of the program, such as connections and calls, is numbered from one on in
+// each; another run at the same address must not find what was kept for this one.
+let run = "";
+
+/** begin says which run this is, and forgets what was kept for others. */
+export function begin(id) {
+  if (id === run) return;
+  run = id;
+  for (const key of Object.keys(sessionStorage)) {
+    if (key.startsWith(`${prefix}run:`) && !key.startsWith(`${prefix}run:${run}:`)) sessionStorage.removeItem(key);
+  }
+}
+
+/** ofRun is the name of what is kept for this run of the program alone. */
+export const ofRun = (key) => `run:${run}:${key}`;
+
 /** kept returns what a tab keeps by this name, or initial. */
 export function kept(key, initial) {
   try {

@@ -3,7 +3,7 @@
 import { SafeLink, label } from "../../lib/content.js";
 import { html, useMemo } from "../../lib/preact.js";
 import { go } from "../../lib/route.js";
-import { useKept } from "../../lib/state.js";
+import { ofRun, useKept } from "../../lib/state.js";
 import { Badge, Empty, Facts, Notice, SearchBox, Select, Split, VirtualList } from "../../lib/ui.js";
 
 const severities = { error: "error", warning: "warning", note: "" };
@@ -11,8 +11,8 @@ const order = Object.keys(severities);
 
 /** Findings is a report about definitions. */
 export function Findings({ report, judgement, connection, route }) {
-  const [search, setSearch] = useKept(`checks:${judgement.id}:search`, "");
-  const [severity, setSeverity] = useKept(`checks:${judgement.id}:severity`, "");
+  const [search, setSearch] = useKept(ofRun(`checks:${judgement.id}:search`), "");
+  const [severity, setSeverity] = useKept(ofRun(`checks:${judgement.id}:severity`), "");
   const all = useMemo(() => (report.findings ?? []).map((finding, i) => ({ ...finding, key: String(i) })).sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity)), [report]);
   const shown = useMemo(() => all.filter((finding) => fits(finding, search.toLowerCase(), severity)), [all, search, severity]);
   const picked = all.find(({ key }) => key === route.params.row);

@@ -2,6 +2,7 @@
 
 import { api, useGet } from "../../lib/api.js";
 import { html, useState } from "../../lib/preact.js";
+import { ofRun, useKept } from "../../lib/state.js";
 import { Button, Check, ErrorBox, Field, Select, TextArea, TextInput } from "../../lib/ui.js";
 
 /** The kinds of judgements. */
@@ -17,29 +18,32 @@ export const kinds = {
   definitions: { title: "Definitions", sends: "Parley reads the lists over this connection and calls nothing. It looks for what the specification forbids, what vendors of models refuse, what misleads a model and what nobody sees." },
 };
 
+const first = { kind: "server", revision: "", allowed: { allow: "", allowAll: false, stress: false, rate: "" } };
+
 /** Start is the form that starts a judgement. */
 export function Start({ connection, onStarted, onClose }) {
   const root = useGet("/");
-  const [kind, setKind] = useState("server");
-  const [revision, setRevision] = useState("");
-  const [allowed, setAllowed] = useState({ allow: "", allowAll: false, stress: false, rate: "" });
+  const [{ kind, revision, allowed }, setWish] = useKept(ofRun(`checks:${connection.id}:wish`), first);
   const [state, setState] = useState({});
   const submit = async (event) => {
     event.preventDefault();
     setState({ busy: true });
     try {
-      onStarted(await api.post("/judgements", how(connection, kind, revision, allowed)));
+      const judgement = await api.post("/judgements", how(connection, kind, revision, allowed));
+      setWish(first); // what was allowed once is not allowed for the next one
+      onStarted(judgement);
     } catch (error) {
       setState({ error });
     }
   };
   const offered = Object.entries(kinds).filter(([id]) => id !== "auth" || connection.target.kind === "url");
-  const set = (name) => (value) => setAllowed((old) => ({ ...old, [name]: value }));
+  const wish = (name) => (value) => setWish((old) => ({ ...old, [name]: value }));
+  const set = (name) => (value) => setWish((old) => ({ ...old, allowed: { ...old.allowed, [name]: value } }));
   return html`<form class="card start" aria-label="Judge this server" onSubmit=${submit} novalidate>
-    <${Field} label="What to judge"><${Select} value=${kind} onChange=${setKind} options=${offered.map(([value, { title }]) => ({ value, label: title }))} /><//>
+    <${Field} label="What to judge"><${Select} value=${kind} onChange=${wish("kind")} options=${offered.map(([value, { title }]) => ({ value, label: title }))} /><//>
     <p>${kinds[kind].sends}</p>
     ${kind !== "definitions" &&
-    html`<${Field} label="Revision"><${Select} value=${revision} onChange=${setRevision} options=${[{ value: "", label: "all that the server speaks" }, ...(root.data?.revisions ?? [])]} /><//>`}
+    html`<${Field} label="Revision"><${Select} value=${revision} onChange=${wish("revision")} options=${[{ value: "", label: "all that the server speaks" }, ...(root.data?.revisions ?? [])]} /><//>`}
     ${kind === "server" && html`<${More} allowed=${allowed} set=${set} error=${state.error} />`}
     <${ErrorBox} error=${state.error} />
     <p class="row"><${Button} type="submit" kind="primary" busy=${state.busy}>Judge<//> ${onClose && html`<${Button} onClick=${onClose}>Close<//>`}</p>

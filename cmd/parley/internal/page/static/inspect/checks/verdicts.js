@@ -3,7 +3,7 @@
 import { Cut, SafeLink, label } from "../../lib/content.js";
 import { html, useMemo } from "../../lib/preact.js";
 import { go } from "../../lib/route.js";
-import { useKept } from "../../lib/state.js";
+import { ofRun, useKept } from "../../lib/state.js";
 import { Badge, Empty, Facts, Notice, SearchBox, Select, Split, VirtualList } from "../../lib/ui.js";
 
 const outcomes = { fail: "error", warn: "warning", "not verified": "", "not applicable": "", pass: "good" };
@@ -11,8 +11,8 @@ const order = Object.keys(outcomes);
 
 /** Verdicts is a report about a server or its authorization. */
 export function Verdicts({ report, judgement, connection, route }) {
-  const [search, setSearch] = useKept(`checks:${judgement.id}:search`, "");
-  const [outcome, setOutcome] = useKept(`checks:${judgement.id}:outcome`, "");
+  const [search, setSearch] = useKept(ofRun(`checks:${judgement.id}:search`), "");
+  const [outcome, setOutcome] = useKept(ofRun(`checks:${judgement.id}:outcome`), "");
   const rows = useMemo(() => rowsOf(report), [report]);
   const shown = useMemo(() => rows.filter((row) => fits(row, search.toLowerCase(), outcome)), [rows, search, outcome]);
   const picked = rows.find(({ key }) => key === route.params.row);

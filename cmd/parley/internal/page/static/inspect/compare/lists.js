@@ -3,7 +3,7 @@
 import { useGet } from "../../lib/api.js";
 import { label } from "../../lib/content.js";
 import { diff, match } from "../../lib/diff.js";
-import { html, useMemo, useState } from "../../lib/preact.js";
+import { html, useMemo } from "../../lib/preact.js";
 import { useKept } from "../../lib/state.js";
 import { Badge, Check, Empty, ErrorBox, Spinner, Split, VirtualList } from "../../lib/ui.js";
 import { Places } from "./places.js";
@@ -17,7 +17,7 @@ export function Lists({ kind, left, right }) {
   const a = useList(left, kind);
   const b = useList(right, kind);
   const [all, setAll] = useKept("compare:same", false);
-  const [picked, pick] = useState("");
+  const [picked, pick] = useKept(`compare:picked:${kind}`, "");
   const pairs = useMemo(() => match(a.data?.items ?? [], b.data?.items ?? [], keyOf), [a.data, b.data]);
   if (!a.data || !b.data) return a.error ?? b.error ? html`<${ErrorBox} error=${a.error ?? b.error} />` : html`<${Spinner} />`;
   const shown = pairs.filter(({ state }) => all || state !== "same");

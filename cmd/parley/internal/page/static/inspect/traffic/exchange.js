@@ -4,7 +4,7 @@ import { api, useGet } from "../../lib/api.js";
 import { Cut, label } from "../../lib/content.js";
 import { html, useState } from "../../lib/preact.js";
 import { go, href } from "../../lib/route.js";
-import { Badge, Button, Copy, Duration, ErrorBox, Notice, Spinner } from "../../lib/ui.js";
+import { Badge, Button, Check, Copy, Duration, ErrorBox, Notice, Spinner } from "../../lib/ui.js";
 import { colours } from "./list.js";
 
 const states = { done: "good", open: "accent", error: "error", refused: "error", lost: "error", cancelled: "warning", "given-up": "warning", input_required: "accent" };
@@ -57,16 +57,21 @@ function Timeline({ connection, frames, began }) {
 function CopyAs({ connection, number }) {
   const [copied, setCopied] = useState(undefined);
   const [error, setError] = useState(undefined);
-  const choose = (form) => async () => {
+  const [secrets, setSecrets] = useState(false); // not kept: each look at secrets is asked for
+  const make = async (form, whole) => {
     setError(undefined);
     try {
-      setCopied({ form, ...(await api.get(`/connections/${connection.id}/exchanges/${number}/as/${form}`)) });
+      setCopied({ form, ...(await api.get(`/connections/${connection.id}/exchanges/${number}/as/${form}`, { secrets: whole ? 1 : undefined })) });
     } catch (failed) {
       setCopied(undefined);
       setError(failed);
     }
   };
-  return html`<p class="row"><span>Copy as</span> ${Object.entries(forms).map(([form, title]) => html`<${Button} key=${form} aria-pressed=${copied?.form === form ? "true" : "false"} onClick=${choose(form)}>${title}<//>`)}</p>
+  const choose = (whole) => {
+    setSecrets(whole);
+    if (copied) make(copied.form, whole);
+  };
+  return html`<div class="row"><span>Copy as</span> ${Object.entries(forms).map(([form, title]) => html`<${Button} key=${form} aria-pressed=${copied?.form === form ? "true" : "false"} onClick=${() => make(form, secrets)}>${title}<//>`)} <${Check} label="With secrets" checked=${secrets} onChange=${choose} /></div>
     <${ErrorBox} error=${error} />
     ${copied && html`<div class="copied"><p class="row"><${Copy} text=${copied.text} /></p>${copied.notes?.length > 0 && html`<${Notice}>${copied.notes.map((note, i) => html`<p key=${i}>${note}</p>`)}<//>`}<${Cut} text=${copied.text} /></div>`}`;
 }
