@@ -180,9 +180,14 @@ for suite in typescript bridge gateway servers python go host java rust tasks ng
   # Not in a condition, because that would disable errexit inside.
   install "$suite"
   printf '\n== %s\n\n' "$suite"
+  options=()
+  if [ "$suite" = page ]; then
+    rm -rf ../.tmp/shots/page # of a run before, which may have had other views
+    options=(--shots ../.tmp/shots/page)
+  fi
   output=$(mktemp)
   status=0
-  node "$suite/run.mjs" | tee "$output" || status=$?
+  node "$suite/run.mjs" ${options[@]+"${options[@]}"} | tee "$output" || status=$?
   if [[ "$(tail -n 1 "$output")" =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=$((passed + BASH_REMATCH[1]))
     failed=$((failed + BASH_REMATCH[2]))

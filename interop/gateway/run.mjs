@@ -3,17 +3,18 @@
 // official servers everything, filesystem and memory, one of fastmcp, one in Rust, the
 // reference server over HTTP, and one that does not start. See ../README.md.
 
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
 import { outcomes, start } from "../lib/process.mjs";
 import { Report, assert, brief, equal, skip, within } from "../lib/report.mjs";
 import { gatewayHTTP, serveHTTP } from "../lib/serve.mjs";
 import { peers, runClient } from "../python/clients.mjs";
-import { clients, packageOf } from "../typescript/clients.mjs";
+import { canVisit, clients, packageOf } from "../typescript/clients.mjs";
 import { configure, expected, hasRust } from "./backends.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -36,14 +37,20 @@ for (const file of [parley, tourist]) {
 }
 
 const scratch = mkdtempSync(join(tmpdir(), "parley-interop-"));
-const reference = await serveHTTP(parley);
+// What the reference server may look at, of which each client allows a part.
+const root = join(scratch, "root");
+mkdirSync(join(root, "part"), { recursive: true });
+writeFileSync(join(root, "outside.txt"), "outside");
+writeFileSync(join(root, "part", "here.txt"), "here");
+writeFileSync(join(root, "part", "note.txt"), "");
+const reference = await serveHTTP(parley, ["--root", root]);
 const file = configure(parley, scratch, reference.origin);
 const expectations = expected(file, scratch);
 const gateway = await gatewayHTTP(parley, file);
 
 const columns = [
-  ...["version", "tools", "call", "files", "memory", "fastmcp", "rmcp", "reference", "wrong", "unknown", "read", "prompt"],
-  ...["complete", "progress", "cancel", "elicit", "sample", "down", "close"],
+  ...["version", "tools", "call", "files", "memory", "fastmcp", "rmcp", "reference", "structured", "wrong", "unknown", "read", "prompt"],
+  ...["complete", "progress", "cancel", "level", "subscribe", "lists", "elicit", "visit", "sample", "roots", "down", "close"],
 ];
 const report = new Report("client of the gateway", columns);
 if (!hasRust) report.note("rmcp: interop/run.sh did not build the server in Rust");
@@ -90,6 +97,18 @@ function rowOf(revision, way, name, remark) {
   return !flags.only || label.includes(flags.only) ? report.row(label) : undefined;
 }
 
+/** cancelledCalls returns the lines of the reference server's log about calls that were cancelled. */
+async function cancelledCalls(sdk) {
+  const { contents } = await sdk.readResource({ uri: expectations.log.uri });
+  const cancelled = new RegExp(expectations.log.cancelled);
+  return contents[0].text.split("\n").filter((line) => cancelled.test(line));
+}
+
+/** until waits until something is so. */
+async function until(isSo, what) {
+  for (const end = Date.now() + limit / 2; !(await isSo()); await sleep(20)) assert(Date.now() < end, `${what} did not come`);
+}
+
 /** runTour runs the client of the Go SDK, which checks what is expected itself. */
 async function runTour(revision, way, row) {
   const url = way === "stdio" ? "" : `${gateway.origin}/${way === "sse" ? "sse" : "mcp"}`;
@@ -121,11 +140,14 @@ async function run(client, way, row) {
       asked.push(request.params);
       return { role: "assistant", model: "interop", stopReason: "endTurn", content: { type: "text", text: "because of Rayleigh" } };
     },
+    roots: async () => ({ roots: [{ uri: pathToFileURL(join(root, "part")).href, name: "part" }] }),
+    visits: true,
   });
-  const { sdk } = session;
+  const { sdk, wire } = session;
+  const modern = client.revision === "2026-07-28";
   const check = (column, body) => report.check(row, column, limit, body);
-  const call = async (name, args = {}, options) => {
-    const result = await session.callTool({ name, arguments: args }, options);
+  const call = async (name, args = {}, options, more) => {
+    const result = await session.callTool({ name, arguments: args, ...more }, options);
     return { ...result, text: (result.content ?? []).map((block) => block.text ?? "").join("\n") };
   };
 
@@ -149,8 +171,10 @@ async function run(client, way, row) {
     assert(content.some((block) => block.type === "image"), `no image in ${brief(content)}`);
   });
   await check("files", async () => {
-    const path = join(scratch, "note.txt");
-    await call("filesystem__write_file", { path, content: client.revision });
+    // The server confines itself to the client's roots, and does not make files at their top.
+    const path = join(root, "part", "note.txt");
+    const written = await call("filesystem__write_file", { path, content: client.revision });
+    assert(!written.isError, `writing fails: ${written.text}`);
     const { text } = await call("filesystem__read_text_file", { path });
     assert(text.includes(client.revision), `the file has ${text}`);
     const { isError } = await call("filesystem__read_text_file", { path: "/etc/passwd" });
@@ -171,6 +195,24 @@ async function run(client, way, row) {
   await check("reference", async () => {
     const { text } = await call("ref__calculate", { expression: "6 * 7" });
     equal(text, "42", "the answer");
+  });
+  await check("structured", async () => {
+    const { name, arguments: args, member, value } = expectations.structured;
+    const { structuredContent } = await call(name, args);
+    if (client.revision < "2025-06-18") skip("the revision has no structured content");
+    equal(structuredContent?.[member], value, `${member} of ${brief(structuredContent)}`);
+  });
+  await check("wrong", async () => {
+    const { name, wrongArguments, missing } = expectations.calculate;
+    const { isError, text } = await call(name, wrongArguments);
+    equal(isError, true, "isError");
+    assert(text.includes(missing), `the text does not name the missing argument: ${brief(text)}`);
+  });
+  await check("unknown", async () => {
+    for (const name of ["ref__no_such_tool", "nobody__echo", "echo"]) {
+      const error = await session.callTool({ name, arguments: {} }).then(() => undefined, (e) => e);
+      equal(error?.code, -32602, `code of ${error?.message}`);
+    }
   });
   await check("read", async () => {
     const { resources } = await session.list.resources();
@@ -197,16 +239,73 @@ async function run(client, way, row) {
     const { text } = await call("everything__trigger-long-running-operation", { duration: 1, steps: 4 }, { onprogress: (p) => seen.push(p.progress) });
     assert(text.includes("completed") && seen.length >= 2, `${brief(text)}, progress ${seen}`);
   });
+  await check("cancel", async () => {
+    const { name, arguments: args } = expectations.slow;
+    const before = await cancelledCalls(sdk);
+    const controller = new AbortController();
+    const options = { signal: controller.signal, onprogress: () => controller.abort("enough") };
+    const ended = await session.callTool({ name, arguments: args }, options).then(() => "a result", () => "an error");
+    equal(ended, "an error", "what a cancelled call ends with");
+    await until(async () => (await cancelledCalls(sdk)).length > before.length, "the server's log of the cancelled call");
+  });
+  // The reference server logs, changes a resource and adds one when a table is imported.
+  const tables = report.rows.indexOf(row);
+  let imports = 0;
+  const importTable = (meta) =>
+    call("ref__import_csv", { csv: "id\n1", table: `t${tables}_${++imports}` }, undefined, meta && { _meta: meta });
+  await check("level", async () => {
+    const logged = () => wire.received("notifications/message").filter(({ params }) => params.logger === "import_csv").length;
+    for (const [level, heard] of [["error", false], ["info", true]]) {
+      const before = logged();
+      if (!modern) await sdk.setLoggingLevel(level);
+      await importTable(modern && { "io.modelcontextprotocol/logLevel": level });
+      if (heard) await until(() => logged() > before, `what is logged at the level ${level}`);
+      else equal(logged(), before, `messages at the level ${level}`);
+    }
+  });
+  await check("subscribe", async () => {
+    const { uri } = expectations.change;
+    const changes = () => wire.received("notifications/resources/updated").filter(({ params }) => params.uri === uri).length;
+    const before = changes();
+    const listening = modern ? await sdk.listen({ resourceSubscriptions: [uri] }) : await sdk.subscribeResource({ uri });
+    await importTable();
+    await until(() => changes() > before, `the change of ${uri}`);
+    if (modern) await listening.close();
+    else await sdk.unsubscribeResource({ uri });
+  });
+  await check("lists", async () => {
+    const changes = () => wire.received("notifications/resources/list_changed").length;
+    const before = changes();
+    const listening = modern && (await sdk.listen({ resourcesListChanged: true }));
+    await importTable();
+    await until(() => changes() > before, "the change of the list");
+    const { resources } = await session.list.resources();
+    const uri = `mcp:ref:db://tables/t${tables}_${imports}`;
+    assert(resources.some((resource) => resource.uri === uri), `no ${uri} among ${brief(resources.map((r) => r.uri))}`);
+    if (listening) await listening.close();
+  });
   await check("elicit", async () => {
     if (!client.elicitation) skip("the client has no elicitation");
     asked.length = 0;
     const { text } = await call("everything__trigger-elicitation-request");
     assert(text.includes("User provided the requested information") && asked.length === 1, `${brief(text)}, asked ${asked.length} times`);
   });
+  await check("visit", async () => {
+    if (!canVisit(client)) skip("the client cannot send its user anywhere");
+    asked.length = 0;
+    const url = "https://pay.example/1";
+    await call("everything__trigger-url-elicitation", { url, message: "Pay", elicitationId: `e-${tables}` });
+    equal(asked[0]?.url, url, `what the user is asked, ${brief(asked)}`);
+  });
   await check("sample", async () => {
     asked.length = 0;
     const { text } = await call("everything__trigger-sampling-request", { prompt: "Why is the sky blue?", maxTokens: 50 });
     assert(text.includes("because of Rayleigh") && asked.length === 1, `${brief(text)}, asked ${asked.length} times`);
+  });
+  await check("roots", async () => {
+    const { name, arguments: args, inside, outside } = expectations.roots;
+    const { text } = await call(name, args);
+    assert(text.includes(inside) && !text.includes(outside), `the files are ${brief(text)}`);
   });
   await check("down", async () => {
     const error = await session.callTool({ name: "down__anything", arguments: {} }).then(() => undefined, (e) => e);

@@ -19,6 +19,32 @@ export async function run(stage) {
         return more;
       });
     }
+    await stage.check(`the dialog of a rule, ${dark ? "dark" : "light"}`, async () => {
+      await tab.go("#/c1/questions?tab=rules");
+      await tab.click("button", "Add a rule");
+      for (const kind of await tab.page.$eval("dialog select", (select) => [...select.options].map(({ value }) => value))) {
+        await tab.choose("dialog select", kind);
+        await judged(tab);
+      }
+      await shot(stage, tab, "rule", dark);
+      await tab.press("Escape");
+      await tab.page.waitForFunction(() => !document.querySelector("dialog"), { polling: 50 });
+    });
+    await stage.check(`the same call made to both, ${dark ? "dark" : "light"}`, async () => {
+      await tab.go("#/compare?a=c1&b=c2&tab=call");
+      await tab.fill("Params", '{"name":"calculate","arguments":{"expression":"1+1"}}');
+      await tab.click("button", "Call both");
+      await tab.sees("What differs");
+      await judged(tab);
+      await shot(stage, tab, "call-both", dark);
+    });
+    await stage.check(`a template that was filled in and read, ${dark ? "dark" : "light"}`, async () => {
+      await tab.go(more.find((hash) => hash.includes("template=")));
+      await tab.page.waitForSelector("section.detail form [role=combobox]");
+      await tab.click("button", "Read");
+      await tab.page.waitForFunction(() => document.querySelector("section.detail .notice, section.detail pre, section.detail table, section.detail .json"), { polling: 50 });
+      await judged(tab);
+    });
     await stage.check(`the keys, ${dark ? "dark" : "light"}`, async () => {
       await tab.page.evaluate(() => document.activeElement.blur());
       await tab.press("?");
@@ -47,6 +73,13 @@ async function data(tab) {
   const drawn = await call("make_chart", { values: [1, 2, 3] });
   const sold = await call("sales_report", { region: "emea" });
   await call("annual_report", {}); // which asks
+  const { exchange } = await until(async () => {
+    const now = await tab.api("get", `/connections/c1/calls/${good}`);
+    return now.ended && now;
+  }, "the call");
+  // A rule to be listed.
+  await tab.api("put", "/connections/c1/rules", { on: false, rules: [{ name: "no forms", kind: "form", tool: "", text: "", action: "decline" }] });
+  const template = (await tab.api("get", "/connections/c1/lists/templates")).items[0].uriTemplate;
   await tab.api("post", "/connections/c1/calls", { method: "resources/read", params: { uri: "server://nothing" } });
   await tab.api("post", "/connections", { args: [parley, "serve", "--stdio"], revision: "2024-11-05" });
   await tab.api("post", "/connections", { args: ["/nonexistent/server"] });
@@ -60,7 +93,13 @@ async function data(tab) {
     `#/c1/tools/make_chart?call=${drawn}`,
     `#/c1/tools/sales_report?call=${sold}`,
     "#/c3",
-    "#/compare?a=c1&b=c2",
+    ...["server", "tools", "resources", "templates", "prompts", "call"].map((kind) => `#/compare?a=c1&b=c2&tab=${kind}`),
+    "#/c1/tools/calculate?tab=definition",
+    "#/c1/tools/calculate?tab=history",
+    `#/c1/traffic?exchange=${exchange}`,
+    `#/c1/resources?template=${encodeURIComponent(template)}`,
+    "#/c1/questions?tab=rules",
+    "#/home?like=c1", // how the connection is made is changed there
   ];
 }
 

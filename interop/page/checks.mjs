@@ -1,11 +1,13 @@
 // Checks and comparisons: a server is judged from the page and its report is read there, and two
 // connections are laid side by side.
 
-import { assert, parley, until, ways } from "./lib.mjs";
+import { assert, brief, everythingHTTP, parley, transports, until, ways } from "./lib.mjs";
 
 export async function run(stage) {
   for (const way of [ways[0], ways[3]]) await judged(stage, way);
+  for (const transport of transports) await official(stage, transport);
   await compared(stage);
+  await others(stage);
 }
 
 async function judged(stage, way) {
@@ -92,5 +94,50 @@ async function compared(stage) {
     await tab.click("button", "Call both");
     await tab.sees("What differs");
     await tab.shot(stage.shots, "compare-call");
+  });
+}
+
+/** official judges the official server that has everything. */
+async function official(stage, transport) {
+  await stage.check(`server-everything, ${transport}: its definitions are judged`, async () => {
+    const { inspect } = await stage.everything({ transport });
+    const tab = await stage.open(inspect.address, { as: `server-everything, ${transport}` });
+    await tab.connected();
+    await tab.go("#/c1/checks");
+    await tab.choose("form[aria-label='Judge this server'] select", "definitions");
+    await tab.click("button", "Judge");
+    await tab.sees("the tools cost about");
+    const { judgements } = await tab.api("get", "/judgements");
+    const report = await tab.api("get", `/judgements/${judgements[0].id}/report/json`);
+    assert(report.servers[0].tools > 10 && JSON.stringify(report).includes("trigger-url-elicitation"), `the report is about ${brief(report, 500)}`);
+    await tab.shot(stage.shots, `checks-everything-${transport}`);
+  });
+}
+
+/** others compares two servers that have nothing to do with each other. */
+async function others(stage) {
+  await stage.check("two different servers are compared", async () => {
+    const served = await everythingHTTP();
+    stage.after(() => served.end());
+    const inspect = await stage.inspect(["--", parley, "serve", "--stdio"]);
+    const tab = await stage.open(inspect.address, { as: "two servers" });
+    await tab.connected();
+    const { id } = await tab.api("post", "/connections", { url: served.url });
+    await tab.connected(id);
+    await tab.go(`#/compare?a=c1&b=${id}`);
+    const text = await tab.sees("mcp-servers/everything", "main");
+    assert(text.includes("/server/name") && text.includes("/revision"), `what differs is ${brief(text, 1500)}`);
+    await tab.shot(stage.shots, "compare-servers");
+    for (const [kind, left, right] of [["Tools", "calculate", "get-tiny-image"], ["Resources", "Server Information", "architecture.md"], ["Prompts", "", "completable-prompt"]]) {
+      await tab.click("tab", kind);
+      const list = await tab.sees(right, "[role=listbox][aria-label='Differences']");
+      assert(list.includes(left), `${kind}: no ${left} in ${brief(list, 1500)}`);
+    }
+    await tab.click("tab", "The same call");
+    await tab.fill("Params", '{"name":"echo","arguments":{"message":"hello"}}');
+    await tab.click("button", "Call both");
+    await tab.sees("What differs");
+    await tab.sees("Echo: hello");
+    await tab.shot(stage.shots, "compare-servers-call");
   });
 }

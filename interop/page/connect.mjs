@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { Inspect, assert, brief, equal, parley, serveHTTP, until } from "./lib.mjs";
+import { Inspect, assert, brief, equal, everythingHTTP, installed, parley, serveHTTP, until } from "./lib.mjs";
 
 export async function run(stage) {
   const served = await serveHTTP(parley);
@@ -18,6 +18,7 @@ export async function run(stage) {
   stage.expect(/400 \(Bad Request\).*\/api\/v1\/connections/); // forms that make no sense
   stage.expect(/404 \(Not Found\).*\/api\/v1\/connections\/c\d+(\/login)?$/); // a connection that is closed while the page reads it
   await forms(stage, tab, served);
+  await official(stage, tab);
   await failures(stage, tab, served);
   await files(stage, tab);
   await changes(stage, tab);
@@ -128,6 +129,27 @@ async function forms(stage, tab, served) {
     equal(connections.map((c) => c.revision).join(), "2024-11-05,2025-11-25,2026-07-28", "revisions");
     for (const { id } of connections) await tab.api("del", `/connections/${id}`);
   });
+}
+
+/** official connects to the official server that has everything, over each of its transports. */
+async function official(stage, tab) {
+  for (const transport of ["stdio", "HTTP", "SSE"]) {
+    await stage.check(`connects: server-everything, ${transport}`, async () => {
+      const served = transport === "stdio" ? undefined : await everythingHTTP(transport);
+      stage.after(() => served?.end());
+      await fresh(tab, served?.url ?? `${process.execPath} ${installed()} stdio`, transport === "SSE" ? { transport: "sse" } : {});
+      await arrives(tab);
+      await tab.sees("Connected", "main");
+      const text = await tab.sees("Capabilities", "main");
+      const spoken = { stdio: "standard input and output", HTTP: "Streamable HTTP", SSE: "HTTP+SSE" }[transport];
+      for (const part of [spoken, "2025-11-25", "mcp-servers/everything"]) assert(text.includes(part), `no ${part}: ${brief(text, 1500)}`);
+      await tab.click("button", "Ping");
+      await tab.sees("The server answered in", "main");
+      await tab.shot(stage.shots, `connect-everything-${transport}`);
+      await tab.click("button", "Close for good");
+      await tab.sees("Connect to a server", "main");
+    });
+  }
 }
 
 async function failures(stage, tab, served) {

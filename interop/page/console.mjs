@@ -2,13 +2,13 @@
 // with the reference server, server-everything, a server that changes its mind, and one that
 // does not start behind the gateway.
 
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-import { gatewayHTTP } from "../lib/serve.mjs";
-import { assert, brief, equal, here, parley, start, until } from "./lib.mjs";
+import { assert, brief, equal, freePort, here, parley, serveHTTP, start, until } from "./lib.mjs";
+import { audited, code, issuerOf, withConsole } from "./lib/gateway.mjs";
 
 const everything = resolve(here, "../servers/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 const kind = "Pays somebody.";
@@ -22,32 +22,21 @@ export async function run(stage) {
   await issuer(stage, folder);
 }
 
-/** freePort returns a port that nobody uses. */
-async function freePort() {
-  const server = createServer();
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address();
-  await new Promise((done) => server.close(done));
-  return port;
-}
-
 /** gateway starts a gateway of a configuration, with a console. */
-async function gateway(stage, folder, name, more) {
+async function gateway(stage, folder, name, more, backends = "") {
   const [port, consolePort] = [await freePort(), await freePort()];
   const mood = join(folder, `${name}.mood`);
   writeFileSync(mood, kind);
   const file = join(folder, `${name}.yaml`);
   const command = (...words) => JSON.stringify(words);
-  writeFileSync(
-    file,
-    `version: 1
+  const yaml = `version: 1
 listen: {http: "127.0.0.1:${port}"}
 list_timeout: 1m
 backends:
   ref: {command: ${command(parley, "serve", "--stdio")}}
   everything: {command: ${command(process.execPath, everything, "stdio")}}
   moody: {command: ${command(process.execPath, join(here, "servers/moody.mjs"), mood)}}
-  down: {command: [no-such-program]}
+  down: {command: [no-such-program]}${backends}
 approval:
   tool_wide: true
   rules: [{backend: ref, subject: calculate, ask: operator, why: it computes}]
@@ -59,35 +48,43 @@ policy:
     permit(principal, action, resource);
     @id("no-zero") @reason("nobody divides by zero")
     forbid(principal, action, resource == Tool::"ref__calculate") when { context.arguments.expression == "1/0" };
-${more({ port, consolePort, name })}`,
-  );
-  process.env.XDG_STATE_HOME = join(folder, "state");
-  const run = await gatewayHTTP(parley, file, `127.0.0.1:${port}`);
-  stage.after(async () => {
-    const { code } = await run.end();
-    await stage.check(`${name}: the gateway ends`, () => equal(code, 0, `exit code, after ${brief(run.log(), 3000)}`));
-  });
-  const origin = `http://127.0.0.1:${consolePort}`;
-  const address = await until(() => /^console: (\S+)$/m.exec(run.log())?.[1], "the address of the console");
-  return { run, file, mood, name, origin, address, url: `http://127.0.0.1:${port}/mcp`, audit: join(folder, `${name}.audit.jsonl`) };
+${more({ port, consolePort, name })}`;
+  const site = await withConsole(stage, { file, yaml, port });
+  return { ...site, mood, name, audit: join(folder, `${name}.audit.jsonl`) };
 }
 
-/** code asks for an address that lets an operator in. */
-async function code(site) {
-  const asked = start(parley, ["gateway", "console", site.file]);
-  equal((await asked.ended).code, 0, `exit code: ${asked.stderr}`);
-  return asked.stdout.trim();
-}
-
-/** pickFirst picks the first row of a list that has this text. */
+/** pickFirst picks the first row of a list, once that is one with this text. */
 async function pickFirst(tab, text) {
-  await tab.page.waitForSelector('[role="listbox"]');
-  await tab.sees(text, '[role="listbox"]');
-  await tab.page.focus('[role="listbox"]');
+  const isFirst = (want) => {
+    const list = document.querySelector('[role="listbox"]');
+    if (!list?.querySelector('[role="option"]')?.innerText.includes(want)) return false;
+    list.focus();
+    return true;
+  };
+  await tab.page.waitForFunction(isFirst, { polling: 50 }, text);
   await tab.press("Enter");
 }
 
 const call = (site, ...args) => start(parley, ["call", site.url, ...args], { PARLEY_KEYRING: "off" });
+
+/** send sends a request as a client of 2026-07-28 does that can be asked, and returns the result. */
+async function send(site, method, params) {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "interop", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
+  };
+  const response = await fetch(site.url, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28", "mcp-method": method, "mcp-name": params.name },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } }),
+  });
+  const text = await response.text();
+  const messages = (response.headers.get("content-type") ?? "").startsWith("text/event-stream") ? text.split("\n").filter((line) => line.startsWith("data: {")).map((line) => line.slice(6)) : [text];
+  const { result } = messages.map((message) => JSON.parse(message)).find((message) => message.id === 1);
+  assert(result, `${method} came to ${brief(text, 1000)}`);
+  return result;
+}
 
 /** looked checks a view: nothing too wide, nothing that axe-core objects to, in both colours. */
 async function looked(stage, tab, name) {
@@ -101,9 +98,6 @@ async function looked(stage, tab, name) {
   }
   await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
 }
-
-/** audited are the lines of what was done in the console. */
-const audited = (site) => readFileSync(site.audit, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line)).filter((line) => line.console);
 
 /** confirm says yes in the dialog that has just opened. */
 async function confirm(page) {
@@ -168,6 +162,7 @@ async function operator(stage, folder) {
     await tab.click("button", "Refuse");
     const { code: exit } = await waiting.ended;
     assert(exit !== 0 && waiting.stderr.includes("not today"), `${exit}: ${waiting.stderr}`);
+    await tab.sees("does not wait any more");
   });
 
   await stage.check("an approval by the keyboard, for a time, and revoked", async () => {
@@ -242,6 +237,27 @@ async function operator(stage, folder) {
     await looked(stage, tab, "sessions");
   });
 
+  await stage.check("a call that is open at a server, and waits for its client, is parked", async () => {
+    // The client has no session: it gets the question, and comes back with the answer.
+    const name = "everything__trigger-elicitation-request";
+    const asked = await send(site, "tools/call", { name, arguments: {} });
+    equal(asked.resultType, "input_required", `what the call came to: ${brief(asked)}`);
+    const table = "[role=region][aria-label='Parked calls']";
+    await tab.page.waitForSelector(table);
+    const [row] = await tab.page.$$eval(`${table} tbody tr`, (rows) => rows.map((r) => [...r.cells].map((cell) => cell.innerText)));
+    equal(brief(row.slice(0, 2)), brief(["everything", "1"]), "what is parked");
+    await looked(stage, tab, "sessions with a parked call");
+    await tab.go("#/backends/everything");
+    await tab.sees("1 parked");
+    await tab.sees("1 of ", "#main");
+    await looked(stage, tab, "backends with a parked call");
+    const inputResponses = Object.fromEntries(Object.keys(asked.inputRequests).map((key) => [key, { action: "decline" }]));
+    const done = await send(site, "tools/call", { name, arguments: {}, inputResponses, requestState: asked.requestState });
+    equal(done.resultType ?? "complete", "complete", `what the call came to then: ${brief(done)}`);
+    await tab.go("#/sessions");
+    await tab.sees("No call is parked.");
+  });
+
   await stage.check("audit: found by text, outcome and action", async () => {
     await tab.go("#/audit");
     await tab.sees("pins.withdraw", '[role="listbox"]');
@@ -255,6 +271,30 @@ async function operator(stage, folder) {
     await looked(stage, tab, "audit");
     await tab.go("#/audit?outcome=denied");
     await tab.sees("ref__calculate");
+    equal(await tab.page.$eval("form.filters select", (select) => select.value), "denied", "the outcome in the form, after the address has changed");
+    equal(await (await tab.named("textbox", "Method or action")).evaluate((e) => e.value), "", "the method in the form, which the address does not name");
+  });
+
+  await stage.check("audit: a slower answer does not overwrite that to a later search", async () => {
+    // The first of two searches is answered when the second has been.
+    const slow = [];
+    await page.setRequestInterception(true);
+    const hold = (request) => (request.url().includes("/audit?") && request.url().includes("pins.approve") ? slow.push(request) : request.continue());
+    page.on("request", hold);
+    const over = new Promise((done) => {
+      for (const event of ["requestfinished", "requestfailed"]) page.on(event, (request) => request === slow[0] && done());
+    });
+    await tab.page.evaluate(() => (location.hash = "#/audit?method=pins.approve"));
+    await until(() => slow.length > 0, "the first search");
+    await tab.page.evaluate(() => (location.hash = "#/audit?method=pins.withdraw"));
+    await tab.sees("pins.withdraw", '[role="listbox"]');
+    await Promise.all(slow.map((request) => request.continue().catch(() => {}))); // the page has given it up
+    await over;
+    page.off("request", hold);
+    await page.setRequestInterception(false);
+    await tab.settled();
+    const text = await tab.text('[role="listbox"]');
+    assert(text.includes("pins.withdraw") && !text.includes("pins.approve"), text);
   });
 
   await stage.check("policy tester", async () => {
@@ -319,8 +359,8 @@ async function operator(stage, folder) {
   });
 
   await stage.check("all that was done is in the audit log", () => {
-    const done = audited(site).filter((line) => !line.console.refused).map((line) => line.console.action);
-    for (const action of ["approvals.allow", "approvals.deny", "approvals.revoke", "backends.restart", "pins.approve", "pins.withdraw", "configuration.reload", "logout"]) {
+    const done = audited(site.audit).filter((line) => !line.console.refused).map((line) => line.console.action);
+    for (const action of ["login", "approvals.allow", "approvals.deny", "approvals.revoke", "backends.restart", "pins.approve", "pins.withdraw", "configuration.reload", "logout"]) {
       assert(done.includes(action), `${action} is not among ${done}`);
     }
   });
@@ -354,7 +394,7 @@ async function bearer(stage, folder) {
       return api.post(`/approvals/${at}/allow`, {}).catch((error) => ({ status: error.status, code: error.code }));
     }, id);
     equal(brief(refused), brief({ status: 403, code: "role" }), "what the API says");
-    assert(audited(site).some((line) => line.console.refused && line.console.action === "approvals.allow"), "the refusal is not in the audit log");
+    assert(audited(site.audit).some((line) => line.console.refused && line.console.action === "approvals.allow"), "the refusal is not in the audit log");
     const operators = await stage.open(await code(site), { as: "bearer, operator" });
     await operators.sees("Who may use it");
     await operators.go(`#/approvals/${id}`);
@@ -363,26 +403,49 @@ async function bearer(stage, folder) {
   });
 }
 
+/** visit opens a page in a tab of the same browser, and goes on for as long as there is something to fill in, to allow or to follow. */
+async function visit(tab, url, name, password) {
+  const page = await tab.context.newPage();
+  await page.goto(url);
+  for (let steps = 0; steps < 10; steps++) {
+    const next = (await page.$("#password")) ? "button[value=login]" : (await page.$("button[value=allow]")) ? "button[value=allow]" : (await page.$("a.button")) ? "a.button" : undefined;
+    if (!next) break;
+    if (next === "button[value=login]") {
+      await page.$eval("#name", (input) => (input.value = ""));
+      await page.type("#name", name);
+      await page.type("#password", password);
+    }
+    await Promise.all([page.waitForNavigation(), page.click(next)]);
+  }
+  const text = await page.evaluate(() => document.body.innerText);
+  await page.close();
+  await tab.page.bringToFront();
+  return text;
+}
+
 async function issuer(stage, folder) {
   const port = await freePort();
-  const users = ["ada:lovelace", "bob:babbage", "eve:nobody"].flatMap((user) => ["--user", user]);
-  let site;
-  let login;
-  site = await gateway(stage, folder, "issuer", ({ port: gatewayPort, consolePort }) => {
-    site = { url: `http://127.0.0.1:${gatewayPort}/mcp` };
-    return `auth: {issuer: {url: "http://127.0.0.1:${port}"}}
-console: {listen: "127.0.0.1:${consolePort}", roles: {viewer: {principals: [bob]}, operator: {principals: [ada]}}}`;
-  });
-  login = start(parley, ["serve", "--http", `127.0.0.1:${port}`, "--auth", "dev", ...users, "--token-resource", site.url], { PARLEY_KEYRING: "off" });
-  stage.after(async () => {
-    login.child.kill("SIGTERM");
-    await login.ended;
-  });
-  await until(() => login.stderr.includes("msg=serving"), "the authorization server");
+  const shop = await serveHTTP(parley, ["--auth", "dev", "--user", "ada:countess"]);
+  stage.after(() => shop.end());
+  const key = join(folder, "logins.key");
+  writeFileSync(key, randomBytes(32).toString("base64"), { mode: 0o600 });
+  const site = await gateway(
+    stage,
+    folder,
+    "issuer",
+    ({ consolePort }) => `auth: {issuer: {url: "http://127.0.0.1:${port}"}}
+logins: {dir: logins, key: "\${file:${key}}"}
+console: {listen: "127.0.0.1:${consolePort}", roles: {viewer: {principals: [bob]}, approver: {principals: [cleo]}, operator: {principals: [ada]}}}`,
+    `
+  shop: {url: "${shop.origin}/mcp", auth: {user: {}}}`,
+  );
+  await issuerOf(stage, port, site.url, ["ada:lovelace", "bob:babbage", "cleo:clever", "eve:nobody"]);
 
-  for (const [name, password, role] of [["ada", "lovelace", "operator"], ["bob", "babbage", "viewer"], ["eve", "nobody", undefined]]) {
+  const tabs = {};
+  for (const [name, password, role] of [["ada", "lovelace", "operator"], ["cleo", "clever", "approver"], ["bob", "babbage", "viewer"], ["eve", "nobody", undefined]]) {
     await stage.check(`issuer: ${name} is ${role ?? "nobody"}`, async () => {
       const tab = await stage.open(`${site.origin}/#/backends`, { as: `issuer, ${name}` });
+      tabs[name] = tab;
       await tab.click("link", "Log in");
       await tab.page.waitForSelector("#password");
       await tab.page.type("#name", name);
@@ -406,10 +469,78 @@ console: {listen: "127.0.0.1:${consolePort}", roles: {viewer: {principals: [bob]
       await tab.shot(stage.shots, `console-issuer-${name}`);
     });
   }
+  // Somebody whose program uses the gateway, and a server behind it.
+  const inspect = await stage.inspect([site.url, "--revision", "2026-07-28"], { PARLEY_CREDENTIALS: join(folder, "credentials") });
+  const client = await stage.open(inspect.address, { as: "issuer, a client" });
+  const calls = async (name, args = {}) => (await client.api("post", "/connections/c1/calls", { method: "tools/call", params: { name, arguments: args } })).id;
+  const done = (id) =>
+    until(async () => {
+      const now = await client.api("get", `/connections/c1/calls/${id}`);
+      return now.ended && now;
+    }, "the end of the call");
+
+  await stage.check("issuer: an approver approves, and no more", async () => {
+    const { waiting } = await until(async () => {
+      const now = await client.api("get", "/connections/c1/login");
+      return now.waiting && now;
+    }, "the login that the client needs");
+    await visit(client, waiting.url, "ada", "lovelace");
+    await client.connected();
+    const { cleo } = tabs;
+    await cleo.page.bringToFront();
+    const id = await calls("ref__calculate", { expression: "6*7" });
+    await cleo.go("#/approvals");
+    await pickFirst(cleo, "ref__calculate");
+    await cleo.sees('"expression": "6*7"', "#main");
+    await looked(stage, cleo, "approvals of an approver");
+    await cleo.click("button", "Approve");
+    const made = await done(id);
+    assert(JSON.stringify(made.result).includes("42"), `the call came to ${brief(made)}`);
+    await cleo.go("#/");
+    await cleo.sees("Who may use it");
+    assert(!(await cleo.text()).includes("Read the configuration again"), "an approver is offered what is for operators");
+    await cleo.go("#/backends/ref");
+    await cleo.sees("This is for operators.");
+    const lines = audited(site.audit).map(({ console: c }) => `${c.by} ${c.role} ${c.action} ${c.refused ?? false}`);
+    assert(lines.some((line) => line.endsWith("user cleo approver approvals.allow false")), lines.join("\n"));
+  });
+
+  await stage.check("issuer: a login of a user at a server is seen, and forgotten", async () => {
+    const { ada } = tabs;
+    await ada.page.bringToFront();
+    await ada.go("#/logins");
+    await ada.sees("No user has logged in at a server.");
+    const id = await calls("shop__log_in");
+    const { questions } = await until(async () => {
+      const all = await client.api("get", "/connections/c1/questions");
+      return all.questions[0]?.state === "waiting" && all;
+    }, "the page that the gateway asks to visit");
+    await client.page.bringToFront();
+    await client.go("#/c1/questions");
+    await client.click("button", "I open it myself");
+    // The same name at another place, with another password.
+    const text = await visit(client, questions[0].params.url, "ada", "countess");
+    assert(text.includes("You are logged in at"), `the page says ${brief(text)}`);
+    const made = await done(id);
+    assert(!made.result?.isError, `the call came to ${brief(made)}`);
+    await ada.page.bringToFront();
+    await ada.page.reload();
+    await ada.sees("logged in", "[role=region][aria-label=Users]");
+    const row = await ada.text("[role=region][aria-label=Users] tbody tr");
+    for (const part of ["shop", "ada", shop.origin]) assert(row.includes(part), `no ${part} in ${row}`);
+    const { users } = await ada.api("get", "/logins");
+    assert(users.length === 1 && !/eyJ|"(access|refresh)_?token"/i.test(JSON.stringify(users)), `the API tells ${brief(users)}`);
+    await looked(stage, ada, "logins with one");
+    await ada.page.$eval("[role=region][aria-label=Users] button", (button) => button.click());
+    await confirm(ada.page);
+    await ada.sees("No user has logged in at a server.");
+    assert(audited(site.audit).some(({ console: c }) => c.action.startsWith("logins") && c.role === "operator"), "the audit log does not know");
+  });
+
   await stage.check("issuer: a code lets an operator of the machine in, and the audit log knows who was refused", async () => {
     const tab = await stage.open(await code(site), { as: "issuer, code" });
     await tab.sees("Who may use it");
-    const lines = audited(site).map((line) => `${line.console.by} ${line.console.action} ${line.console.refused ?? false}`);
+    const lines = audited(site.audit).map((line) => `${line.console.by} ${line.console.action} ${line.console.refused ?? false}`);
     assert(lines.some((line) => line.endsWith("user eve login true")), lines.join("\n"));
     assert(lines.some((line) => line.endsWith("user bob configuration.reload true")), lines.join("\n"));
   });

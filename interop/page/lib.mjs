@@ -1,8 +1,10 @@
 // What the scenarios stand on: parley inspect, a browser, and what a person does with both.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -47,6 +49,15 @@ export async function launch(args = []) {
   });
   process.once("exit", () => browser.process()?.kill("SIGKILL"));
   return browser;
+}
+
+/** freePort returns a port that nobody uses. */
+export async function freePort() {
+  const server = createServer();
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  return port;
 }
 
 /** Inspect is one run of parley inspect. */
@@ -239,6 +250,32 @@ export class Tab {
     }, `${id} is up`);
   }
 
+  /**
+   * download returns what the browser has saved once f has made it: the file's name and bytes, as they are in
+   * a folder that is removed.
+   */
+  async download(f) {
+    const folder = mkdtempSync(join(tmpdir(), "parley-download-"));
+    const session = await this.page.browser().target().createCDPSession();
+    try {
+      await session.send("Browser.setDownloadBehavior", { behavior: "allow", browserContextId: this.context.id, downloadPath: folder, eventsEnabled: true });
+      const begun = new Map();
+      session.on("Browser.downloadWillBegin", ({ guid, suggestedFilename }) => begun.set(guid, suggestedFilename));
+      const done = new Promise((finish, fail) => {
+        session.on("Browser.downloadProgress", ({ guid, state }) => {
+          if (state === "completed") finish(begun.get(guid));
+          if (state === "canceled") fail(new Error(`the download of ${begun.get(guid)} was cancelled`));
+        });
+      });
+      await f();
+      const name = await within(limit, done, "the end of the download");
+      return { name, bytes: readFileSync(join(folder, name)) };
+    } finally {
+      await session.detach();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
   /** judge runs axe-core over the page and returns what it finds wrong, a line each. */
   async judge() {
     const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -301,12 +338,54 @@ export async function reference({ revision, transport }, { serve = [], flags = [
 
 const script = resolve(here, "../servers/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 
+/** transports are those of the official server that has everything, as everything() and everythingHTTP() take them. */
+export const transports = ["stdio", "HTTP"];
+
+/** installed is the script of the official server that has everything; without it, the check is skipped. */
+export function installed() {
+  if (!existsSync(script)) skip("server-everything is not installed: npm ci in interop/servers");
+  return script;
+}
+
+/**
+ * everythingHTTP starts the official server that has everything on a port of its own.
+ * @param {"HTTP" | "SSE"} transport
+ */
+export async function everythingHTTP(transport = "HTTP") {
+  installed();
+  const port = await freePort();
+  const run = start(process.execPath, [script, transport === "SSE" ? "sse" : "streamableHttp"], { PORT: String(port) });
+  await until(() => {
+    assert(run.child.exitCode === null, `server-everything has ended: ${brief(run.stderr, 1000)}`);
+    return /on port/.test(run.stderr + run.stdout);
+  }, "the start of server-everything");
+  return {
+    url: `http://127.0.0.1:${port}/${transport === "SSE" ? "sse" : "mcp"}`,
+    end: async () => {
+      run.child.kill("SIGKILL"); // streams that are open keep it from ending by itself
+      await run.ended;
+    },
+  };
+}
+
 /**
  * everything starts parley inspect with the official server that has everything, in the revision
  * that it prefers.
+ * @param {{transport?: "stdio" | "HTTP" | "SSE", flags?: string[]}} [options]
  */
-export async function everything({ flags = [] } = {}) {
-  if (!existsSync(script)) skip("server-everything is not installed: npm ci in interop/servers");
-  const inspect = await Inspect.start([...flags, "--", process.execPath, script, "stdio"]);
-  return { inspect, end: () => inspect.end() };
+export async function everything({ transport = "stdio", flags = [] } = {}) {
+  if (transport === "stdio") {
+    const inspect = await Inspect.start([...flags, "--", process.execPath, installed(), "stdio"]);
+    return { inspect, end: () => inspect.end() };
+  }
+  const served = await everythingHTTP(transport);
+  const inspect = await Inspect.start([served.url, ...flags]);
+  return {
+    inspect,
+    served,
+    end: async () => {
+      await inspect.end();
+      await served.end();
+    },
+  };
 }

@@ -1,11 +1,11 @@
 // The log, its level, pings and roots.
 
-import { assert, equal, until, ways } from "./lib.mjs";
+import { assert, equal, transports, until, ways } from "./lib.mjs";
 
 export async function run(stage) {
   stage.expect(/status of 422/); // what is refused on purpose
   for (const way of ways) await reference(stage, way);
-  await others(stage);
+  for (const transport of transports) await others(stage, transport);
 }
 
 const call = (tab, name, args = {}) => tab.api("post", "/connections/c1/calls", { method: "tools/call", params: { name, arguments: args } });
@@ -70,10 +70,10 @@ async function reference(stage, way) {
   });
 }
 
-async function others(stage) {
-  await stage.check("server-everything · log messages come live, and it sees the roots", async () => {
-    const { inspect } = await stage.everything();
-    const tab = await stage.open(inspect.address, { as: "server-everything" });
+async function others(stage, transport) {
+  await stage.check(`server-everything, ${transport} · log messages come live, and it sees the roots`, async () => {
+    const { inspect } = await stage.everything({ transport });
+    const tab = await stage.open(inspect.address, { as: `server-everything, ${transport}` });
     await tab.connected();
     await tab.go("#/c1/roots");
     await tab.fill("Folder", "/srv/work");
@@ -102,11 +102,11 @@ async function others(stage) {
       return seen.ended && seen;
     }, "the roots of now");
     assert(JSON.stringify(now.result).includes("file:///srv/other"), `the server sees ${JSON.stringify(now.result)}`);
-    await tab.shot(stage.shots, "roots-everything");
+    await tab.shot(stage.shots, `roots-everything-${transport}`);
     await tab.go("#/c1/log");
     await tab.choose(".log-tools select", "debug");
     await call(tab, "toggle-simulated-logging");
     await tab.page.waitForSelector(".virtual-row");
-    await tab.shot(stage.shots, "log-everything");
+    await tab.shot(stage.shots, `log-everything-${transport}`);
   });
 }

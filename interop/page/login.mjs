@@ -13,7 +13,7 @@ export async function run(stage) {
   const store = mkdtempSync(join(tmpdir(), "parley-login-"));
   stage.after(() => rmSync(store, { recursive: true, force: true }));
   stage.expect(/favicon\.ico/);
-  for (const revision of ["2025-06-18", "2026-07-28"]) await flow(stage, served, store, revision);
+  for (const revision of ["2025-03-26", "2025-06-18", "2026-07-28"]) await flow(stage, served, store, revision);
   await documented(stage, served, store);
 }
 
@@ -39,9 +39,48 @@ async function agree(tab, name, { deny = false } = {}) {
 /** steps returns the titles of the steps of the newest login. */
 const steps = (tab) => tab.page.$$eval("ol.steps", ([newest]) => [...(newest?.querySelectorAll(".what") ?? [])].map((e) => e.innerText));
 
+/** claims checks what is shown of the access token, where all steps are open. */
+async function claims(tab, served) {
+  await tab.page.$$eval("section[aria-label=Login] > details", (all) => (all.find((details) => details.innerText.startsWith("Claims of the access token")).open = true));
+  for (const place of ["[aria-label='Claims of the access token']", "ol.steps [aria-label=Claims]"]) {
+    const text = await tab.sees("aud", place);
+    for (const part of ["iss", served.origin, "sub", "ada", "scope", "exp"]) assert(text.includes(part), `no ${part} among the claims: ${brief(text, 1000)}`);
+  }
+}
+
+/**
+ * elsewhere does what a person does whose browser is on another machine: they log in there, and paste the
+ * address that it ends at, where nobody listens.
+ */
+async function elsewhere(tab) {
+  const { waiting } = await tab.api("get", "/connections/c1/login");
+  const page = await tab.context.newPage();
+  await page.setRequestInterception(true);
+  const ended = new Promise((done) =>
+    page.on("request", (request) => {
+      if (!request.url().startsWith(waiting.redirect)) return request.continue();
+      done(request.url());
+      return request.abort("connectionrefused");
+    }),
+  );
+  await page.goto(waiting.url);
+  if (await page.$("#password")) {
+    await page.type("#name", "ada");
+    await page.type("#password", "lovelace");
+    await Promise.all([page.waitForNavigation(), page.click("button[value=login]")]);
+  }
+  await page.click("button[value=allow]");
+  const address = await ended;
+  await page.close();
+  await tab.page.bringToFront();
+  await tab.page.$$eval("summary", (all) => all.find((s) => s.innerText.includes("on another machine")).click());
+  await tab.fill("The address that the browser ends at", address);
+  await tab.click("button", "Use this address");
+}
+
 async function flow(stage, served, store, revision) {
   const inspect = await stage.inspect([`${served.origin}/mcp`, "--revision", revision], { PARLEY_CREDENTIALS: join(store, revision) });
-  const tab = await stage.open(inspect.address, { as: revision });
+  let tab = await stage.open(inspect.address, { as: revision });
   const host = new URL(served.origin).host;
   const button = `Log in at ${host}`;
 
@@ -66,6 +105,7 @@ async function flow(stage, served, store, revision) {
     const text = await tab.sees("code_challenge_method", "main");
     for (const part of ["S256", "WWW-Authenticate", "authorization_servers", "token_endpoint", "not shown", "registered dynamically, just now"]) assert(text.includes(part), `no ${part}`);
     assert(!/eyJ[A-Za-z0-9_-]{20,}/.test(text), "a token is shown");
+    await claims(tab, served);
     await tab.page.$eval("ol.steps", (list) => list.scrollIntoView());
     await tab.shot(stage.shots, `login-steps-${revision}`);
     equal((await tab.judge()).join("\n"), "", "axe");
@@ -134,6 +174,22 @@ async function flow(stage, served, store, revision) {
     await second.go("#/c1");
     await second.sees("Connected", "main");
     await second.sees("logged in", "main");
+    tab = second;
+  });
+
+  await stage.check(`${revision}: all is forgotten, and the address of a login elsewhere is pasted`, async () => {
+    await tab.click("button", "Forget all");
+    await tab.sees("not logged in", "main");
+    const { status, client } = await tab.api("get", "/connections/c1/login");
+    assert(!status.loggedIn && !client, `what is left is ${brief({ status, client })}`);
+    await tab.click("button", "Log in");
+    await tab.sees("The server wants you to log in.", "main");
+    await elsewhere(tab);
+    await until(async () => (await tab.api("get", "/connections/c1/login")).status.loggedIn, "the login");
+    await tab.sees("logged in", "main");
+    const got = await steps(tab);
+    assert(got.includes("Registration of the client"), `the client was not forgotten: ${got}`);
+    await tab.shot(stage.shots, `login-pasted-${revision}`);
   });
 }
 

@@ -2,6 +2,7 @@
 // with links that lead into it, with lists of any length.
 
 import { Tab, assert, equal, until, ways } from "./lib.mjs";
+import { keys } from "./lib/pace.mjs";
 
 export async function run(stage) {
   await visit(stage);
@@ -252,23 +253,11 @@ async function lists(stage) {
       await is(last);
       await tab.press("Enter");
       equal(JSON.stringify(await page.evaluate(() => globalThis.picked)), `[${last}]`, "what was picked");
-      // The time from a key to the next picture of the page.
-      const took = await page.evaluate(async () => {
-        const box = document.querySelector("[role=listbox]");
-        const times = [];
-        for (let i = 0; i < 20; i++) {
-          const began = performance.now();
-          box.dispatchEvent(new KeyboardEvent("keydown", { key: i % 2 ? "End" : "Home", bubbles: true, cancelable: true }));
-          await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-          times.push(performance.now() - began);
-        }
-        return times.sort((a, b) => a - b)[10];
-      });
-      assert(took < 300, `a key takes ${took} ms`);
+      const said = count > 1 ? await keys(stage, tab, ["Home", "ArrowDown", "PageDown", "End", "PageUp", "ArrowUp"]) : undefined;
       await page.evaluate(() => globalThis.show(1));
       await is2(page);
-      return `a key takes ${took.toFixed(0)} ms`;
-    });
+      return said;
+    }, 240_000);
   }
 }
 

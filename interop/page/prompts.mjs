@@ -1,10 +1,10 @@
 // Prompts: found, completed, filled in and read.
 
-import { assert, equal, ways } from "./lib.mjs";
+import { assert, equal, transports, ways } from "./lib.mjs";
 
 export async function run(stage) {
   for (const way of ways) await reference(stage, way);
-  await others(stage);
+  for (const transport of transports) await others(stage, transport);
 }
 
 async function reference(stage, way) {
@@ -55,10 +55,10 @@ async function reference(stage, way) {
   });
 }
 
-async function others(stage) {
-  await stage.check("server-everything · completion knows the other arguments", async () => {
-    const { inspect } = await stage.everything();
-    const tab = await stage.open(inspect.address, { as: "server-everything" });
+async function others(stage, transport) {
+  await stage.check(`server-everything, ${transport} · completion knows the other arguments`, async () => {
+    const { inspect } = await stage.everything({ transport });
+    const tab = await stage.open(inspect.address, { as: `server-everything, ${transport}` });
     await tab.connected();
     const { items } = await tab.api("get", "/connections/c1/lists/prompts");
     const prompt = items.find(({ name }) => name.includes("completable"));
@@ -76,6 +76,6 @@ async function others(stage) {
     await tab.press("Enter");
     await tab.click("button", "Get the prompt");
     await tab.sees("Alice", "section[aria-label=Messages]");
-    await tab.shot(stage.shots, "prompt-everything");
+    await tab.shot(stage.shots, `prompt-everything-${transport}`);
   });
 }

@@ -1,11 +1,11 @@
 // What servers ask, answered by a person and by rules.
 
-import { assert, equal, until, ways } from "./lib.mjs";
+import { assert, equal, transports, until, ways } from "./lib.mjs";
 
 export async function run(stage) {
   stage.expect(/status of 422/); // what is refused on purpose
   for (const way of ways) await reference(stage, way);
-  await others(stage);
+  for (const transport of transports) await others(stage, transport);
 }
 
 const call = (tab, name, args = {}) => tab.api("post", "/connections/c1/calls", { method: "tools/call", params: { name, arguments: args } });
@@ -128,23 +128,23 @@ async function reference(stage, way) {
   });
 }
 
-async function others(stage) {
-  await stage.check("server-everything · forms of all kinds of fields, pages to visit, sampling", async () => {
-    const { inspect } = await stage.everything();
-    const tab = await stage.open(inspect.address, { as: "server-everything" });
+async function others(stage, transport) {
+  await stage.check(`server-everything, ${transport} · forms of all kinds of fields, pages to visit, sampling`, async () => {
+    const { inspect } = await stage.everything({ transport });
+    const tab = await stage.open(inspect.address, { as: `server-everything, ${transport}` });
     await tab.connected();
     await tab.go("#/c1/questions");
     const form = await call(tab, "trigger-elicitation-request");
     const card = await asked(tab);
     await tab.page.waitForSelector(`${card} .schema-form`);
-    await tab.shot(stage.shots, "form-everything");
+    await tab.shot(stage.shots, `form-everything-${transport}`);
     await press(tab, card, "Decline");
     await ended(tab, form);
     const visit = await call(tab, "trigger-url-elicitation", { url: "https://example.com/some/where?x=1" });
     const page = await asked(tab);
     await tab.sees("https://example.com/some/where?x=1", page);
     await tab.sees("example.com", `${page} .host`);
-    await tab.shot(stage.shots, "visit-everything");
+    await tab.shot(stage.shots, `visit-everything-${transport}`);
     await press(tab, page, "I open it myself");
     await tab.page.waitForSelector(page, { hidden: true });
     await tab.api("del", `/connections/c1/calls/${visit.id}`);

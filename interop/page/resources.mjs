@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { assert, until, ways } from "./lib.mjs";
+import { assert, transports, until, ways } from "./lib.mjs";
 
 export async function run(stage) {
   for (const way of ways) await files(stage, way);
-  await others(stage);
+  for (const transport of transports) await others(stage, transport);
 }
 
 async function files(stage, way) {
@@ -98,10 +98,10 @@ async function files(stage, way) {
   });
 }
 
-async function others(stage) {
-  await stage.check("server-everything · resources, templates with completion, and updates", async () => {
-    const { inspect } = await stage.everything();
-    const tab = await stage.open(inspect.address, { as: "server-everything" });
+async function others(stage, transport) {
+  await stage.check(`server-everything, ${transport} · resources, templates with completion, and updates`, async () => {
+    const { inspect } = await stage.everything({ transport });
+    const tab = await stage.open(inspect.address, { as: `server-everything, ${transport}` });
     await tab.connected();
     await tab.go("#/c1/resources");
     await tab.pick("tab", "Templates");
@@ -116,6 +116,6 @@ async function others(stage) {
     await tab.sees("Watched", "section.detail");
     await tab.api("post", "/connections/c1/calls", { method: "tools/call", params: { name: "toggle-subscriber-updates", arguments: {} } });
     await tab.sees("updated", "section.detail");
-    await tab.shot(stage.shots, "resource-everything");
+    await tab.shot(stage.shots, `resource-everything-${transport}`);
   });
 }

@@ -28,6 +28,9 @@ for (const missing of needed()) {
 if (process.exitCode) process.exit();
 if (flags.shots) mkdirSync(flags.shots, { recursive: true });
 
+// Each server is ended with this process, by a listener of its own.
+process.setMaxListeners(500);
+
 let passed = 0;
 let failed = 0;
 

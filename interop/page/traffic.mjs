@@ -5,10 +5,12 @@ import { join } from "node:path";
 
 import { har as validHAR } from "har-validator";
 
-import { assert, brief, equal, here, until, ways } from "./lib.mjs";
+import { assert, brief, equal, here, transports, until, ways } from "./lib.mjs";
+import { keys } from "./lib/pace.mjs";
 
 export async function run(stage) {
   for (const way of ways) await seen(stage, way);
+  for (const transport of transports) await official(stage, transport);
   await resumed(stage);
   await flooded(stage);
 }
@@ -76,12 +78,64 @@ async function seen(stage, way) {
     equal(way.transport === "HTTP" ? entries.length : messages.length, 2, "how many of the two calls are in the HAR");
   });
 
+  if (way === ways.at(-1)) {
+    await stage.check(at("exports are files that the browser saves"), async () => {
+      const saved = async (form) => {
+        await tab.click("button", "Export");
+        return tab.download(() => tab.pick("menuitem", form));
+      };
+      await tab.fill("Search frames", "40+2", "searchbox");
+      await until(() => tab.page.evaluate((list) => document.querySelectorAll(`${list} [role=option]`).length === 2, frames), "the two calls");
+      const lines = await saved("JSON lines");
+      equal(lines.name, "parley-c1.jsonl", "the name of the file");
+      const messages = lines.bytes.toString().trim().split("\n").map((line) => JSON.parse(line));
+      equal(messages.length, 2, "frames in the file, which are those that were searched for");
+      assert(messages.every((message) => JSON.stringify(message).includes("40+2")), `the frames are ${brief(messages, 1000)}`);
+      const har = await saved("HAR");
+      equal(har.name, "parley-c1.har", "the name of the file");
+      const log = JSON.parse(har.bytes.toString());
+      await validHAR(log).catch(({ errors }) => {
+        throw new Error(`the HAR is not valid: ${brief(errors, 2000)}`);
+      });
+      assert(log.log.entries.some(({ request }) => request.postData?.text.includes("40+2")), "the HAR lacks the calls");
+      return `${lines.bytes.length} and ${har.bytes.length} bytes`;
+    });
+  }
+
   if (way.transport !== "HTTP") return;
   await stage.check(at("the network is broken, and what comes of it is shown"), async () => {
     await tab.fill("Search frames", "", "searchbox");
     await tab.click("button", "Break the network");
     await tab.sees("The network was broken", "dialog");
     await tab.press("Escape");
+  });
+}
+
+async function official(stage, transport) {
+  await stage.check(`server-everything, ${transport}: its frames, and what belongs to a request`, async () => {
+    const { inspect } = await stage.everything({ transport });
+    const tab = await stage.open(inspect.address, { as: `server-everything, ${transport}` });
+    await tab.connected();
+    const { id } = await call(tab, { name: "trigger-long-running-operation", arguments: { duration: 1, steps: 4 } });
+    const done = await until(async () => {
+      const now = await tab.api("get", `/connections/c1/calls/${id}`);
+      return now.ended && now;
+    }, "the end of the call");
+    await tab.go(`#/c1/traffic?exchange=${done.exchange}`);
+    const text = await tab.sees("notifications/progress", ".pane.detail");
+    for (const part of ["trigger-long-running-operation", "Copy as", "done"]) assert(text.includes(part), `no ${part} in ${brief(text, 1500)}`);
+    await tab.go("#/c1/traffic");
+    await tab.fill("Search frames", "mcp-servers/everything", "searchbox");
+    await until(() => tab.page.evaluate((list) => document.querySelectorAll(`${list} [role=option]`).length === 1, frames), "the frame with its name");
+    await tab.page.focus(frames);
+    await tab.press("Home");
+    await tab.press("Enter");
+    await tab.sees("initialize", ".pane.detail");
+    if (transport === "HTTP") {
+      await tab.click("tab", "HTTP");
+      await tab.sees("mcp-session-id", ".pane.detail");
+    }
+    await tab.shot(stage.shots, `traffic-everything-${transport}`);
   });
 }
 
@@ -148,24 +202,22 @@ async function flooded(stage) {
   });
 
   await stage.check("with 100,000 frames a key is answered in time", async () => {
-    await tab.go("#/c1/traffic");
-    await tab.page.waitForSelector(`${frames} [role=option]`);
-    await tab.page.focus(frames);
-    const times = [];
-    for (const key of ["Home", "ArrowDown", "PageDown", "End", "PageUp", "ArrowUp", "Home"]) {
-      await tab.page.evaluate(() => {
-        addEventListener("keydown", () => { const began = performance.now(); requestAnimationFrame(() => setTimeout(() => (window.took = performance.now() - began))); }, { once: true, capture: true });
-        window.took = undefined;
-      });
-      await tab.press(key);
-      times.push(await until(() => tab.page.evaluate(() => window.took), `the answer to ${key}`));
-    }
-    times.sort((a, b) => a - b);
-    const median = times[Math.floor(times.length / 2)];
-    assert(median < 300, `a key takes ${median.toFixed(0)} ms`);
+    const said = await keys(stage, tab, ["Home", "ArrowDown", "PageDown", "End", "PageUp", "ArrowUp"], {
+      list: frames,
+      filled: ".what",
+      // A view that was left has forgotten its rows, so that those at the beginning are fetched each time.
+      before: async () => {
+        await tab.go("#/c1");
+        await tab.go("#/c1/traffic");
+        await tab.page.waitForSelector(`${frames} [role=option] .what`);
+        await tab.page.focus(frames);
+        await tab.press("End");
+        await until(() => tab.page.$eval(frames, (list) => document.getElementById(list.getAttribute("aria-activedescendant"))?.getAttribute("aria-posinset") === document.querySelector("[role=option]").getAttribute("aria-setsize")), "the last frame");
+      },
+    });
     await tab.shot(stage.shots, "traffic-many");
-    return `${median.toFixed(0)} ms, at most ${times.at(-1).toFixed(0)} ms`;
-  });
+    return said;
+  }, 240_000);
 
   await stage.check("one of 100,000 frames is found", async () => {
     await tab.fill("Search frames", "drop 77777 of", "searchbox");

@@ -54,13 +54,17 @@ export function packageOf(client) {
   return { name, version };
 }
 
-function capabilitiesOf(client) {
+function capabilitiesOf(client, handlers) {
   return {
     sampling: {},
     // `{}` is how 2025-06-18 declares it and means form mode in later revisions.
-    ...(client.elicitation && { elicitation: {} }),
+    ...(client.elicitation && { elicitation: handlers.visits && canVisit(client) ? { form: {}, url: {} } : {} }),
+    ...(handlers.roots && { roots: {} }),
   };
 }
+
+/** canVisit says whether users of a client can be sent to a page. */
+export const canVisit = (client) => client.elicitation && client.revision >= "2025-11-25";
 
 /** way makes a client's transport to a command to start, or to a URL. */
 async function way(client, { command, args, origin }) {
@@ -81,14 +85,18 @@ async function way(client, { command, args, origin }) {
   return new StreamableHTTPClientTransport(new URL("/mcp", origin));
 }
 
-/** Packages @modelcontextprotocol/sdk 1.x: handlers by schema, options last. */
+/**
+ * Packages @modelcontextprotocol/sdk 1.x: handlers by schema, options last. A client has roots
+ * if there is a handler for them, and visits pages if `visits` is set.
+ */
 async function openV1(client, place, handlers) {
   const { Client } = await import(`${client.alias}/client/index.js`);
   const types = await import(`${client.alias}/types.js`);
   const transport = await way(client, place);
   const wire = tap(transport);
-  const sdk = new Client(identity, { capabilities: capabilitiesOf(client) });
+  const sdk = new Client(identity, { capabilities: capabilitiesOf(client, handlers) });
   sdk.setRequestHandler(types.CreateMessageRequestSchema, handlers.sampling);
+  if (handlers.roots) sdk.setRequestHandler(types.ListRootsRequestSchema, handlers.roots);
   if (client.elicitation) sdk.setRequestHandler(types.ElicitRequestSchema, handlers.elicitation);
   return {
     sdk,
@@ -114,11 +122,12 @@ async function openV2(client, place, handlers) {
   const transport = await way(client, place);
   const wire = tap(transport);
   const sdk = new Client(identity, {
-    capabilities: capabilitiesOf(client),
+    capabilities: capabilitiesOf(client, handlers),
     versionNegotiation: { mode: client.mode },
   });
   sdk.setRequestHandler("sampling/createMessage", handlers.sampling);
   sdk.setRequestHandler("elicitation/create", handlers.elicitation);
+  if (handlers.roots) sdk.setRequestHandler("roots/list", handlers.roots);
   // A fresh list is served from the client's memory without asking the server.
   const fresh = { cacheMode: "refresh" };
   return {

@@ -71,7 +71,9 @@ func New(o Options) *Console {
 	c := &Console{opts: o, gateway: o.Gateway}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	c.flows.console = c
-	c.door = web.NewDoor(web.DoorOptions{Hosts: o.Hosts, Secure: strings.HasPrefix(o.Origin, "https:"), Idle: idle, Life: life, Hint: hints[o.Entrance.kind()]})
+	c.door = web.NewDoor(web.DoorOptions{
+		Hosts: o.Hosts, Secure: strings.HasPrefix(o.Origin, "https:"), Idle: idle, Life: life, Hint: hints[o.Entrance.kind()], Redeemed: c.redeemed,
+	})
 	api := web.NewAPI(c.door, &c.hub)
 	c.routes(api)
 	mux := http.NewServeMux()

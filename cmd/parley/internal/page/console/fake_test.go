@@ -24,8 +24,10 @@ type stage struct {
 	changes []Change
 	watch   func(string)
 	ready   error
-	asked   Query
-	now     string // what Backends says
+	// unwritten is why the audit log is not written; nil where it is.
+	unwritten error
+	asked     Query
+	now       string // what Backends says
 }
 
 var errStage = errors.New("it cannot be")
@@ -93,6 +95,9 @@ func (*stage) ForgetLogin(context.Context, LoginKey) (Trace, error) {
 func (s *stage) Changed(c Change) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.unwritten != nil {
+		return s.unwritten
+	}
 	s.changes = append(s.changes, c)
 	return nil
 }

@@ -21,17 +21,20 @@ const (
 	pathCallback = "/login/callback"
 	// flowTime is how long somebody may take at the authorization server.
 	flowTime = 10 * time.Minute
-	// maxFlows bounds the logins that are under way.
+	// maxFlows bounds the logins that are under way; the oldest gives way.
 	maxFlows = 256
 )
+
+// errGivenUp ends a login that another one took the place of.
+var errGivenUp = errors.New("a later login took its place")
 
 // flows are the logins at the authorization server that are under way.
 type flows struct {
 	console *Console
 
 	mu  sync.Mutex
-	all map[string]*flow // by the state of the request
-	n   int
+	all map[string]*flow // those that are at the authorization server, by the state of the request
+	now []*flow          // all, the oldest first
 }
 
 // flow is one login, in one browser. It is the receiver of the OAuth client that gets the
@@ -39,11 +42,15 @@ type flows struct {
 type flow struct {
 	of      *flows
 	browser string // its cookie
+	giveUp  context.CancelCauseFunc
 	asks    chan oauth.AuthorizationRequest
 	answers chan url.Values
 	done    chan struct{}
 	who     *Identity // after done
 	err     error
+
+	state string // of the request, once there is one; this and the next are guarded as flows.all is
+	over  bool   // it was given up
 }
 
 var (
@@ -76,23 +83,33 @@ func (f *flows) here(h http.HandlerFunc) http.HandlerFunc {
 			problem(w, http.StatusMisdirectedRequest, "There is nothing under this name.")
 		case f.console.opts.Entrance.Issuer == nil:
 			problem(w, http.StatusNotFound, "Nobody logs in here at an authorization server.")
+		case !isVisit(r.Header):
+			problem(w, http.StatusForbidden, "This is a page to visit, and no part of another one.")
 		default:
 			h(w, r)
 		}
 	}
 }
 
-// begin leads a browser to the authorization server.
+// isVisit reports whether a browser means to show what it asks for in a window or tab of
+// its own. Browsers that do not say so are believed: of those, each has one login.
+func isVisit(h http.Header) bool {
+	is := func(name, want string) bool { return h.Get(name) == "" || h.Get(name) == want }
+	return is("Sec-Fetch-Mode", "navigate") && is("Sec-Fetch-Dest", "document")
+}
+
+// begin leads a browser to the authorization server. Pages of other sites cannot have it
+// do so: each login takes the place of one before.
 func (f *flows) begin(w http.ResponseWriter, r *http.Request) {
-	one := f.start() //nolint:contextcheck // a login outlives the request that begins it
-	if one == nil {
-		problem(w, http.StatusServiceUnavailable, "Too many people are about to log in. Try again later.")
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		problem(w, http.StatusForbidden, "Another site has led here. Go on to the console, and log in there.")
 		return
 	}
+	one := f.start(f.cookies(r)) //nolint:contextcheck // a login outlives the request that begins it
 	select {
 	case ask := <-one.asks:
 		http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where there is TLS: on the loopback there is none
-			Name: f.cookie(), Value: one.browser, Path: pathCallback, MaxAge: int(flowTime.Seconds()), HttpOnly: true, Secure: f.isSecure(),
+			Name: f.cookie(), Value: one.browser, Path: pathLogin, MaxAge: int(flowTime.Seconds()), HttpOnly: true, Secure: f.isSecure(),
 			SameSite: http.SameSiteLaxMode, // users come back from another site
 		})
 		http.Redirect(w, r, ask.URL, http.StatusSeeOther)
@@ -102,25 +119,54 @@ func (f *flows) begin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// start starts a login, or returns nil if there are too many.
-func (f *flows) start() *flow {
+// start starts a login. It takes the place of those of the same browser, whose cookies
+// these are, and of the oldest one if there are too many.
+func (f *flows) start(cookies []string) *flow {
+	ctx, cancel := context.WithTimeout(f.console.ctx, flowTime)
+	ctx, giveUp := context.WithCancelCause(ctx)
+	one := &flow{of: f, browser: rand.Text(), giveUp: giveUp, asks: make(chan oauth.AuthorizationRequest, 1), answers: make(chan url.Values, 1), done: make(chan struct{})}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.n >= maxFlows {
-		return nil
+	for _, before := range slices.Clone(f.now) {
+		if before.isOf(cookies) {
+			f.drop(before)
+		}
 	}
-	f.n++
-	one := &flow{of: f, browser: rand.Text(), asks: make(chan oauth.AuthorizationRequest, 1), answers: make(chan url.Values, 1), done: make(chan struct{})}
+	if len(f.now) >= maxFlows {
+		f.drop(f.now[0])
+	}
+	f.now = append(f.now, one)
 	f.console.work.Go(func() { // ends with the flow, by its time, or with the console
-		ctx, cancel := context.WithTimeout(f.console.ctx, flowTime)
 		defer cancel()
 		one.who, one.err = f.console.opts.Entrance.Issuer(ctx, one)
 		f.mu.Lock()
-		f.n--
+		f.drop(one)
 		f.mu.Unlock()
 		close(one.done)
 	})
 	return one
+}
+
+// drop ends a login that is under way; f.mu is held.
+func (f *flows) drop(one *flow) {
+	one.over = true
+	one.giveUp(errGivenUp)
+	delete(f.all, one.state)
+	f.now = slices.DeleteFunc(f.now, func(other *flow) bool { return other == one })
+}
+
+// cookies are those of the logins of a browser. Another port of the same host can plant
+// some, so that there may be more than one.
+func (f *flows) cookies(r *http.Request) (values []string) {
+	for _, cookie := range r.CookiesNamed(f.cookie()) {
+		values = append(values, cookie.Value)
+	}
+	return values
+}
+
+// isOf reports whether a flow is that of a browser with these cookies.
+func (f *flow) isOf(cookies []string) bool {
+	return slices.ContainsFunc(cookies, func(value string) bool { return subtle.ConstantTimeCompare([]byte(f.browser), []byte(value)) == 1 })
 }
 
 func (f *flows) isSecure() bool { return strings.HasPrefix(f.console.opts.Origin, "https:") }
@@ -137,11 +183,8 @@ func (f *flows) cookie() string {
 // callback is where the authorization server sends browsers back to.
 func (f *flows) callback(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	cookie, err := r.Cookie(f.cookie())
-	f.mu.Lock()
-	one := f.all[q.Get("state")]
-	f.mu.Unlock()
-	if err != nil || one == nil || subtle.ConstantTimeCompare([]byte(one.browser), []byte(cookie.Value)) != 1 || !one.take(q) {
+	one := f.awaited(q.Get("state"), f.cookies(r))
+	if one == nil || !one.take(q) {
 		problem(w, http.StatusForbidden, "This is not the answer to a login that was begun in this browser. Open the console again, and log in there.")
 		return
 	}
@@ -159,8 +202,21 @@ func (f *flows) callback(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusForbidden, "You are logged in as "+one.who.Name+", but "+err.Error()+".")
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: f.cookie(), Path: pathCallback, MaxAge: -1, HttpOnly: true, Secure: f.isSecure(), SameSite: http.SameSiteLaxMode}) //nolint:gosec // as above
+	http.SetCookie(w, &http.Cookie{Name: f.cookie(), Path: pathLogin, MaxAge: -1, HttpOnly: true, Secure: f.isSecure(), SameSite: http.SameSiteLaxMode}) //nolint:gosec // as above
 	onward(w, "/#key="+url.QueryEscape(key))
+}
+
+// awaited returns the login of a browser that waits for the answer to a request of this
+// state, or nil. It waits no longer: an answer counts once.
+func (f *flows) awaited(state string, cookies []string) *flow {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one := f.all[state]
+	if one == nil || !one.isOf(cookies) {
+		return nil
+	}
+	delete(f.all, state)
+	return one
 }
 
 // failed says that a login has failed. Why is for whoever runs the gateway, except what
@@ -195,17 +251,9 @@ func (f *flow) RedirectURI() string {
 // Receive implements oauth.Reception: the browser is led to the authorization server, and
 // the answer comes by the page of the redirect URI.
 func (f *flow) Receive(ctx context.Context, r oauth.AuthorizationRequest) (url.Values, error) {
-	f.of.mu.Lock()
-	if f.of.all == nil {
-		f.of.all = map[string]*flow{}
+	if !f.awaits(r.State) {
+		return nil, errGivenUp
 	}
-	f.of.all[r.State] = f
-	f.of.mu.Unlock()
-	defer func() {
-		f.of.mu.Lock()
-		defer f.of.mu.Unlock()
-		delete(f.of.all, r.State)
-	}()
 	f.asks <- r
 	select {
 	case answer := <-f.answers:
@@ -213,6 +261,21 @@ func (f *flow) Receive(ctx context.Context, r oauth.AuthorizationRequest) (url.V
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// awaits has the answer to a request of this state come here, until the flow ends.
+func (f *flow) awaits(state string) bool {
+	f.of.mu.Lock()
+	defer f.of.mu.Unlock()
+	if f.over {
+		return false
+	}
+	if f.of.all == nil {
+		f.of.all = map[string]*flow{}
+	}
+	delete(f.of.all, f.state)
+	f.state, f.of.all[state] = state, f
+	return true
 }
 
 // Close implements oauth.Reception.

@@ -55,6 +55,20 @@ func (c *Console) enter(w http.ResponseWriter, r *http.Request, who *Identity) (
 	return c.door.Enter(w, web.Visitor{Name: who.Name, Role: role, Still: who.Role}), nil
 }
 
+// errCode is why a code lets nobody in.
+var errCode = errors.New("this code was used before, is too old, or never was one")
+
+// redeemed has the audit log know who comes in by a code, or tries to.
+func (c *Console) redeemed(r *http.Request, who web.Visitor, right bool) error {
+	ch := Change{Source: sourceOf(r), Action: "login", Trace: Trace{Detail: "by a code"}}
+	if !right {
+		ch.Refused, ch.Err = true, errCode
+		return c.gateway.Changed(ch)
+	}
+	ch.By, ch.Role = who.Name, who.Role.String()
+	return c.gateway.Changed(ch)
+}
+
 // token lets somebody in who has the token of the gateway.
 func (c *Console) token(w http.ResponseWriter, r *web.Request) (any, error) {
 	var in struct {

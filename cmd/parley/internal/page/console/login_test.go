@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/parley-mcp/parley/auth/oauth"
@@ -67,7 +69,8 @@ func (b *browser) request(path string) (*http.Request, context.CancelFunc) {
 
 // A code lets one browser in, as an operator.
 func TestCode(t *testing.T) {
-	c := open(t, new(stage), Entrance{})
+	s := new(stage)
+	c := open(t, s, Entrance{})
 	at, err := url.Parse(c.Address())
 	if err != nil || at.Host != host {
 		t.Fatal(at, err)
@@ -81,8 +84,14 @@ func TestCode(t *testing.T) {
 	if status, body := b.do("GET", "/api/v1/overview", ""); status != 200 || !strings.Contains(body, `"role":"operator"`) {
 		t.Errorf("%d %s", status, body)
 	}
+	if last := s.last(); last.Action != "login" || last.By != "operator" || last.Role != "operator" || last.Detail != "by a code" || last.Source != "127.0.0.1" || last.Refused {
+		t.Errorf("the audit log has %+v", last)
+	}
 	if w := visit(t, c).send("GET", at.RequestURI(), ""); w.Header().Get("Location") != "/#refused" {
 		t.Errorf("the second time: %d %v", w.Code, w.Header())
+	}
+	if last := s.last(); last.Action != "login" || last.By != "" || !last.Refused || last.Err == nil {
+		t.Errorf("the second time, the audit log has %+v", last)
 	}
 	if status, body := b.do("DELETE", "/api/v1/login", ""); status != http.StatusNoContent {
 		t.Errorf("leaving: %d %s", status, body)
@@ -90,6 +99,20 @@ func TestCode(t *testing.T) {
 	b.key = key
 	if status, _ := b.do("GET", "/api/v1/overview", ""); status != http.StatusUnauthorized {
 		t.Errorf("after leaving: %d", status)
+	}
+}
+
+// Where the audit log cannot be written that has to be, a code lets nobody in.
+func TestCodeWithoutAudit(t *testing.T) {
+	s := &stage{unwritten: errStage}
+	c := open(t, s, Entrance{})
+	at, err := url.Parse(c.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := visit(t, c).send("GET", at.RequestURI(), "")
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), errStage.Error()) || len(w.Result().Cookies()) > 0 || w.Header().Get("Location") != "" {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
 }
 
@@ -212,6 +235,143 @@ func TestIssuerRefuses(t *testing.T) {
 	}
 	if w := visit(t, open(t, new(stage), Entrance{})).send("GET", "/login", ""); w.Code != http.StatusNotFound {
 		t.Errorf("where there is no issuer: %d", w.Code)
+	}
+}
+
+// numbered is an authorization server whose requests have the states 1, 2 and so on.
+func numbered() Entrance {
+	var n atomic.Int64
+	return Entrance{Issuer: func(ctx context.Context, r oauth.Receiver) (*Identity, error) {
+		at, err := r.Listen(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		if _, err = at.Receive(ctx, oauth.AuthorizationRequest{URL: "https://login.example/authorize", State: strconv.FormatInt(n.Add(1), 10)}); err != nil {
+			return nil, err
+		}
+		return &Identity{Name: "ada", Role: func() (web.Role, bool) { return web.Viewer, true }}, at.Close()
+	}}
+}
+
+// A login begins where somebody visits the page for it, and not where another page has it
+// as an image or in a frame, or leads there.
+func TestLoginIsVisited(t *testing.T) {
+	for name, test := range map[string]struct {
+		mode, dest, site string
+		status           int
+	}{
+		"the link of the console":      {"navigate", "document", "same-origin", http.StatusSeeOther},
+		"an address that was typed":    {"navigate", "document", "none", http.StatusSeeOther},
+		"a browser that does not say":  {"", "", "", http.StatusSeeOther},
+		"a link of another site":       {"navigate", "document", "cross-site", http.StatusForbidden},
+		"a link of another port":       {"navigate", "document", "same-site", http.StatusForbidden},
+		"an image of another site":     {"no-cors", "image", "cross-site", http.StatusForbidden},
+		"an image of the same origin":  {"no-cors", "image", "same-origin", http.StatusForbidden},
+		"a frame":                      {"navigate", "iframe", "same-origin", http.StatusForbidden},
+		"a fetch of the same origin":   {"cors", "empty", "same-origin", http.StatusForbidden},
+		"a script, without its target": {"no-cors", "", "", http.StatusForbidden},
+	} {
+		c := open(t, new(stage), numbered())
+		r, cancel := visit(t, c).request("/login")
+		for header, value := range map[string]string{"Sec-Fetch-Mode": test.mode, "Sec-Fetch-Dest": test.dest, "Sec-Fetch-Site": test.site} {
+			if value != "" {
+				r.Header.Set(header, value)
+			}
+		}
+		w := &recorder{header: http.Header{}}
+		c.ServeHTTP(w, r)
+		cancel()
+		if w.status != test.status || (underWay(c) == 1) != (test.status == http.StatusSeeOther) {
+			t.Errorf("%s: %d, and %d logins are under way", name, w.status, underWay(c))
+		}
+	}
+}
+
+// A browser has one login under way, the last that it has begun, and the answer to another
+// is none.
+func TestOneLoginForEachBrowser(t *testing.T) {
+	c := open(t, new(stage), numbered())
+	b, other := visit(t, c), visit(t, c)
+	other.send("GET", "/login", "")
+	for range 3 * maxFlows {
+		if w := b.send("GET", "/login", ""); w.Code != http.StatusSeeOther {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	if n := underWay(c); n != 2 {
+		t.Errorf("%d logins are under way", n)
+	}
+	last := strconv.Itoa(3*maxFlows + 1)
+	for _, test := range []struct {
+		b      *browser
+		state  string
+		status int
+	}{
+		{b, "2", http.StatusForbidden},
+		{b, last, http.StatusOK},
+		{b, last, http.StatusForbidden},
+		{other, "1", http.StatusOK},
+	} {
+		if w := test.b.send("GET", "/login/callback?code=c&state="+test.state, ""); w.Code != test.status {
+			t.Errorf("state %s: %d %s", test.state, w.Code, w.Body)
+		}
+	}
+	if n := underWay(c); n != 0 {
+		t.Errorf("%d logins are under way when all have ended", n)
+	}
+}
+
+// Where too many logins are under way, the oldest gives way: nobody is locked out.
+func TestTooManyLogins(t *testing.T) {
+	c := open(t, new(stage), numbered())
+	first, second := visit(t, c), visit(t, c)
+	first.send("GET", "/login", "")
+	second.send("GET", "/login", "")
+	for range maxFlows - 1 {
+		if w := visit(t, c).send("GET", "/login", ""); w.Code != http.StatusSeeOther {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	if n := underWay(c); n != maxFlows {
+		t.Errorf("%d logins are under way", n)
+	}
+	for state, b := range map[string]*browser{"1": first, "2": second} {
+		want := map[string]int{"1": http.StatusForbidden, "2": http.StatusOK}[state]
+		if w := b.send("GET", "/login/callback?code=c&state="+state, ""); w.Code != want {
+			t.Errorf("login %s: %d %s", state, w.Code, w.Body)
+		}
+	}
+}
+
+// underWay is how many logins are.
+func underWay(c *Console) int {
+	c.flows.mu.Lock()
+	defer c.flows.mu.Unlock()
+	return len(c.flows.now)
+}
+
+// Another port of the host can plant cookies of the login's name, and that locks nobody out.
+func TestPlantedCookiesOfLogins(t *testing.T) {
+	c := open(t, new(stage), numbered())
+	b := visit(t, c)
+	b.send("GET", "/login", "")
+	name := c.flows.cookie()
+	own := b.cookies[name].Value
+	for _, test := range []struct {
+		cookies string
+		status  int
+	}{
+		{name + "=planted", http.StatusForbidden},
+		{name + "=planted; " + name + "=" + own, http.StatusOK},
+	} {
+		r, cancel := visit(t, c).request("/login/callback?code=c&state=1")
+		r.Header.Set("Cookie", test.cookies)
+		w := &recorder{header: http.Header{}}
+		c.ServeHTTP(w, r)
+		cancel()
+		if w.status != test.status {
+			t.Errorf("%q: %d", test.cookies, w.status)
+		}
 	}
 }
 

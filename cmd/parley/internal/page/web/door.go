@@ -59,6 +59,9 @@ type DoorOptions struct {
 	Idle, Life time.Duration
 	// Hint says how to come in; "" is what holds where parley runs in a terminal.
 	Hint string
+	// Redeemed hears of each code that is brought, before it lets anybody in: right says
+	// whether it does. An error keeps them out, and the code is used up. nil hears nothing.
+	Redeemed func(r *http.Request, who Visitor, right bool) error
 }
 
 // Door decides who may come in. A visitor has a cookie and, in the page's own storage, a

@@ -40,11 +40,17 @@ func (d *Door) letIn(w http.ResponseWriter, r *http.Request) bool {
 	if text == "" || r.Method != http.MethodGet {
 		return false
 	}
-	to := "/#refused"
-	if d.redeem(text) {
-		to = "/#key=" + d.Enter(w, Visitor{Name: "operator", Role: Operator})
-	}
 	w.Header().Set("Cache-Control", "no-store")
+	who, right, to := Visitor{Name: "operator", Role: Operator}, d.redeem(text), "/#refused"
+	if d.o.Redeemed != nil {
+		if err := d.o.Redeemed(r, who, right); err != nil && right {
+			http.Error(w, "Nobody can come in now: "+err.Error(), http.StatusServiceUnavailable)
+			return true
+		}
+	}
+	if right {
+		to = "/#key=" + d.Enter(w, who)
+	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return true
 }

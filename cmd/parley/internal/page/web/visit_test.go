@@ -1,8 +1,10 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -86,5 +88,42 @@ func TestPlantedCookies(t *testing.T) {
 	d.Leave(httptest.NewRecorder(), r)
 	if d.lasts(r) {
 		t.Error("who has left is let in")
+	}
+}
+
+// Whoever keeps a log hears of each code before it lets somebody in, and can keep them out.
+func TestRedeemed(t *testing.T) {
+	var heard []bool
+	var full error
+	d := NewDoor(DoorOptions{Hosts: []string{"127.0.0.1:7000"}, Redeemed: func(_ *http.Request, who Visitor, right bool) error {
+		if who.Name != "operator" || who.Role != Operator {
+			t.Errorf("%+v comes in", who)
+		}
+		heard = append(heard, right)
+		return full
+	}})
+	redeem := func(code string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		if !d.letIn(w, httptest.NewRequest(http.MethodGet, "/?code="+code, nil)) {
+			t.Error("a code is not looked at")
+		}
+		return w
+	}
+	code := d.Code()
+	if w := redeem(code); !strings.HasPrefix(w.Header().Get("Location"), "/#key=") {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if w := redeem(code); w.Header().Get("Location") != "/#refused" {
+		t.Errorf("the second time: %d %v", w.Code, w.Header())
+	}
+	full = errors.New("the log is full")
+	if w := redeem("wrong"); w.Header().Get("Location") != "/#refused" {
+		t.Errorf("a wrong code, unheard: %d %v", w.Code, w.Header())
+	}
+	if w := redeem(d.Code()); w.Code != http.StatusServiceUnavailable || w.Header().Get("Location") != "" || len(w.Result().Cookies()) > 0 || !strings.Contains(w.Body.String(), full.Error()) {
+		t.Errorf("unheard: %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if !slices.Equal(heard, []bool{true, false, false, true}) {
+		t.Errorf("heard %v", heard)
 	}
 }

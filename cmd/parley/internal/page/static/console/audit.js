@@ -1,5 +1,5 @@
 import { api } from "../lib/api.js";
-import { html, useCallback, useEffect, useState } from "../lib/preact.js";
+import { html, useCallback, useEffect, useRef, useState } from "../lib/preact.js";
 import { go } from "../lib/route.js";
 import { label } from "../lib/text.js";
 import { Button, Empty, ErrorBox, Field, Json, SearchBox, Select, Split, TextInput, Time, VirtualList } from "../lib/ui.js";
@@ -18,21 +18,27 @@ export function View({ route }) {
   const [state, setState] = useState({ lines: [] });
   const [picked, pick] = useState(-1);
   const key = JSON.stringify(wanted);
+  const under = useRef(null);
   const search = useCallback(
     async (from) => {
+      // The answer to a search before this one could come later, and would show what nobody asks for any more.
+      under.current?.abort();
+      const { signal } = (under.current = new AbortController());
       setState((s) => ({ lines: from ? s.lines : [], busy: true, next: undefined }));
       if (!from) pick(-1);
       try {
-        const { lines, ...rest } = await api.get("/audit", { ...wanted, after: instant(wanted.after), before: instant(wanted.before), from, limit: 200 });
-        setState((s) => ({ lines: from ? [...s.lines, ...lines] : lines, ...rest }));
+        const { lines, ...rest } = await api.get("/audit", { ...wanted, after: instant(wanted.after), before: instant(wanted.before), from, limit: 200 }, { signal });
+        if (!signal.aborted) setState((s) => ({ lines: from ? [...s.lines, ...lines] : lines, ...rest }));
       } catch (error) {
-        setState((s) => ({ ...s, busy: false, error }));
+        if (!signal.aborted) setState((s) => ({ ...s, busy: false, error }));
       }
     },
     [key],
   );
   useEffect(() => {
+    setForm(wanted);
     search();
+    return () => under.current?.abort();
   }, [key]);
   const send = (event) => {
     event.preventDefault();

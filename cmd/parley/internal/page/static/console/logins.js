@@ -25,7 +25,7 @@ export function View({ can }) {
       html`<${Time} at=${l.since} />`,
       label(l.issuer ?? "", 200),
       label((l.scopes ?? []).join(" "), 200),
-      can("operator") && html`<${Button} kind="danger" aria-label=${`Forget the login of ${label(l.principal || "the user", 100)} at ${l.backend}`} onClick=${() => ask(l)}>Revoke and forget<//>`,
+      can("operator") && html`<${Button} kind="danger" aria-label=${`Revoke and forget the login of ${label(l.principal || "the user", 100)} at ${l.backend}`} onClick=${() => ask(l)}>Revoke and forget<//>`,
     ])} />`}
     ${data.unreadable > 0 && html`<${Notice} kind="warning">${data.unreadable} more cannot be read: they were changed, or their key is not among those of the configuration.<//>`}
     ${!can("operator") && html`<${Lacks} role="operator" />`}

@@ -33,7 +33,7 @@ export function View({ connection, route }) {
     <${FrameList} key=${JSON.stringify(wanted)} path=${path} found=${numbers.data} tail=${tail} picked=${n ? Number(n) : undefined} onPick=${pick} empty=${html`<${Empty} title=${exchange || Object.values(filter).some(Boolean) ? "No frame matches" : "Nothing has travelled"} />`} />`;
   let detail = html`<${Empty} title="Pick a frame" />`;
   if (n) detail = html`<${Frame} key=${n} connection=${connection} number=${n} />`;
-  else if (exchange) detail = html`<${Exchange} key=${exchange} connection=${connection} number=${exchange} />`;
+  else if (exchange) detail = html`<h2>Exchange ${exchange}</h2><${Exchange} key=${exchange} connection=${connection} number=${exchange} />`;
   return html`<div class="traffic">
     <h1>Traffic</h1>
     <${Tools} connection=${connection} state=${summary.data?.state} filter=${wanted} onClear=${numbers.reload} />
