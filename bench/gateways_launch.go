@@ -116,7 +116,8 @@ func prepareSparfenyuk(l *launch) error {
 }
 
 // prepareContextForge trusts a header for who the user is, since its login is
-// not what is measured, and lets it reach the loopback.
+// not what is measured, lets it reach the loopback, and has it limit nobody: by default
+// it takes 100 requests a minute.
 func prepareContextForge(l *launch) error {
 	l.path, l.header = "/mcp/", "X-Authenticated-User: admin@example.com\r\n"
 	l.args = []string{"--host", "127.0.0.1", "--port", l.port()}
@@ -125,6 +126,7 @@ func prepareContextForge(l *launch) error {
 		"JWT_SECRET_KEY=" + rand.Text() + rand.Text(), "AUTH_ENCRYPTION_SECRET=" + rand.Text() + rand.Text(),
 		"AUTH_REQUIRED=false", "MCP_REQUIRE_AUTH=false", "ALLOW_UNAUTHENTICATED_ADMIN=true", "MCP_CLIENT_AUTH_ENABLED=false",
 		"TRUST_PROXY_AUTH=true", "TRUST_PROXY_AUTH_DANGEROUSLY=true", "SSRF_ALLOW_LOCALHOST=true", "SSRF_ALLOW_PRIVATE_NETWORKS=true",
+		"RATE_LIMITING_ENABLED=false",
 	}
 	l.register = func(until time.Time) error {
 		for i, url := range l.urls {

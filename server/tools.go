@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/mirror"
 	"github.com/parley-mcp/parley/internal/schema"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -166,7 +167,7 @@ func (s *Server) callTool(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if !isObject(args) {
 		return nil, mcp.InvalidParams("arguments of tool %q must be an object", params.Name)
 	}
-	if err := t.checkMirrors(x, args); err != nil {
+	if err := mirror.Check(x, t.headers, args); err != nil {
 		return nil, err
 	}
 	if run == nil && (t.tasks || x.Task != nil) {

@@ -43,6 +43,8 @@ func fixture() {
 		serveFixture(full())
 	case "apps":
 		serveFixture(withApps())
+	case "switching":
+		serveFixture(switching(os.Args[2]))
 	case "liar":
 		serveFixture(liar())
 	case "skills":

@@ -339,3 +339,125 @@ func (k *killable) peak() (mebibytes int) {
 	}
 	return mebibytes >> 10
 }
+
+// startBesides starts a gateway before a server that is a command of its own, one in a
+// wrapper, and one that is left alone. Where each writes its process ID is returned.
+func startBesides(t *testing.T) (k *killable, pids map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	pids = map[string]string{"plain": filepath.Join(dir, "plain"), "wrapped": filepath.Join(dir, "wrapped")}
+	text := fmt.Sprintf(`version: 1
+backends:
+  plain:
+    command: [sh, -c, "echo $$ > %[1]s.new && mv %[1]s.new %[1]s && exec parley serve --stdio"]
+    override: {count_slowly: {annotations: {readOnlyHint: false, idempotentHint: false}}}
+  wrapped:
+    command: [sh, -c, "echo $$ > %[2]s.new && mv %[2]s.new %[2]s && parley serve --stdio; true"]
+    override: {count_slowly: {annotations: {readOnlyHint: false, idempotentHint: false}}}
+  stubborn: {command: [fixture, stubborn, %[3]q]}
+`, pids["plain"], pids["wrapped"], filepath.Join(dir, "stubborn"))
+	file := filepath.Join(dir, "gateway.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &killable{startProcess(t, "gateway", file, "--http", "127.0.0.1:0"), dir}, pids
+}
+
+// pid waits for the process ID of a server, which is another one than before.
+func pid(t *testing.T, file string, before int) (now int) {
+	t.Helper()
+	eventually(t, "the server of "+filepath.Base(file)+" runs", func() bool {
+		raw, err := os.ReadFile(file)
+		if err == nil {
+			now, err = strconv.Atoi(strings.TrimSpace(string(raw)))
+		}
+		return err == nil && now != before
+	})
+	return now
+}
+
+// children are the processes that a process has started.
+func children(t *testing.T, pid int) (all []int) {
+	t.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word := range strings.FieldsSeq(string(raw)) {
+		child, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, child)
+	}
+	return all
+}
+
+// count begins a call that takes long, and returns what comes of it.
+func (k *killable) count(session, server string) <-chan string {
+	k.t.Helper()
+	r, err := k.post(session, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"`+server+`__count_slowly","arguments":{"steps":10000,"delay_ms":100},"_meta":{"progressToken":1}}}`)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	first := make([]byte, 1)
+	if _, err := io.ReadFull(r.Body, first); err != nil { // progress: the server is at work
+		k.t.Fatal(err)
+	}
+	ended := make(chan string, 1)
+	go func() { // ends with the call
+		defer r.Body.Close()
+		rest, _ := io.ReadAll(r.Body) // it may be cut off
+		ended <- string(rest)
+	}()
+	return ended
+}
+
+// When a server is killed in the middle of a call, its caller learns at once that nobody
+// knows what has become of it, the next one gets a new server, and no other server notices.
+func TestServerIsKilled(t *testing.T) {
+	t.Parallel()
+	k, files := startBesides(t)
+	id := k.open(1)[0]
+	answers := func(tool, arguments, want string) {
+		t.Helper()
+		r, err := k.post(id, `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+arguments+`}}`)
+		if status, text := said(t, r, err); status != http.StatusOK || !strings.Contains(text, want) {
+			t.Errorf("%s answers %d %s", tool, status, text)
+		}
+	}
+	answers("stubborn__echo", `{"text":"hello"}`, "hello")
+	other := pid(t, filepath.Join(k.dir, "stubborn"), 0)
+	for _, server := range []string{"plain", "wrapped"} {
+		was := pid(t, files[server], 0)
+		killed := append(children(t, was), was)
+		ended := k.count(id, server)
+		if err := syscall.Kill(was, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		select {
+		case text := <-ended:
+			unknown := strings.Contains(text, `the server \"`+server+`\" has not answered`) && strings.Contains(text, "it is not known whether it has done what it was asked to")
+			told := server == "wrapped" && strings.Contains(text, "the server is shutting down") // what was in the wrapper may have had the time to say so
+			if !strings.Contains(text, `"id":3,"error"`) || !unknown && !told {
+				t.Errorf("the call to %s ends with %s", server, text)
+			}
+		case <-time.NewTimer(20 * time.Second).C:
+			t.Fatalf("the call to %s does not end", server)
+		}
+		t.Logf("the call to %s has ended after %s", server, time.Since(begun))
+		answers("stubborn__echo", `{"text":"hello"}`, "hello")
+		answers(server+"__count_slowly", `{"steps":1,"delay_ms":0}`, `"steps":1`)
+		if now := pid(t, files[server], was); gone(now) {
+			t.Errorf("%s is not there again", server)
+		}
+		for _, one := range killed {
+			eventually(t, "the process of "+server+" has ended", func() bool { return gone(one) })
+		}
+	}
+	if now := pid(t, filepath.Join(k.dir, "stubborn"), 0); now != other || gone(now) {
+		t.Errorf("the other server was process %d, and is %d", other, now)
+	}
+	k.end(syscall.SIGTERM)
+}

@@ -71,12 +71,18 @@ func inJSON(s string) string {
 // was cut or doubled.
 func Hidden(secret string) string { return fmt.Sprintf("(%d bytes, not shown)", len(secret)) }
 
+// memberNames are the names of members that are secret: what OAuth, registration and forms
+// of login send.
+const memberNames = `access_token|refresh_token|id_token|registration_access_token|client_secret|client_assertion|assertion|subject_token|actor_token|code_verifier|device_code|password|passwd|api_?key`
+
 // Names of what is secret, in lower case.
 var (
 	secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Dpop"}
 	headerParts   = regexp.MustCompile(`(?i)token|secret|password|api-?key|credential`)
-	// Members of JSON bodies: what OAuth, registration and forms of login send.
-	member = regexp.MustCompile(`(?i)("(?:access_token|refresh_token|id_token|registration_access_token|client_secret|client_assertion|assertion|subject_token|actor_token|code_verifier|device_code|password|passwd|api_?key)"\s*:\s*)"((?:[^"\\]|\\.)*)("|$)`)
+	// Members of JSON bodies, and of JSON that stands in a text of such a body, where each
+	// quote has a backslash before it and each backslash another one.
+	member  = regexp.MustCompile(`(?i)("(?:` + memberNames + `)"\s*:\s*")((?:[^"\\]|\\.)*)("|$)`)
+	escaped = regexp.MustCompile(`(?i)(\\"(?:` + memberNames + `)\\"(?:\s|\\[nrt])*:(?:\s|\\[nrt])*\\")((?:[^"\\]|\\[^"\\]|\\\\(?:\\["\\]|[^"\\]))*)(\\"|$)`)
 	// Parameters of forms and URLs; a code is one only there.
 	parameter = regexp.MustCompile(`(?i)((?:^|[?&#\s;])(?:access_token|refresh_token|id_token|client_secret|client_assertion|assertion|subject_token|actor_token|code_verifier|code|device_code|password|api_?key|token)=)([^&\s"'#;]+)`)
 	bearer    = regexp.MustCompile(`(?i)\b((?:bearer|dpop)\s+)([A-Za-z0-9._~+/=-]{16,})`)
@@ -88,7 +94,9 @@ func (r *Redactor) Text(s string) string {
 	if r != nil && r.values != nil {
 		s = r.values.Replace(s)
 	}
-	s = replace(member, s, func(m []string) string { return m[1] + `"` + Hidden(m[2]) + m[3] })
+	for _, form := range []*regexp.Regexp{member, escaped} {
+		s = replace(form, s, func(m []string) string { return m[1] + Hidden(m[2]) + m[3] })
+	}
 	s = replace(parameter, s, func(m []string) string { return m[1] + Hidden(m[2]) })
 	s = replace(bearer, s, func(m []string) string { return m[1] + Hidden(m[2]) })
 	return replace(userinfo, s, func(m []string) string { return m[1] + Hidden(m[2]) + "@" })
@@ -100,11 +108,19 @@ func replace(re *regexp.Regexp, s string, with func(m []string) string) string {
 	}
 	return re.ReplaceAllStringFunc(s, func(found string) string {
 		m := re.FindStringSubmatch(found)
-		if m == nil || strings.HasSuffix(m[2], ", not shown)") || strings.HasPrefix(m[2], "(") {
+		if m == nil || isHidden(m[2]) {
 			return found // it was redacted by its value
 		}
 		return with(m)
 	})
+}
+
+// hiddenBegin is what a form that ends at a space finds of what Hidden returns.
+var hiddenBegin = regexp.MustCompile(`^\(\d+$`)
+
+// isHidden reports whether a text stands where a secret was.
+func isHidden(s string) bool {
+	return strings.HasSuffix(s, ", not shown)") || hiddenBegin.MatchString(s)
 }
 
 // Header returns a value of a header as a report may show it.

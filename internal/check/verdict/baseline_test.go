@@ -41,6 +41,8 @@ func TestBadBaselines(t *testing.T) {
 		"reason not filled":  {"- role: server\n  row: 26.server.tools-019\n  reason: \"\"", "has no reason"},
 		"reason of blanks":   {"- role: server\n  row: 26.server.tools-019\n  reason: \"  \"", "has no reason"},
 		"no such row":        {"- {role: server, row: 26.nothing-001, reason: x}", `there is no row "26.nothing-001"`},
+		"trait of a server":  {"- {role: server, row: gateway.logs, reason: x}", `there is no row "gateway.logs"`},
+		"no trait":           {"- {role: intermediary, row: \"gateway.\\n\", reason: x}", "there is no row"},
 		"no row":             {"- {role: server, reason: x}", "names no row"},
 		"other role":         {"- {role: sever, row: 26.server.tools-019, reason: x}", `the role "sever"`},
 		"other revision":     {"- {revision: 2024-11-05, role: server, row: 26.server.tools-019, reason: x}", "does not hold in the revision"},
@@ -130,11 +132,31 @@ func TestWriteBaseline(t *testing.T) {
 	}
 }
 
+// What only gateways are judged by, and no requirement says, can be accepted too.
+func TestBaselineOfAGateway(t *testing.T) {
+	r := judged("gateway.logs", verdict.Fail)
+	r.Role = requirement.Intermediary
+	var b bytes.Buffer
+	if err := verdict.WriteBaseline(&b, r, nil); err != nil {
+		t.Fatal(err)
+	}
+	filled := strings.Replace(b.String(), `reason: ""`, `reason: soon`, 1)
+	got, err := verdict.ReadBaseline(strings.NewReader(filled))
+	if err != nil || len(got) != 1 {
+		t.Fatalf("it reads as %+v, %v:\n%s", got, err, filled)
+	}
+	got.Apply(r)
+	if v := r.Runs[1].Verdicts[0]; v.Known != "soon" {
+		t.Errorf("the verdict is %+v", v)
+	}
+}
+
 // A baseline that can be read comes back from being written.
 func FuzzBaseline(f *testing.F) {
 	f.Add(baseline)
 	f.Add("- {role: client, row: 26.server.tools-002, reason: \"\\u202e \\0 x\"}")
 	f.Add("- &a {role: client, row: 26.server.tools-002, reason: x}\n- *a\n")
+	f.Add("- {role: intermediary, revision: x, row: gateway.logs, reason: x}")
 	f.Add("- {")
 	f.Fuzz(func(t *testing.T, text string) {
 		all, err := verdict.ReadBaseline(strings.NewReader(text))

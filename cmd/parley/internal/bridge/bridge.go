@@ -46,6 +46,12 @@ type Options struct {
 	// changed, with the peer that the connection is for; it must not block. nil means
 	// that only subscriptions hear of changes.
 	Changed func(peer *mcp.Peer, kind mcp.ChangeKind)
+	// May says whether a connection may be used for a request now. Its error is why the
+	// request is not sent. nil means always.
+	May func(c *client.Client) error
+	// Answered is called when the other server has answered a request that was sent at a
+	// time, also with an error. It must not block.
+	Answered func(c *client.Client, sent time.Time)
 	// Single says that there is only one client, so that any of its calls will do for
 	// asking it something.
 	Single bool
@@ -101,9 +107,15 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	if o.Timeout == 0 {
 		o.Timeout = -1
 	}
+	if o.May == nil {
+		o.May = func(*client.Client) error { return nil }
+	}
+	if o.Answered == nil {
+		o.Answered = func(*client.Client, time.Time) {}
+	}
 	b := &Bridge{opts: o, lost: make(chan error, 1)}
 	b.ctx, b.end = context.WithCancelCause(context.Background())
-	b.pool = pool{b: b, links: map[string]*link{}}
+	b.pool = pool{b: b, links: map[string]*link{}, retired: map[*link]bool{}}
 	if !o.OnDemand {
 		if err := b.Look(ctx); err != nil {
 			b.end(err)
@@ -165,7 +177,7 @@ func (b *Bridge) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	}
 	result, err := b.request(ctx, l, x)
 	if err != nil {
-		return nil, b.failure(ctx, x, l.visitFirst(x, err))
+		return nil, b.failureOn(ctx, l, x, l.visitFirst(x, err))
 	}
 	return result, nil
 }
@@ -178,6 +190,9 @@ func (b *Bridge) request(ctx context.Context, l *link, x *mcp.Exchange) (json.Ra
 		return nil, err
 	case p != nil:
 		return p.await(ctx)
+	}
+	if err := b.opts.May(l.client); err != nil {
+		return nil, &unsentError{err}
 	}
 	if x, err = l.again(ctx, x); err != nil {
 		return nil, err
@@ -214,6 +229,12 @@ func (b *Bridge) Over(peer *mcp.Peer) {
 // Connections returns how many connections there are, and how many of them serve a call or
 // a subscription.
 func (b *Bridge) Connections() (open, used int) { return b.pool.size() }
+
+// Retire takes all connections out of use: who needs one gets a new one, and subscriptions
+// move there. What is under way on the old ones goes on, and each is closed when nothing
+// is left. It is for connections that outlive their server, as those over HTTP do. Retire
+// returns them.
+func (b *Bridge) Retire() []*client.Client { return b.pool.retire() }
 
 // Parked returns how many calls wait for their clients to come back.
 func (b *Bridge) Parked() int { return b.parked.size() }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
+	"net/http"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/transport/streamable"
 )
 
 // failure turns an error of the other side into what the client is told. Errors of
@@ -23,7 +26,7 @@ func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error 
 		undeclared *client.NotDeclaredError
 		task       *client.TaskError
 	)
-	_, unsent := errors.AsType[*unsentError](err)
+	unsent := isUnsent(err)
 	switch {
 	case ctx.Err() != nil: // the client does not want the answer any more
 		return err
@@ -53,12 +56,23 @@ func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error 
 	return &UnansweredError{Err: err, Unsent: unsent}
 }
 
+// failureOn is failure for a request that was to be passed on through a connection.
+func (b *Bridge) failureOn(ctx context.Context, l *link, x *mcp.Exchange, err error) error {
+	err = b.failure(ctx, x, err)
+	if unanswered, ok := errors.AsType[*UnansweredError](err); ok {
+		unanswered.Via = l.client
+	}
+	return err
+}
+
 // UnansweredError says that the other server has not answered a request: it could not be
 // reached, or the connection was lost, or it took too long.
 type UnansweredError struct {
 	Err error
 	// Unsent says that the server has not seen the request, so that it can be sent again.
 	Unsent bool
+	// Via is the connection that the request was to go through; nil if there was none.
+	Via *client.Client
 }
 
 // Error says that it is not the bridge that failed.
@@ -74,6 +88,35 @@ type unsentError struct{ err error }
 
 func (e *unsentError) Error() string { return e.err.Error() }
 func (e *unsentError) Unwrap() error { return e.err }
+
+func isUnsent(err error) bool {
+	_, ok := errors.AsType[*unsentError](err)
+	return ok
+}
+
+// refused makes an error of sending a request an unsentError, if there was nobody to send
+// it to. Only the error of the request itself tells: that of following its answer may look
+// the same.
+func refused(err error) error {
+	if Refused(err) {
+		return &unsentError{err}
+	}
+	return err
+}
+
+// Refused reports whether an error says that nobody was there to take a request, or to
+// take it to the server: no connection could be made.
+func Refused(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && errors.Is(err, mcp.ErrUnavailable) && (op.Op == "dial" || op.Op == "proxyconnect")
+}
+
+// turnedAway reports whether a request got no further than to whoever stands before the
+// server, if there is anybody.
+func turnedAway(err error) bool {
+	status, ok := errors.AsType[*streamable.HTTPError](err)
+	return Refused(err) || ok && status.Status >= http.StatusInternalServerError
+}
 
 // isAbsent reports whether an error of resources/read says that there is no such
 // resource: by its own code, or by one that has other uses, with the URI.

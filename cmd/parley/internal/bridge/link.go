@@ -20,6 +20,7 @@ type link struct {
 	b      *Bridge
 	peer   mcp.Peer      // who it is for
 	ready  chan struct{} // closed when it is connected, or has failed with err
+	leave  chan struct{} // closed when it is taken out of use
 	err    error
 	client *client.Client
 
@@ -40,7 +41,7 @@ type link struct {
 }
 
 func newLink(b *Bridge, peer mcp.Peer) *link {
-	return &link{b: b, peer: peer, ready: make(chan struct{}), since: time.Now()}
+	return &link{b: b, peer: peer, ready: make(chan struct{}), leave: make(chan struct{}), since: time.Now()}
 }
 
 // connect connects to the server, as a client with the capabilities of those it is for.
@@ -164,8 +165,9 @@ func (p *passing) run(ctx context.Context, orphans []*question) {
 		return
 	}
 	l.follow(ctx, x.Back)
+	sent := time.Now()
 	p.result, p.err = p.call(ctx, x)
-	l.settle(ctx, p.err)
+	l.settle(ctx, sent, p.err)
 	if s := wire.Skim(p.result); p.err == nil && s.Next() != '{' {
 		p.err = errNoObject
 	}
@@ -181,11 +183,16 @@ var errNoObject = errors.New("the result is no JSON object")
 const lostSoon = 100 * time.Millisecond
 
 // settle waits for the end of a connection on which a call has failed without an answer:
-// whoever makes the call again should not get the same connection.
-func (l *link) settle(ctx context.Context, err error) {
+// whoever makes the call again should not get the same connection. One on which the call
+// was turned away goes on.
+func (l *link) settle(ctx context.Context, sent time.Time, err error) {
 	_, answered := errors.AsType[*jsonrpc.Error](err)
 	_, asks := errors.AsType[*mcp.InputRequired](err)
-	if err == nil || answered || asks || ctx.Err() != nil || errors.Is(err, client.ErrTimeout) {
+	if err == nil || answered || asks {
+		l.b.opts.Answered(l.client, sent)
+		return
+	}
+	if ctx.Err() != nil || errors.Is(err, client.ErrTimeout) || turnedAway(err) {
 		return
 	}
 	timer := time.NewTimer(lostSoon)

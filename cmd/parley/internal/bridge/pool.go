@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -16,8 +17,10 @@ type pool struct {
 	mu    sync.Mutex
 	links map[string]*link
 	// spare was opened to learn what the server is. It is for nobody in particular.
-	spare  *link
-	closed bool
+	spare *link
+	// retired are no longer in use, except for what is still under way there.
+	retired map[*link]bool
+	closed  bool
 }
 
 // get returns the connection of a client, opening it if there is none. The caller
@@ -101,6 +104,7 @@ func (p *pool) discard(l *link) {
 	if p.links[l.key] == l {
 		delete(p.links, l.key)
 	}
+	delete(p.retired, l)
 	p.b.work.Go(l.close) // ends when the connection is closed
 }
 
@@ -161,6 +165,38 @@ func (p *pool) release(l *link) {
 	defer p.mu.Unlock()
 	l.users--
 	l.since = time.Now()
+	if l.users == 0 && p.retired[l] {
+		p.discard(l)
+	}
+}
+
+// retire takes all connections out of use. Those that are being made have yet to find out
+// how the server is.
+func (p *pool) retire() (all []*client.Client) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.spare != nil {
+		p.discard(p.spare)
+		p.spare = nil
+	}
+	for key, l := range p.links {
+		select {
+		case <-l.ready:
+		default:
+			continue
+		}
+		if l.client == nil { // it could not be made
+			continue
+		}
+		delete(p.links, key)
+		close(l.leave)
+		all = append(all, l.client)
+		p.retired[l] = true
+		if l.users == 0 {
+			p.discard(l)
+		}
+	}
+	return all
 }
 
 // hold counts another user of a connection.
@@ -175,6 +211,9 @@ func (p *pool) ended(l *link, why error) {
 	p.mu.Lock()
 	if p.spare == l {
 		p.spare = nil
+	}
+	if p.retired[l] {
+		p.discard(l)
 	}
 	used := p.links[l.key] == l
 	if used && p.b.replaces(l) {
@@ -230,6 +269,9 @@ func (p *pool) close() {
 	defer p.mu.Unlock()
 	p.closed = true
 	for _, l := range p.links {
+		p.discard(l)
+	}
+	for l := range p.retired {
 		p.discard(l)
 	}
 	if p.spare != nil {

@@ -70,7 +70,8 @@ func (p *passing) call(ctx context.Context, x *mcp.Exchange) (json.RawMessage, e
 	c, opts := p.link.client, p.options(x)
 	m := mcp.MethodNamed(x.Method)
 	if m == nil || !m.AsTask || p.link.alike(x) {
-		return c.Do(ctx, x.Method, x.Params, opts...)
+		raw, err := c.Do(ctx, x.Method, x.Params, opts...)
+		return raw, refused(err)
 	}
 	params, err := p.params(x)
 	taken := p.held() // otherwise progress comes as long as the server works on the call itself
@@ -80,6 +81,9 @@ func (p *passing) call(ctx context.Context, x *mcp.Exchange) (json.RawMessage, e
 		}
 		var raw json.RawMessage
 		raw, err = c.Do(ctx, x.Method, params, opts...)
+		if round == 0 { // later, the server knows of the call
+			err = refused(err)
+		}
 		if err == nil && related.IsTask(raw) {
 			return c.Task(wireID(raw), m.SubjectOf(x.Params)).WaitRaw(ctx, opts...)
 		}

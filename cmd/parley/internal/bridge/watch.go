@@ -46,10 +46,14 @@ func (w *subscription) open(ctx context.Context) (*link, *client.Subscription, e
 	if f := &w.watch.Filter; len(f.ResourceSubscriptions)+len(f.TaskIDs) > 0 {
 		l.heard(mcp.MethodSubscribe, w.peer.Principal)
 	}
+	sent := time.Now()
 	s, err := l.client.Listen(ctx, w.watch.Filter, func(_ context.Context, e client.Event) { w.deliver(e) })
 	if err != nil {
 		w.b.pool.release(l)
-		return nil, nil, err
+		return nil, nil, refused(err)
+	}
+	if len(w.watch.Filter.ResourceSubscriptions) > 0 { // lists are not asked for in a session
+		w.b.opts.Answered(l.client, sent)
 	}
 	return l, s, nil
 }
@@ -67,6 +71,7 @@ func (w *subscription) keep(l *link, s *client.Subscription) (stop func()) {
 		for l != nil {
 			select {
 			case <-s.Done():
+			case <-l.leave:
 			case <-ctx.Done():
 			}
 			replaced := w.b.replaces(l)

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"reflect"
+	"slices"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/approval"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/audit"
@@ -15,13 +16,15 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/policy"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/scan"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/status"
+	"github.com/parley-mcp/parley/internal/redact"
 )
 
 // posts are the guards of a running gateway. Those that have a file go on as they are
 // when another configuration says the same of them.
 type posts struct {
 	audit   *audit.Log
-	audited audit.Options
+	audited audit.Options // without secrets
+	secrets []string      // which the log does not keep
 	pins    *pins.Pins
 	pinned  pinning
 	scan    *scan.Scan
@@ -44,7 +47,7 @@ func post(c *config.Config, old *posts, announce func(), logger *slog.Logger) (_
 		}
 	}()
 	if c.Audit != nil {
-		if err := now.keepAudit(c.Audit, old, logger); err != nil {
+		if err := now.keepAudit(c, old, logger); err != nil {
 			return now, err
 		}
 	}
@@ -59,7 +62,9 @@ func post(c *config.Config, old *posts, announce func(), logger *slog.Logger) (_
 	return now, nil
 }
 
-func (p *posts) keepAudit(a *config.Audit, old *posts, logger *slog.Logger) (err error) {
+func (p *posts) keepAudit(c *config.Config, old *posts, logger *slog.Logger) (err error) {
+	a := c.Audit
+	p.secrets = c.Secrets()
 	p.audited = audit.Options{
 		Level: a.Level, Backends: a.Levels(), MaxMiB: a.MaxMiB,
 		KeepFiles: a.KeepFiles, KeepDays: a.KeepDays, Required: a.Required, Logger: logger,
@@ -67,11 +72,13 @@ func (p *posts) keepAudit(a *config.Audit, old *posts, logger *slog.Logger) (err
 	if p.audited.Path, err = a.Path(); err != nil {
 		return err
 	}
-	if old.audit != nil && reflect.DeepEqual(p.audited, old.audited) {
+	if old.audit != nil && reflect.DeepEqual(p.audited, old.audited) && slices.Equal(p.secrets, old.secrets) {
 		p.audit = old.audit
 		return nil
 	}
-	p.audit, err = audit.New(p.audited)
+	o := p.audited
+	o.Secrets = redact.New(nil, p.secrets...)
+	p.audit, err = audit.New(o)
 	return err
 }
 

@@ -14,13 +14,13 @@ import (
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
-const gatewayPinsLong = `Pins are what servers said of their tools, prompts and resources when they were first
-seen, or last approved. A gateway withholds what says something else now. FILE is the
-configuration of the gateway, which names the file of pins.
+const gatewayPinsLong = `Pins are what servers said of themselves, and of their tools, prompts and resources, when
+they were first seen or when it was approved. A gateway withholds what says something
+else now. FILE is the configuration of the gateway, which names the file of pins.
 
 PIN is BACKEND/KIND/NAME as list shows it, where * stands for any characters and ? for
-one: 'shop/*/*' is everything of the backend shop. A gateway that runs notices at once
-what was approved.`
+one: 'shop/*/*' is everything of the backend shop, and shop/server/self what it says of
+itself, with its instructions. A gateway that runs notices at once what was approved.`
 
 func (a *app) gatewayPins() *cobra.Command {
 	return family(&cobra.Command{
@@ -128,6 +128,8 @@ func (a *app) pinsJSON(list []pins.Pin, err error) error {
 
 func pinState(p *pins.Pin) string {
 	switch {
+	case p.Pending == nil && len(p.Also) > 0:
+		return "approved " + p.Approved.Since.Format(time.DateOnly) + ", and " + strconv.Itoa(len(p.Also)) + " before"
 	case p.Pending == nil:
 		return "approved " + p.Approved.Since.Format(time.DateOnly)
 	case p.Approved == nil:
@@ -171,7 +173,7 @@ func (a *app) pinsDiff() *cobra.Command {
 func (a *app) pinsApprove() *cobra.Command {
 	return a.pinsCommand(&cobra.Command{
 		Use: "approve FILE PIN...", Short: "Approve what has changed",
-		Long:    "Approve what servers say now of the pins that are named. Look at the difference first.",
+		Long:    "Approve what servers say now of the pins that are named. Look at the difference first.\n\nWhat was approved before may still be used: a server can show each of its users something of their own. Forget the pin to end that.",
 		Example: "  parley gateway pins approve gateway.yaml shop/tool/pay\n  parley gateway pins approve gateway.yaml '*/*/*'",
 	}, 1, func(file *pins.File, named func(pins.Key) bool) error {
 		approved, err := file.Approve(named)
@@ -191,6 +193,7 @@ func (a *app) pinsApprove() *cobra.Command {
 func (a *app) pinsForget() *cobra.Command {
 	return a.pinsCommand(&cobra.Command{
 		Use: "forget FILE PIN...", Short: "Forget pins, so that the next sight is the first",
+		Long:    "Forget pins, with all that was approved of them, so that the next sight is the first.",
 		Example: "  parley gateway pins forget gateway.yaml 'old-server/*/*'",
 	}, 1, func(file *pins.File, named func(pins.Key) bool) error {
 		n, err := file.Forget(named)

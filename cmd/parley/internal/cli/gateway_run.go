@@ -218,12 +218,7 @@ var errNoneReached = errors.New("none of the servers behind the gateway can be r
 // ready says why the gateway is of no use now, or returns nil.
 func (r *runningGateway) ready() error {
 	states := r.gateway.State()
-	for _, s := range states {
-		if s.Status != backend.Broken {
-			return nil
-		}
-	}
-	if len(states) == 0 {
+	if len(states) == 0 || slices.ContainsFunc(states, func(s backend.State) bool { return s.Reachable() }) {
 		return nil
 	}
 	return errNoneReached

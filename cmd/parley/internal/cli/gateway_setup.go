@@ -20,14 +20,14 @@ import (
 
 // load makes the gateway serve what a configuration says, and says what was left out.
 func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
-	s := gateway.Setup{ListTimeout: c.ListTimeout, ReadCache: c.ReadCache, Profile: c.Profiles.Default, Clients: c.Profiles.Clients}
+	s := gateway.Setup{ListTimeout: c.ListTimeout, PageSize: c.PageSize, ReadCache: c.ReadCache, Profile: c.Profiles.Default, Clients: c.Profiles.Clients}
 	for _, b := range c.Backends {
 		s.Servers = append(s.Servers, r.server(ctx, b))
 	}
 	s.Views = make(map[string]gateway.Part, len(c.Views))
 	for _, v := range c.Views {
 		s.Views[v.Name] = gateway.Part{
-			Backends: v.Backends, Tools: v.Tools, Prompts: v.Prompts, Resources: v.Resources, Principals: v.Principals, Search: v.Search, Profile: v.Profile(),
+			Backends: v.Backends, Tools: v.Tools, Prompts: v.Prompts, Resources: v.Resources, Principals: v.Principals, DefaultFor: v.DefaultFor, Search: v.Search, Profile: v.Profile(),
 		}
 	}
 	stay, err := post(c, r.posts, r.gateway.Announce, r.logger)

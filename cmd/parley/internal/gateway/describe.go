@@ -12,10 +12,29 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// description is what the gateway says of itself while its backends say what they say.
+// description is what the gateway says of itself while its backends say what they say, and
+// guards let the same of their instructions be read.
 type description struct {
-	of   []*mcp.Description
+	of   []said
 	made *mcp.Description
+}
+
+// said is what a backend says of itself.
+type said struct {
+	*mcp.Description
+
+	// mute says that its instructions are not for clients.
+	mute bool
+}
+
+// says returns what a backend says of itself; nothing if it is not known yet.
+func (s *setup) says(m *member) said {
+	d := m.backend.Describe()
+	if d == nil {
+		return said{}
+	}
+	mute := slices.ContainsFunc(s.describers, func(g guard.Describer) bool { return !g.Describes(m.backend.Name(), d) })
+	return said{d, mute}
 }
 
 const (
@@ -27,7 +46,7 @@ const (
 
 // describe combines what backends say. Lists are offered even while no backend is known
 // to have one, because the client of a session is told only once what there is.
-func describe(info *mcp.Implementation, members []*member, of []*mcp.Description, editors []guard.Editor) *mcp.Description {
+func describe(info *mcp.Implementation, members []*member, of []said, editors []guard.Editor) *mcp.Description {
 	changes := &mcp.ListCapability{ListChanged: true}
 	d := &mcp.Description{Info: *info, Capabilities: mcp.ServerCapabilities{
 		Tools: changes, Prompts: changes, Resources: &mcp.ResourcesCapability{Subscribe: true, ListChanged: true},
@@ -35,13 +54,16 @@ func describe(info *mcp.Implementation, members []*member, of []*mcp.Description
 	}}
 	var instructions strings.Builder
 	for i, b := range of {
-		if b == nil {
+		if b.Description == nil {
 			continue
 		}
 		c := &b.Capabilities
 		d.Capabilities.Tasks = mergeTasks(d.Capabilities.Tasks, c.Tasks)
 		d.Capabilities.Extensions = mergeSettings(d.Capabilities.Extensions, c.Extensions)
 		d.Capabilities.Experimental = mergeSettings(d.Capabilities.Experimental, c.Experimental)
+		if b.mute {
+			continue
+		}
 		text := b.Instructions
 		for _, e := range editors {
 			text = e.Instructions(members[i].backend.Name(), text)

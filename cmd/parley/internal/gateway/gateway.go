@@ -53,6 +53,8 @@ type Setup struct {
 	Guards []guard.Guard
 	// ListTimeout is how long a list waits for a server. 0 means 3 seconds.
 	ListTimeout time.Duration
+	// PageSize is how many entries a page of a list has. 0 means that there is one page.
+	PageSize int
 	// ReadCache is how many bytes of what resources were read are kept. 0 keeps nothing.
 	ReadCache int64
 }
@@ -88,15 +90,18 @@ type Gateway struct {
 
 // setup is a Setup that is in use.
 type setup struct {
-	names     *naming.Names
-	members   []*member
-	views     map[string]*part
-	guards    []guard.Guard
-	recorders []guard.Recorder // those of the guards that are one
-	profile   profile.Choice
-	clients   []profile.Client
-	catalogue *catalogue.Catalogue
-	described sync.Map // description by the name of the view
+	names      *naming.Names
+	members    []*member
+	views      map[string]*part
+	defaults   map[string]string // the names of views by the principals who get them where none is named
+	guards     []guard.Guard
+	recorders  []guard.Recorder // those of the guards that are one, as are the next
+	describers []guard.Describer
+	admitters  []guard.Admitter
+	profile    profile.Choice
+	clients    []profile.Client
+	catalogue  *catalogue.Catalogue
+	described  sync.Map // description by the name of the view
 }
 
 // member is a backend of a setup.
@@ -194,14 +199,19 @@ func (g *Gateway) prepare(old *setup, next *Setup) (*setup, error) {
 			return nil, fmt.Errorf("view %q: %w", name, err)
 		}
 	}
-	s := &setup{names: names, guards: next.Guards, recorders: guard.Recorders(next.Guards), profile: next.Profile, clients: next.Clients, views: map[string]*part{}}
+	defaults, err := defaultsOf(next.Views)
+	if err != nil {
+		return nil, err
+	}
+	s := &setup{defaults: defaults, names: names, guards: next.Guards, recorders: guard.Recorders(next.Guards), describers: guard.Describers(next.Guards), admitters: guard.Admitters(next.Guards), profile: next.Profile, clients: next.Clients, views: map[string]*part{}}
 	for i := range next.Servers { // nothing can fail any more
 		s.members = append(s.members, g.join(old, names, &next.Servers[i]))
 	}
 	s.catalogue = catalogue.New(catalogue.Options{
-		Sources: s.sources(), Guards: s.guards, Timeout: next.ListTimeout, Late: g.tell, Logger: g.opts.Logger,
+		Sources: s.sources(), Guards: s.guards, Timeout: next.ListTimeout, PageSize: next.PageSize, Late: g.tell, Logger: g.opts.Logger,
 	}, old.catalogue)
 	s.views[""] = newPart(s, Part{})
+	s.views[""].personal = len(defaults) > 0
 	for name, p := range next.Views {
 		s.views[name] = newPart(s, p)
 	}
@@ -263,7 +273,7 @@ func (g *Gateway) tellNow(name string, peer *mcp.Peer, kind mcp.ChangeKind) {
 		return
 	}
 	g.hub.changed(func(w *watcher) bool {
-		p := s.views[w.view]
+		p := s.views[s.viewName(w.view, w.peer.Principal)]
 		return p != nil && p.member(name) != nil && m.shows(peer, &w.peer)
 	}, kind)
 }

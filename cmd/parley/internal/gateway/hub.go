@@ -21,7 +21,7 @@ type hub struct {
 
 // watcher is a client that wants to know.
 type watcher struct {
-	view    string
+	view    string // the name that the client has used
 	peer    mcp.Peer
 	filter  mcp.SubscriptionFilter
 	deliver func(mcp.Change)

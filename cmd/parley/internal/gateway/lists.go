@@ -23,6 +23,7 @@ func (v *View) list(ctx context.Context, s *setup, p *part, x *mcp.Exchange) (an
 	}
 	shown := p.shown()
 	shown.Profile, shown.Differs = s.profileFor(p, x.Peer.Info.Name)
+	shown.Differs = shown.Differs || p.personal
 	return s.catalogue.List(ctx, &x.Peer, x.Method, shown, params.Cursor)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -121,6 +122,9 @@ func (m *marking) serverOf(own string) *server.Server {
 	server.AddPrompt(s, mcp.Prompt{Name: "greet"}, func(_ context.Context, _ *server.Call, in marked) (*mcp.GetPromptResult, error) {
 		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser, Content: mcp.Text("Hello, " + in.Mark)}}}, nil
 	})
+	s.CompletePrompt("greet", "mark", func(_ context.Context, _ *server.Call, c server.Completing) (mcp.Completion, error) {
+		return mcp.Completion{Values: []string{c.Prefix + "and more"}}, nil
+	})
 	server.AddTemplate(s, mcp.ResourceTemplate{URITemplate: "note://{id}", Name: "note"}, func(_ context.Context, _ *server.Call, uri string, vars struct {
 		ID string `json:"id"`
 	},
@@ -131,26 +135,50 @@ func (m *marking) serverOf(own string) *server.Server {
 	return s
 }
 
-// work is a tool that talks, and asks, fails or waits if it is told to.
-func (m *marking) work(ctx context.Context, call *server.Call, in marked) (string, error) {
+// metaMark is where requests and results have the mark in _meta.
+const metaMark = "com.example/mark"
+
+// work is a tool that talks, and asks, fails or waits if it is told to. The result has the
+// mark wherever a result can have something.
+func (m *marking) work(ctx context.Context, call *server.Call, in marked) (*mcp.CallToolResult, error) {
+	var meta string
+	if sent, err := call.Meta(metaMark, &meta); err != nil || sent && meta != in.Mark {
+		m.t.Errorf("%s: a call of %s has _meta of %q, error %v", m.name, in.Mark, meta, err)
+	}
 	call.Progress(ctx, 1, 2, in.Mark)
 	call.Log(ctx, mcp.LevelError, in.Mark)
+	answered := in.Mark
+	var err error
 	switch in.Do {
 	case "fail":
-		return "", fmt.Errorf("%s has failed", in.Mark)
+		return nil, fmt.Errorf("%s has failed", in.Mark)
 	case "wait":
 		<-ctx.Done()
-		return "", context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	case "ask":
-		answer, err := server.Elicit[marked](ctx, call, "who", "Who is "+in.Mark+"?")
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", in.Mark, err)
-		}
-		if answer.Mark != in.Mark {
-			m.t.Errorf("%s: %s is answered by %s", m.name, in.Mark, answer.Mark)
+		var answer marked
+		answer, err = server.Elicit[marked](ctx, call, "who", "Who is "+in.Mark+"?")
+		answered = answer.Mark
+	case "visit":
+		err = server.ElicitURL(ctx, call, "visit", "Somebody waits for "+in.Mark, "https://pay.example/"+in.Mark)
+	case "sample":
+		answered, err = server.SampleText(ctx, call, "model", "What is "+in.Mark+"?", 10)
+	case "roots":
+		var roots []*mcp.Root
+		if roots, err = server.Roots(ctx, call); err == nil && len(roots) == 1 {
+			answered = strings.TrimPrefix(roots[0].URI, "file:///")
 		}
 	}
-	return in.Mark, nil
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.Mark, err)
+	}
+	if answered != in.Mark {
+		m.t.Errorf("%s: %s is answered %q by %s", m.name, in.Mark, in.Do, answered)
+	}
+	return &mcp.CallToolResult{
+		ResultFields: mcp.ResultFields{Meta: mcp.Meta{metaMark: raw("%q", in.Mark)}},
+		Content:      mcp.Contents{mcp.Text(in.Mark)}, StructuredContent: raw(`{"mark":%q}`, in.Mark),
+	}, nil
 }
 
 // raw is what a text becomes in JSON.

@@ -17,6 +17,8 @@ type Part struct {
 	Tools, Prompts, Resources naming.Selection
 	// Principals are those who may use it; nil is everybody.
 	Principals []string
+	// DefaultFor are those who get it where no view is named, and may use it.
+	DefaultFor []string
 	// Search shows three tools that find, describe and call the others, in place of these.
 	Search bool
 	// Profile says which clients see tools in the form that their models take; "" is
@@ -28,8 +30,10 @@ type Part struct {
 type part struct {
 	Part
 
-	members []*member
-	byName  map[string]*member
+	// personal says that not everybody sees the same at the same place.
+	personal bool
+	members  []*member
+	byName   map[string]*member
 }
 
 // check refuses views of backends that there are not.
@@ -44,7 +48,7 @@ func (p *Part) check(names *naming.Names) error {
 
 // newPart returns what a view shows of a setup.
 func newPart(s *setup, p Part) *part {
-	made := &part{Part: p, byName: map[string]*member{}}
+	made := &part{Part: p, personal: p.Principals != nil || p.DefaultFor != nil, byName: map[string]*member{}}
 	for _, m := range s.members {
 		if p.Backends == nil || slices.Contains(p.Backends, m.backend.Name()) {
 			made.members = append(made.members, m)
@@ -52,6 +56,20 @@ func newPart(s *setup, p Part) *part {
 		}
 	}
 	return made
+}
+
+// defaultsOf returns the views that principals get where no view is named.
+func defaultsOf(views map[string]Part) (map[string]string, error) {
+	defaults := map[string]string{}
+	for name, p := range views {
+		for _, principal := range p.DefaultFor {
+			if other, ok := defaults[principal]; ok && other != name {
+				return nil, fmt.Errorf("%q gets both the view %q and the view %q", principal, min(name, other), max(name, other))
+			}
+			defaults[principal] = name
+		}
+	}
+	return defaults, nil
 }
 
 // member returns the backend of this name, or nil if the view does not show it.
@@ -83,5 +101,5 @@ func (p *part) selects() bool {
 
 // admits reports whether somebody may use the view.
 func (p *part) admits(principal string) bool {
-	return p.Principals == nil || slices.Contains(p.Principals, principal)
+	return p.Principals == nil || slices.Contains(p.Principals, principal) || slices.Contains(p.DefaultFor, principal)
 }

@@ -38,7 +38,7 @@ type crowd struct {
 	loading  sync.Mutex
 	versions []int
 
-	good, failed, cancelled, faults, events atomic.Int64
+	good, failed, cancelled, faults, events, asked atomic.Int64
 }
 
 // Nothing crosses between principals, whatever fails: what each gets, is asked and hears of
@@ -77,8 +77,8 @@ func TestPrincipals(t *testing.T) {
 		group.Go(func() { c.use(p) })
 	}
 	group.Wait()
-	t.Logf("%d operations went well and %d failed, %d were cancelled; %d faults, %d changes told", c.good.Load(), c.failed.Load(), c.cancelled.Load(), c.faults.Load(), c.events.Load())
-	if good, failed := c.good.Load(), c.failed.Load(); good < failed || c.cancelled.Load() == 0 || c.faults.Load() == 0 || c.events.Load() == 0 {
+	t.Logf("%d operations went well and %d failed, %d were cancelled; %d faults, %d changes told, %d questions asked", c.good.Load(), c.failed.Load(), c.cancelled.Load(), c.faults.Load(), c.events.Load(), c.asked.Load())
+	if good, failed := c.good.Load(), c.failed.Load(); good < failed || c.cancelled.Load() == 0 || c.faults.Load() == 0 || c.events.Load() == 0 || c.asked.Load() == 0 {
 		t.Error("not everything has happened, or too much has failed, for this to show anything")
 	}
 }
@@ -123,12 +123,10 @@ func (c *crowd) use(n int) {
 	p.client, err = client.Connect(c.t.Context(), tr, &client.Options{
 		Revisions: []mcp.Revision{modes[n%len(modes)].Revision}, Logger: mcptest.Quiet(),
 		Capabilities: &mcp.ClientCapabilities{
-			Elicitation: &mcp.ElicitationCapability{Form: &mcp.Empty{}}, Extensions: map[string]json.RawMessage{mcp.ExtensionTasks: json.RawMessage(`{}`)},
+			Elicitation: &mcp.ElicitationCapability{Form: &mcp.Empty{}, URL: &mcp.Empty{}}, Sampling: &mcp.SamplingCapability{}, Roots: &mcp.RootsCapability{},
+			Extensions: map[string]json.RawMessage{mcp.ExtensionTasks: json.RawMessage(`{}`)},
 		},
-		Answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
-			p.check("a question", string(params))
-			return raw(`{"action":"accept","content":{"mark":%q}}`, p.own), nil
-		},
+		Answer:       p.answer,
 		Notification: func(_ context.Context, method string, params json.RawMessage) { p.check(method, string(params)) },
 	})
 	if err != nil {
@@ -140,6 +138,25 @@ func (c *crowd) use(n int) {
 	for turn := 0; turn < turns || time.Now().Before(c.until); turn++ {
 		p.turn(c.backends[p.dice.IntN(len(c.backends))])
 	}
+}
+
+// answer answers every question with one's own mark.
+func (p *principal) answer(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	p.check("a question", string(params))
+	if method != mcp.MethodRoots && !strings.Contains(string(params), p.own) {
+		p.t.Errorf("%s is asked for nobody: %s %s", p.own, method, params)
+	}
+	p.asked.Add(1)
+	switch method {
+	case mcp.MethodSample:
+		return raw(`{"role":"assistant","content":{"type":"text","text":%q},"model":%[1]q,"_meta":{%q:%[1]q}}`, p.own, metaMark), nil
+	case mcp.MethodRoots:
+		return raw(`{"roots":[{"uri":"file:///%s","name":%[1]q}]}`, p.own), nil
+	}
+	if strings.Contains(string(params), `"url"`) {
+		return raw(`{"action":"accept"}`), nil
+	}
+	return raw(`{"action":"accept","content":{"mark":%q},"_meta":{%q:%[1]q}}`, p.own, metaMark), nil
 }
 
 // listen subscribes to what is one's own.
@@ -160,10 +177,10 @@ func (p *principal) listen() {
 
 // turn does something at random at a backend, or breaks it.
 func (p *principal) turn(m *marking) {
-	call := func(tool, do string) {
-		p.ask(mcp.MethodCallTool, raw(`{"name":"%s__%s","arguments":{"mark":%q,"do":%q}}`, m.name, tool, p.own, do))
+	call := func(do string) {
+		p.ask(mcp.MethodCallTool, raw(`{"name":"%s__mark","arguments":{"mark":%q,"do":%q},"_meta":{%q:%[2]q}}`, m.name, p.own, do, metaMark))
 	}
-	switch p.dice.IntN(24) {
+	switch p.dice.IntN(32) {
 	case 0:
 		p.faults.Add(1)
 		m.dies(p.own)
@@ -175,9 +192,9 @@ func (p *principal) turn(m *marking) {
 	case 2, 3:
 		p.cancel(m)
 	case 4, 5, 6:
-		call("mark", "fail")
+		call("fail")
 	case 7, 8, 9, 10:
-		call("mark", "ask")
+		call("ask")
 	case 11, 12:
 		p.ask(mcp.MethodListTools, nil)
 	case 13, 14, 15:
@@ -190,8 +207,16 @@ func (p *principal) turn(m *marking) {
 		p.ask(mcp.MethodGetPrompt, raw(`{"name":"%s__greet","arguments":{"mark":%q}}`, m.name, p.own))
 	case 20, 21:
 		p.task(m)
+	case 22, 23:
+		call("visit")
+	case 24, 25:
+		call("sample")
+	case 26, 27:
+		call("roots")
+	case 28, 29:
+		p.ask(mcp.MethodComplete, raw(`{"ref":{"type":"ref/prompt","name":"%s__greet"},"argument":{"name":"mark","value":%q}}`, m.name, p.own))
 	default:
-		call("mark", "")
+		call("")
 	}
 }
 
@@ -214,6 +239,25 @@ func (p *principal) ask(method string, params json.RawMessage) {
 	p.check(method, string(result))
 	if !strings.Contains(string(result), p.own) && !strings.Contains(string(result), "unavailable") {
 		p.t.Errorf("%s gets for %s %s: %s", p.own, method, params, result)
+	}
+	if method == mcp.MethodCallTool {
+		p.isWhole(result)
+	}
+}
+
+// isWhole fails the test if a result of a tool has lost one of the places with a mark.
+func (p *principal) isWhole(result json.RawMessage) {
+	var got struct {
+		Meta       map[string]json.RawMessage `json:"_meta"`
+		Structured marked                     `json:"structuredContent"`
+		IsError    bool                       `json:"isError"`
+	}
+	if err := json.Unmarshal(result, &got); err != nil {
+		p.t.Error(err)
+		return
+	}
+	if !got.IsError && (got.Structured.Mark != p.own || string(got.Meta[metaMark]) != string(raw("%q", p.own))) {
+		p.t.Errorf("%s gets half a result: %s", p.own, result)
 	}
 }
 

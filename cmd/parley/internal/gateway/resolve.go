@@ -8,6 +8,7 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/reads"
+	"github.com/parley-mcp/parley/internal/mirror"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -34,8 +35,25 @@ func (v *View) resolve(ctx context.Context, s *setup, x *mcp.Exchange, m *mcp.Me
 		return nil, err
 	}
 	op.Exchange, op.Method = x, m
+	if err := v.mirrored(s, op, x); err != nil {
+		return nil, err
+	}
 	op.Params = op.names.Params(x.Method, x.Params, op.Subject)
 	return op, nil
+}
+
+// mirrored compares the headers of a call with its arguments: what stands before the
+// gateway may have acted on them. A client that is shown tools in the form of a vendor may
+// not know of them.
+func (v *View) mirrored(s *setup, op *operation, x *mcp.Exchange) error {
+	if x.Mirrored == nil || op.Definition == nil || len(op.Definition.Headers) == 0 || x.Method != mcp.MethodCallTool {
+		return nil
+	}
+	check := mirror.Check
+	if form, _ := s.profileFor(s.views[v.name], x.Peer.Info.Name); form != nil {
+		check = mirror.CheckSent
+	}
+	return check(x, op.Definition.Headers, wire.Find(x.Params, "arguments"))
 }
 
 // find finds what a client has named.
@@ -97,7 +115,7 @@ func (s *setup) serve(ctx context.Context, op *operation) (any, error) {
 // Spec: 2026-07-28 server/utilities/caching#choosing-a-cache-scope.
 func (s *setup) narrow(p *part, m *mcp.Method, result any) any {
 	raw, ok := result.(json.RawMessage)
-	if !ok || !m.Cacheable || len(s.guards) == 0 && p.Principals == nil || !wire.Is(wire.Find(raw, "cacheScope"), string(mcp.CachePublic)) {
+	if !ok || !m.Cacheable || len(s.guards) == 0 && !p.personal || !wire.Is(wire.Find(raw, "cacheScope"), string(mcp.CachePublic)) {
 		return result
 	}
 	narrowed, err := wire.Set(raw, "cacheScope", wire.AppendText(nil, string(mcp.CachePrivate)))

@@ -15,10 +15,10 @@ func (w *world) server(name string) *server.Server {
 	s := server.New(mcp.Implementation{Name: name, Version: "1"}, &server.Options{
 		Logger: mcptest.Quiet(), Logging: true, Subscriptions: true, PageSize: 1, Instructions: "Use " + name + ".",
 		Announce: server.Features{Tools: true, Prompts: true, Resources: true},
-		Cache:    map[string]server.CacheHint{mcp.MethodReadResource: {TTL: 7 * time.Second, Scope: mcp.CachePublic}},
+		Cache:    hints(name),
 		Tasks:    server.TaskOptions{PollInterval: 20 * time.Millisecond},
 	})
-	tool := mcp.Tool{Name: "work", Description: "Works.", InputSchema: json.RawMessage(`{"type":"object"}`), Meta: mcp.Meta{"com.example/n": json.RawMessage(`1.0`)}}
+	tool := mcp.Tool{Name: "work", Description: "Works.", InputSchema: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(output), Meta: mcp.Meta{"com.example/n": json.RawMessage(`1.0`)}}
 	s.AddRawTool(tool, func(context.Context, *server.Call, json.RawMessage) (*mcp.CallToolResult, error) { return nil, nil })
 	server.AddTool(s, mcp.Tool{Name: "task", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskRequired}}, func(ctx context.Context, call *server.Call, _ struct{}) (string, error) {
 		who, err := server.Elicit[struct {
@@ -51,6 +51,21 @@ func (w *world) server(name string) *server.Server {
 	return s
 }
 
+// hints are how long what a server has can be kept, and for whom. They differ, so that what
+// many have together is kept as long as the first of them allows.
+func hints(name string) map[string]server.CacheHint {
+	h := map[string]server.CacheHint{
+		mcp.MethodReadResource: {TTL: 7 * time.Second, Scope: mcp.CachePublic},
+		mcp.MethodListTools:    {TTL: 90 * time.Second, Scope: mcp.CachePublic},
+		mcp.MethodListPrompts:  {TTL: 50 * time.Second, Scope: mcp.CachePublic},
+	}
+	if name == "two" {
+		h[mcp.MethodListTools] = server.CacheHint{TTL: 50 * time.Second, Scope: mcp.CachePrivate}
+		h[mcp.MethodListPrompts] = server.CacheHint{TTL: 90 * time.Second, Scope: mcp.CachePublic}
+	}
+	return h
+}
+
 const (
 	progress = `"progress":0.50,"total":1.0,"com.example/eta":1e3`
 	logged   = `{"level":"info","data":{"n":1.0},"com.example/of":"work"}`
@@ -76,7 +91,7 @@ func (w *world) working(next mcp.ServeFunc) mcp.ServeFunc {
 			}
 			return next(ctx, x)
 		}
-		w.say(&w.got, "params: %s trace: %s", x.Params, x.Trace.Parent)
+		w.say(&w.got, "params: %s trace: %s %s %s", x.Params, x.Trace.Parent, x.Trace.State, x.Trace.Baggage)
 		var p struct {
 			Arguments struct {
 				Do string `json:"do"`
@@ -119,6 +134,11 @@ func (w *world) working(next mcp.ServeFunc) mcp.ServeFunc {
 	}
 }
 
+const (
+	structured = `{"uri":"test://static","z":1.00,"a":-0,"big":12345678901234567890}`
+	output     = `{"type":"object","properties":{"big":{"type":"integer","maximum":1e30}}}`
+)
+
 const worked = `{"com.example/first":1.0,"content":[{"type":"text","text":"\u00e9","com.example/x":{}},` +
 	`{"type":"resource_link","uri":"test://static","name":"static"},{"type":"resource","resource":{"uri":"ui://app","text":"t"}}],` +
-	`"structuredContent":{"uri":"test://static","z":1.00,"a":-0,"big":12345678901234567890},"_meta":{"com.example/m":1.0}}`
+	`"structuredContent":` + structured + `,"_meta":{"com.example/m":1.0}}`

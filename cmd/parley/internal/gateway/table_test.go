@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
@@ -46,13 +47,47 @@ var features = []feature{
 		}
 	}},
 	{name: "tools/call", test: func(t *testing.T, w *world) {
-		got := w.call(t, `{"name":"two__work","arguments":{"z":1.0,"a":1e400,"big":12345678901234567890,"s":"\u00e9\/é"},"com.example/more":[1],"_meta":{"com.example/t":1.0,"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}`)
-		want := strings.Replace(strings.Replace(worked, `"uri":"test://static","name"`, `"uri":"mcp:two:test://static","name"`, 1), "ui://app", "ui://two/app", 1)
-		if want = strings.TrimSuffix(want, `}}`); !strings.HasPrefix(got, want) && !strings.Contains(got, strings.Split(want, `,"_meta"`)[0]) {
-			t.Errorf("the result is %s", got)
+		if got, want := w.call(t, `{"name":"two__work","arguments":{"a":[]},"_meta":{}}`), w.resultOf("two"); got != want {
+			t.Errorf("the result is\n%s\nand not\n%s", got, want)
 		}
-		has(t, got, `"com.example/m":1.0`)
-		w.heard(t, &w.got, `"com.example/t":1.0`, `"name":"work","arguments":{"z":1.0,"a":1e400,"big":12345678901234567890,"s":"\u00e9\/é"},"com.example/more":[1]`, "b7ad6b7169203331")
+		w.heard(t, &w.got, `"name":"work","arguments":{"a":[]}`)
+	}},
+	{name: "structured content", test: func(t *testing.T, w *world) {
+		raw, err := w.c.Do(t.Context(), mcp.MethodListTools, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has(t, string(raw), `"outputSchema":`+output)
+		// What looks like a URI in there is data, and stays as it is.
+		has(t, w.call(t, `{"name":"one__work"}`), `,"structuredContent":`+structured+`,`)
+	}},
+	{name: "numbers to the last digit", test: func(t *testing.T, w *world) {
+		const numbers = `{"z":1.0,"a":1e400,"minus":-0,"big":12345678901234567890,"small":0.1000000000000000055511151231257827}`
+		has(t, w.call(t, `{"name":"two__work","arguments":`+numbers+`,"com.example/n":2.50}`), `"z":1.00,"a":-0,"big":12345678901234567890`)
+		w.heard(t, &w.got, `"arguments":`+numbers, `"com.example/n":2.50`)
+		raw, err := w.c.Do(t.Context(), mcp.MethodListTools, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has(t, string(raw), `"com.example/n":1.0`)
+	}},
+	{name: "unknown members", test: func(t *testing.T, w *world) {
+		got := w.call(t, `{"name":"two__work","arguments":{"s":"\u00e9\/é","s2":null},"com.example/more":[1,{}]}`)
+		has(t, got, `{"com.example/first":1.0,`, `"text":"\u00e9","com.example/x":{}}`)
+		w.heard(t, &w.got, `"arguments":{"s":"\u00e9\/é","s2":null},"com.example/more":[1,{}]`)
+	}},
+	{name: "_meta", test: func(t *testing.T, w *world) {
+		has(t, w.call(t, `{"name":"two__work","_meta":{"com.example/o":{"a":[null]},"com.example/t":1.0}}`), `"_meta":{"com.example/m":1.0`)
+		w.heard(t, &w.got, `"com.example/o":{"a":[null]},"com.example/t":1.0`)
+		got := w.call(t, `{"name":"two__work","_meta":{"com.example/t":1.0}}`)
+		if own := `"io.modelcontextprotocol/serverInfo":{"name":"gateway"`; strings.Contains(got, own) != stateless(w.front) || strings.Contains(got, `"name":"two"`) {
+			t.Errorf("the result is of another server, or says so in a session: %s", got)
+		}
+	}},
+	{name: "trace context", test: func(t *testing.T, w *world) {
+		const parent, state, baggage = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=1,b=2", "user=Ann"
+		w.call(t, `{"name":"one__work","_meta":{"traceparent":"`+parent+`","tracestate":"`+state+`","baggage":"`+baggage+`"}}`)
+		w.heard(t, &w.got, "trace: "+parent+" "+state+" "+baggage)
 	}},
 	{name: "unknown tool", test: func(t *testing.T, w *world) {
 		for _, name := range []string{"none", "one__none", "none__work"} {
@@ -97,9 +132,29 @@ var features = []feature{
 		if err != nil {
 			t.Fatal(err)
 		}
-		has(t, string(raw), "Hello, Ann, from two")
-		if w.back.Revision != mcp.Revision20251125 || !stateless(w.front) {
-			has(t, string(raw), "mcp:two:test://static")
+		has(t, string(raw), "Hello, Ann, from two", `"uri":"mcp:two:test://static"`)
+	}},
+	{name: "pagination", test: func(t *testing.T, w *world) {
+		// Each server has pages of one entry, which the gateway reads to the end. Its own
+		// lists are one page, and a cursor of somebody else is an error.
+		for method, texts := range map[string][]string{
+			mcp.MethodListTools:     {`"one__task"`, `"one__work"`, `"two__task"`, `"two__work"`},
+			mcp.MethodListResources: {`"mcp:one:test://static"`, `"mcp:two:test://static"`},
+			mcp.MethodListTemplates: {`"mcp:one:note://{id}"`, `"mcp:two:note://{id}"`},
+			mcp.MethodListPrompts:   {`"one__greet"`, `"two__greet"`},
+		} {
+			raw, err := w.c.Do(t.Context(), method, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			has(t, string(raw), texts...)
+			if strings.Contains(string(raw), "nextCursor") {
+				t.Errorf("%s has another page: %s", method, raw)
+			}
+			_, err = w.c.Do(t.Context(), method, json.RawMessage(`{"cursor":"1"}`))
+			if e, ok := errors.AsType[*jsonrpc.Error](err); !ok || e.Code != jsonrpc.CodeInvalidParams {
+				t.Errorf("%s with a cursor that is none: %v", method, err)
+			}
 		}
 	}},
 	{name: "completion/complete", test: func(t *testing.T, w *world) {
@@ -157,6 +212,34 @@ var features = []feature{
 			t.Fatal(err)
 		}
 		has(t, string(raw), `"ttlMs":7000`, `"cacheScope":"public"`)
+	}, not: func(front, back mcptest.Mode) string {
+		if !stateless(front) || !stateless(back) {
+			return "only 2026-07-28 has them"
+		}
+		return ""
+	}},
+	{name: "cache hints of several servers", test: func(t *testing.T, w *world) {
+		c := w.connect(t, "up") // a list that lacks somebody's entries is not to be kept at all
+		for method, want := range map[string]struct {
+			most  int64
+			scope mcp.CacheScope
+		}{
+			mcp.MethodListTools:   {50_000, mcp.CachePrivate},
+			mcp.MethodListPrompts: {50_000, mcp.CachePublic},
+		} {
+			raw, err := c.Do(t.Context(), method, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got mcp.CacheFields
+			if err := json.Unmarshal(raw, &got); err != nil {
+				t.Fatal(err)
+			}
+			// It is kept since the servers said so, and so for somewhat less.
+			if got.TTLMs == nil || *got.TTLMs <= 0 || *got.TTLMs > want.most || got.CacheScope != want.scope {
+				t.Errorf("%s is to be kept so: %s", method, raw)
+			}
+		}
 	}, not: func(front, back mcptest.Mode) string {
 		if !stateless(front) || !stateless(back) {
 			return "only 2026-07-28 has them"
@@ -321,7 +404,7 @@ var features = []feature{
 		}
 		return ""
 	}},
-	{name: "ping", test: func(t *testing.T, w *world) {
+	{name: "ping, of the gateway itself", test: func(t *testing.T, w *world) {
 		if err := w.c.Ping(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -332,6 +415,25 @@ var features = []feature{
 			t.Errorf("the error is %v", err)
 		}
 	}},
+}
+
+// resultOf is what a client gets for a plain call of a server's tool work: what the server
+// says, to the byte, with the server's name in what links to it, and what the era demands
+// at the end.
+func (w *world) resultOf(name string) string {
+	result := strings.NewReplacer(`"test://static","name"`, `"mcp:`+name+`:test://static","name"`, "ui://app", "ui://"+name+"/app").Replace(worked)
+	result = strings.TrimSuffix(result, `}}`)
+	if stateless(w.front) {
+		result += `,"io.modelcontextprotocol/serverInfo":{"name":"gateway","version":"1"}`
+	}
+	result += `}`
+	if !stateless(w.front) || !stateless(w.back) {
+		result += `,"isError":false` // what a session says, and what one is told
+	}
+	if stateless(w.front) {
+		result += `,"resultType":"complete"`
+	}
+	return result + `}`
 }
 
 // asks is a row for a question.

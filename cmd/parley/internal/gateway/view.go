@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/search"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -13,7 +14,8 @@ import (
 // View is the gateway as the clients of one view see it.
 type View struct {
 	g     *Gateway
-	name  string
+	asked string        // the name that the client has used
+	name  string        // that of what it sees
 	outer mcp.ServeFunc // serve, and what is around it
 }
 
@@ -22,11 +24,31 @@ var _ mcp.Handler = (*View)(nil)
 // View returns the view of a name; "" is the whole. One that is in no setup answers that
 // it is not there.
 func (g *Gateway) View(name string) *View {
-	v := &View{g: g, name: name}
+	v := &View{g: g, asked: name, name: name}
 	if v.outer = v.serve; g.opts.Around != nil {
 		v.outer = g.opts.Around(v.serve)
 	}
 	return v
+}
+
+// of returns the view that a principal has here: where no view is named, it can be one of
+// their own.
+func (v *View) of(s *setup, principal string) *View {
+	name := s.viewName(v.asked, principal)
+	if name == v.name {
+		return v
+	}
+	own := *v
+	own.name = name
+	return &own
+}
+
+// viewName returns the name of the view that a principal gets under a name.
+func (s *setup) viewName(asked, principal string) string {
+	if name, ok := s.defaults[principal]; ok && asked == "" {
+		return name
+	}
+	return asked
 }
 
 // part returns what the view shows to a principal now, or nil if it is not there.
@@ -41,20 +63,23 @@ func (v *View) part(s *setup, principal string) *part {
 // Describe implements mcp.Handler: it says what the backends say that are known.
 func (v *View) Describe(_ context.Context, peer *mcp.Peer) *mcp.Description {
 	s := v.g.current.Load()
+	if peer != nil {
+		v = v.of(s, peer.Principal)
+	}
 	p := s.views[v.name]
 	if p == nil || peer != nil && !p.admits(peer.Principal) {
 		return describe(&v.g.opts.Info, nil, nil, nil)
 	}
-	said := make([]*mcp.Description, len(p.members))
+	of := make([]said, len(p.members))
 	for i, m := range p.members {
-		said[i] = m.backend.Describe() //nolint:contextcheck // it only remembers
+		of[i] = s.says(m) //nolint:contextcheck // it only remembers
 	}
 	if d, ok := s.described.Load(v.name); ok {
-		if d, ok := d.(*description); ok && slices.Equal(d.of, said) {
+		if d, ok := d.(*description); ok && slices.Equal(d.of, of) {
 			return d.made
 		}
 	}
-	d := &description{of: said, made: describe(&v.g.opts.Info, p.members, said, guard.Editors(s.guards))}
+	d := &description{of: of, made: describe(&v.g.opts.Info, p.members, of, guard.Editors(s.guards))}
 	s.described.Store(v.name, d)
 	return d.made
 }
@@ -64,6 +89,7 @@ func (v *View) Serve(ctx context.Context, x *mcp.Exchange) (any, error) { return
 
 func (v *View) serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	s := v.g.current.Load()
+	v = v.of(s, x.Peer.Principal)
 	if len(s.recorders) > 0 && (!x.ID.IsZero() || x.Watch != nil) {
 		return v.recorded(ctx, s, x)
 	}
@@ -77,6 +103,13 @@ func (v *View) answer(ctx context.Context, s *setup, x *mcp.Exchange) (any, erro
 		return nil, &mcp.ForbiddenError{Reason: "this view of the gateway is not for you"}
 	}
 	m := mcp.MethodNamed(x.Method)
+	if p.answers(x, m) {
+		end, err := s.admit(x, m)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+	}
 	switch {
 	case x.Watch != nil:
 		return v.watch(ctx, s, p, x)
@@ -90,6 +123,38 @@ func (v *View) answer(ctx context.Context, s *setup, x *mcp.Exchange) (any, erro
 		})
 	}
 	return v.request(ctx, s, p, x, m)
+}
+
+// answers reports whether the gateway answers a request by itself: guards see no operation.
+func (p *part) answers(x *mcp.Exchange, m *mcp.Method) bool {
+	switch {
+	case m == nil || x.ID.IsZero() || x.Watch != nil:
+		return false
+	case p.Search && m.Name == mcp.MethodCallTool:
+		_, tool := naming.Subject(x.Method, x.Params)
+		return tool == search.FindTools || tool == search.DescribeTool
+	}
+	return m.List || m.Name == mcp.MethodListTasks
+}
+
+// admit asks the guards whether the gateway may answer a request by itself. end is to be
+// called when it has.
+func (s *setup) admit(x *mcp.Exchange, m *mcp.Method) (end func(), err error) {
+	var ends []func()
+	end = func() {
+		for _, f := range ends {
+			f()
+		}
+	}
+	for _, g := range s.admitters {
+		over, err := g.Admit(x, m)
+		if err != nil {
+			end()
+			return nil, err
+		}
+		ends = append(ends, over)
+	}
+	return end, nil
 }
 
 // request serves a request about what backends have.

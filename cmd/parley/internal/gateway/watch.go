@@ -18,13 +18,14 @@ func (v *View) watch(ctx context.Context, s *setup, p *part, x *mcp.Exchange) (a
 	if err := open.backends(ctx, s, p, asked); err != nil {
 		open.stop()
 		now := v.g.current.Load()
+		v = v.of(now, x.Peer.Principal)
 		if p = v.part(now, x.Peer.Principal); now != s && p != nil { // what is about to leave says no more than that
 			return v.watch(ctx, now, p, x)
 		}
 		return nil, err
 	}
 	granted := open.granted(lists)
-	remove := v.g.hub.add(&watcher{view: v.name, peer: x.Peer, filter: lists, deliver: x.Watch.Deliver, moved: open.move})
+	remove := v.g.hub.add(&watcher{view: v.asked, peer: x.Peer, filter: lists, deliver: x.Watch.Deliver, moved: open.move})
 	if now := v.g.current.Load(); now != s { // which did not know of it when it took the place of s
 		open.move(now) //nolint:contextcheck // the subscription outlives the exchange
 	}

@@ -67,7 +67,7 @@ func (w *watching) backends(ctx context.Context, s *setup, p *part, asked mcp.Su
 // allowed returns the resources that all guards let the client subscribe to.
 func (w *watching) allowed(ctx context.Context, s *setup, m *member, uris []string) (kept []string) {
 	for _, own := range uris {
-		op, err := w.view.find(ctx, s, &w.x.Peer, mcp.ResourceFeature, m.names.Shown(mcp.ResourceFeature, own))
+		op, err := w.view.of(s, w.x.Peer.Principal).find(ctx, s, &w.x.Peer, mcp.ResourceFeature, m.names.Shown(mcp.ResourceFeature, own))
 		if err == nil {
 			op.Exchange, op.Method = &w.x, mcp.MethodNamed(mcp.MethodSubscribe)
 			op.Params, err = wire.Marshal(mcp.SubscribeParams{URI: own})
@@ -135,7 +135,7 @@ func (w *watching) granted(f mcp.SubscriptionFilter) mcp.SubscriptionFilter {
 // move subscribes anew what another setup has put behind other connections, and says that
 // it may have changed.
 func (w *watching) move(s *setup) {
-	p := w.view.part(s, w.x.Peer.Principal)
+	p := w.view.of(s, w.x.Peer.Principal).part(s, w.x.Peer.Principal)
 	var left []watched
 	w.mu.Lock()
 	stay := w.parts[:0:0]

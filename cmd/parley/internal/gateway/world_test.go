@@ -64,7 +64,7 @@ func newWorld(t *testing.T, front, back mcptest.Mode, share bridge.Share, guards
 	})}
 	w.one, w.two = w.server("one"), w.server("two")
 	setup := gateway.Setup{
-		ListTimeout: 20 * time.Second, ReadCache: 1 << 20, Guards: guards, Views: map[string]gateway.Part{"search": {Search: true}},
+		ListTimeout: 20 * time.Second, ReadCache: 1 << 20, Guards: guards, Views: map[string]gateway.Part{"search": {Search: true}, "up": {Backends: []string{"one", "two"}}},
 	}
 	for name, s := range map[string]*server.Server{"one": w.one, "two": w.two} {
 		setup.Servers = append(setup.Servers, behind(t, name, s, back, share))

@@ -117,6 +117,32 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// TestRedacted sees that what looks like a secret is not kept, wherever it is.
+func TestRedacted(t *testing.T) {
+	token := "ghp_" + strings.Repeat("a1B2", 9)
+	op := operation()
+	op.Method, op.Subject, op.Shown = mcp.MethodNamed(mcp.MethodReadResource), "https://u:swordfish@files.example/a", "mcp:files:https://u:swordfish@files.example/a"
+	op.Params = json.RawMessage(`{"uri":"https://u:swordfish@files.example/a","_meta":{"x":"of-the-configuration"}}`)
+	for level, kept := range map[Level]bool{Metadata: false, Redacted: false, Full: true} {
+		d := new(disk)
+		l := newLog(d, quiet(Options{Level: level, Secrets: redact.New(nil, "of-the-configuration")}))
+		for _, next := range []guard.Next{
+			answering(json.RawMessage(`{"contents":[{"text":"{\"key\":\"`+token+`\",\"password\":\"swordfish\"}"}]}`), nil),
+			answering(nil, jsonrpc.Errorf(-32000, "it said %s", token)),
+		} {
+			_, _ = l.Serve(t.Context(), op, next)
+		}
+		for _, secret := range []string{token, "swordfish", "of-the-configuration"} {
+			if got := strings.Contains(d.String(), secret); got != kept {
+				t.Errorf("%s keeps %s: %t\n%s", level, secret, got, d)
+			}
+		}
+		if strings.Contains(d.String(), "it said "+token) {
+			t.Errorf("%s keeps what is in an error", level)
+		}
+	}
+}
+
 // TestFullDisk sees what becomes of operations that cannot be logged.
 func TestFullDisk(t *testing.T) {
 	for name, required := range map[string]bool{"goes on": false, "refuses": true} {

@@ -64,13 +64,13 @@ func (l *Log) event(ev *guard.Event) *line {
 		e.Time, e.Outcome = time.Now().UTC(), "ended"
 	}
 	if ev.Err != nil {
-		e.Error = l.opts.Secrets.Text(ev.Err.Error())
+		e.Error = l.opts.Secrets.Thorough(ev.Err.Error())
 	}
 	m := mcp.MethodNamed(x.Method)
 	if m == nil {
 		return e
 	}
-	e.Shown = bounded(m.SubjectOf(x.Params))
+	e.Shown = l.named(l.opts.Level, m, bounded(m.SubjectOf(x.Params)))
 	if m.List && ev.Err == nil {
 		e.Entries = entries(ev.Result)
 	}
@@ -107,14 +107,14 @@ func (l *Log) line(level Level, op *guard.Operation, begun time.Time, result any
 	e := &line{
 		Time: begun.UTC(), Millis: time.Since(begun).Milliseconds(), Outcome: guard.Outcome(result, err),
 		Principal: x.Peer.Principal, Session: guard.Fingerprint(x.Peer.SessionID), Source: x.Peer.Source, Client: client(&x.Peer.Info), Revision: x.Peer.Revision.String(),
-		View: op.View, Backend: op.Backend, Method: op.Method.Name, Subject: op.Subject, Trace: x.Trace.Parent, ParamsBytes: len(op.Params),
+		View: op.View, Backend: op.Backend, Method: op.Method.Name, Subject: l.named(level, op.Method, op.Subject), Trace: x.Trace.Parent, ParamsBytes: len(op.Params),
 	}
 	if op.Shown != op.Subject {
-		e.Shown = op.Shown
+		e.Shown = l.named(level, op.Method, op.Shown)
 	}
 	e.Approval = op.Approval
 	if err != nil {
-		e.Error = l.opts.Secrets.Text(err.Error())
+		e.Error = l.opts.Secrets.Thorough(err.Error())
 		if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok {
 			e.Code = rpc.Code
 		}
@@ -151,11 +151,20 @@ func (l *Log) keep(level Level, raw json.RawMessage) json.RawMessage {
 	if level == Full || raw == nil {
 		return raw
 	}
-	text := l.opts.Secrets.Text(string(raw))
-	if json.Valid([]byte(text)) {
-		return json.RawMessage(text)
+	kept := l.opts.Secrets.Document(raw)
+	if json.Valid(kept) {
+		return kept
 	}
-	return wire.AppendText(nil, text)
+	return wire.AppendText(nil, string(kept))
+}
+
+// named is what is kept of what an exchange is about. A URI can have a secret in it, which
+// only the level Full keeps.
+func (l *Log) named(level Level, m *mcp.Method, subject string) string {
+	if level == Full || m.Feature != mcp.ResourceFeature {
+		return subject
+	}
+	return l.opts.Secrets.Thorough(subject)
 }
 
 func client(info *mcp.Implementation) string {

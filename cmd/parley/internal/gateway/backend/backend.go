@@ -55,12 +55,12 @@ type Options struct {
 
 // Backend is a server behind a gateway. Its methods may be called concurrently.
 type Backend struct {
-	opts    Options
-	bridge  *bridge.Bridge
-	breaker breaker
-	life    life
-	eras    client.Eras
-	work    sync.WaitGroup
+	opts     Options
+	bridge   *bridge.Bridge
+	breakers breakers
+	life     life
+	eras     client.Eras
+	work     sync.WaitGroup
 
 	inFlight atomic.Int64 // exchanges that are being served
 }
@@ -80,7 +80,7 @@ func New(o Options) *Backend {
 	b := &Backend{opts: o}
 	b.bridge, _ = bridge.New(context.Background(), bridge.Options{ // connecting is all that could fail
 		Connect: b.connect, Share: o.Share, Single: o.Single, OnDemand: true, Replace: true, Changed: o.Changed,
-		MaxConnections: o.MaxConnections, Idle: o.Idle, Timeout: o.Timeout, Logger: o.Logger,
+		MaxConnections: o.MaxConnections, Idle: o.Idle, Timeout: o.Timeout, Logger: o.Logger, May: b.life.may, Answered: b.answered,
 	})
 	return b
 }
@@ -100,9 +100,21 @@ func (b *Backend) Describe() *mcp.Description {
 // Look learns what the server is, if that is not known yet.
 func (b *Backend) Look(ctx context.Context) error {
 	if err := b.bridge.Look(ctx); err != nil {
-		return b.unavailable(err)
+		return b.unavailable(b.sharer(&mcp.Peer{}), &bridge.UnansweredError{Err: err})
 	}
 	return nil
+}
+
+// sharer identifies those who share a process, if the server is a command, and credentials
+// otherwise. What fails for them may work for others.
+func (b *Backend) sharer(peer *mcp.Peer) string {
+	switch {
+	case b.opts.Single || b.opts.Share == bridge.ShareAll:
+		return everybody
+	case b.opts.Share == bridge.ShareSession && peer.SessionID != "":
+		return "session " + peer.SessionID
+	}
+	return "principal " + peer.Principal
 }
 
 // connecting is how long it may take to connect, also where calls may take for ever: a
@@ -111,7 +123,8 @@ const connecting = 10 * time.Minute
 
 // connect connects to the server, unless it has failed too often for that.
 func (b *Backend) connect(ctx context.Context, peer *mcp.Peer, o *client.Options) (*client.Client, error) {
-	if err := b.breaker.allows(); err != nil {
+	key := b.sharer(peer)
+	if err := b.breakers.allows(key); err != nil {
 		return nil, err
 	}
 	b.life.connecting(1)
@@ -122,16 +135,29 @@ func (b *Backend) connect(ctx context.Context, peer *mcp.Peer, o *client.Options
 	c, err := b.opts.Connect(within, peer, o)
 	if err != nil {
 		if ctx.Err() == nil && !b.isPersonal(peer, err) {
-			b.breaker.failed(err)
-			b.opts.Logger.WarnContext(ctx, "the server cannot be reached", "error", err, "retry", b.breaker.retry().Format(time.TimeOnly))
+			b.notConnected(ctx, key, err)
 		}
 		return nil, err
 	}
-	if b.life.connected(c) {
+	if b.life.connected(c, key) {
 		b.changed()
 	}
 	b.work.Go(func() { b.attend(c) }) // ends with the client, which the bridge closes
 	return c, nil
+}
+
+// notConnected counts a connection that could not be made. If nobody is at the server's
+// address, that is so for everybody.
+func (b *Backend) notConnected(ctx context.Context, key string, err error) {
+	if gone(err) {
+		b.lost(err)
+		return
+	}
+	b.breakers.failed(key, err)
+	b.opts.Logger.WarnContext(ctx, "the server cannot be reached", "error", err, "retry", b.breakers.retry(key).Format(time.TimeOnly))
+	if troubled(err) {
+		b.doubtOthers(nil) //nolint:contextcheck // they are those of others
+	}
 }
 
 // isPersonal reports whether a failure is about who wants to connect, and not about the
@@ -148,8 +174,8 @@ func (b *Backend) attend(c *client.Client) {
 	if errors.Is(err, client.ErrClosed) {
 		err = nil
 	}
-	if b.life.ended(c, err) && err != nil {
-		b.breaker.failed(err)
+	if key, early := b.life.ended(c, err); early && err != nil {
+		b.breakers.failed(key, err)
 	}
 }
 
@@ -178,28 +204,23 @@ func (b *Backend) Serve(ctx context.Context, x *mcp.Exchange, harmless bool) (an
 func (b *Backend) serve(ctx context.Context, x *mcp.Exchange, harmless bool) (any, error) {
 	for again := false; ; again = true {
 		result, err := b.bridge.Serve(ctx, x)
-		if err == nil {
-			b.answered()
-			return result, nil
-		}
 		unanswered, ok := errors.AsType[*bridge.UnansweredError](err)
-		switch {
-		case !ok:
-			if ctx.Err() == nil {
-				b.answered() // an error is an answer, too
-			}
-			return nil, err
-		case again || !b.repeats(ctx, x, unanswered, harmless):
-			return nil, b.unanswered(unanswered, harmless || x.Watch != nil)
+		if !ok {
+			return result, err
+		}
+		b.judge(ctx, unanswered)
+		if again || !b.repeats(ctx, x, unanswered, harmless) {
+			return nil, b.unanswered(x, unanswered, harmless || x.Watch != nil)
 		}
 		b.opts.Logger.WarnContext(ctx, "the connection was lost; the request is made again", "method", x.Method, "error", unanswered.Err)
 	}
 }
 
-// answered is called when the server has answered.
-func (b *Backend) answered() {
-	b.breaker.worked()
-	b.life.answered()
+// answered is called when the server has answered a request, also with an error.
+func (b *Backend) answered(c *client.Client, sent time.Time) {
+	if key, ok := b.life.answered(c); ok {
+		b.breakers.worked(key, sent)
+	}
 }
 
 // repeats reports whether a request that was not answered can be made again. One whose
@@ -208,23 +229,27 @@ func (b *Backend) repeats(ctx context.Context, x *mcp.Exchange, e *bridge.Unansw
 	switch {
 	case ctx.Err() != nil, errors.Is(e.Err, client.ErrTimeout), errors.Is(e.Err, mcp.ErrUnauthorized), x.Answers != nil, x.State != nil:
 		return false
-	case !b.breaker.retry().IsZero(): // it cannot be reached
+	case !b.breakers.retry(b.sharer(&x.Peer)).IsZero(): // it cannot be reached
 		return false
 	}
 	return e.Unsent || harmless || x.Watch != nil
 }
 
 // unanswered is what clients are told when the server has not answered a request.
-func (b *Backend) unanswered(e *bridge.UnansweredError, harmless bool) error {
-	u := b.unavailable(e.Err)
+func (b *Backend) unanswered(x *mcp.Exchange, e *bridge.UnansweredError, harmless bool) error {
+	u := b.unavailable(b.sharer(&x.Peer), e)
 	u.Unknown = !e.Unsent && !harmless
 	return u
 }
 
 // unavailable says that the server has not answered.
-func (b *Backend) unavailable(err error) *UnavailableError {
+func (b *Backend) unavailable(key string, e *bridge.UnansweredError) *UnavailableError {
 	b.life.missed()
-	return &UnavailableError{Backend: b.opts.Name, Err: err, Retry: b.breaker.retry()}
+	retry := b.breakers.retry(key)
+	if retry.IsZero() {
+		retry = b.life.retry(e.Via)
+	}
+	return &UnavailableError{Backend: b.opts.Name, Err: e.Err, Retry: retry}
 }
 
 // Over ends what a session has for itself.
@@ -232,6 +257,7 @@ func (b *Backend) Over(peer *mcp.Peer) { b.bridge.Over(peer) }
 
 // Close ends all connections, and the calls on them.
 func (b *Backend) Close() error {
+	b.life.close()
 	err := b.bridge.Close()
 	b.work.Wait()
 	return err

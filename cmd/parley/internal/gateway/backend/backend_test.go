@@ -75,7 +75,18 @@ func (c *command) end(b *backend.Backend) {
 
 func call(t *testing.T, b *backend.Backend, harmless bool) (string, error) {
 	t.Helper()
-	x := &mcp.Exchange{ID: jsonrpc.IntID(1), Method: mcp.MethodCallTool, Params: json.RawMessage(`{"name":"a"}`), Back: quiet{}}
+	return callAs(t, b, &mcp.Peer{}, "a", harmless)
+}
+
+func callTool(t *testing.T, b *backend.Backend, tool string) (string, error) {
+	t.Helper()
+	return callAs(t, b, &mcp.Peer{}, tool, false)
+}
+
+// callAs calls a tool for somebody.
+func callAs(t *testing.T, b *backend.Backend, peer *mcp.Peer, tool string, harmless bool) (string, error) {
+	t.Helper()
+	x := &mcp.Exchange{ID: jsonrpc.IntID(1), Method: mcp.MethodCallTool, Params: json.RawMessage(`{"name":"` + tool + `"}`), Peer: *peer, Back: quiet{}}
 	x.Peer.Revision = mcp.Revision20260728
 	result, err := b.Serve(t.Context(), x, harmless)
 	raw, _ := result.(json.RawMessage)

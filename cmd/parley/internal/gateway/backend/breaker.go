@@ -10,49 +10,129 @@ import (
 // breaker keeps a server that fails from being tried all the time, and its clients from
 // waiting for it.
 type breaker struct {
-	mu       sync.Mutex
 	failures int       // in a row
 	until    time.Time // when it may be tried again
+	at       time.Time // of the last failure
 	why      error
 }
 
-// allows returns why the server must not be tried now, or nil.
-func (b *breaker) allows() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if time.Now().Before(b.until) {
-		return b.why
+// open reports whether the server must not be tried now.
+func (b *breaker) open(now time.Time) bool { return now.Before(b.until) }
+
+// failed counts a failure, and reports whether it is another one: those of attempts that
+// were under way at the same time are one.
+func (b *breaker) failed(why error) bool {
+	now := time.Now()
+	b.why, b.at = why, now
+	if b.open(now) {
+		return false
+	}
+	b.failures++
+	b.until = now.Add(backoff.Pause(b.failures))
+	return true
+}
+
+// everybody is the key of what is about the server as such, and not about the process or
+// the credentials of those who share a connection.
+const everybody = ""
+
+// breakers are those of a backend: one for the server as such, and one for each of those
+// who share a connection and for whom it has failed. The zero value is ready.
+type breakers struct {
+	mu  sync.Mutex
+	all map[string]*breaker
+}
+
+// maxBreakers is how many there may be before those are forgotten whose time is over.
+const maxBreakers = 100
+
+// closed returns the breaker that keeps somebody from trying the server now, or nil. The
+// caller holds b.mu.
+func (b *breakers) closed(key string) *breaker {
+	now := time.Now()
+	for _, k := range [...]string{everybody, key} {
+		if one := b.all[k]; one != nil && one.open(now) {
+			return one
+		}
 	}
 	return nil
 }
 
-// failed counts a failure. Those of attempts that were under way at the same time are
-// one.
-func (b *breaker) failed(why error) {
+// allows returns why somebody must not try the server now, or nil.
+func (b *breakers) allows(key string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := time.Now()
-	b.why = why
-	if now.Before(b.until) {
-		return
+	if one := b.closed(key); one != nil {
+		return one.why
 	}
-	b.failures++
-	b.until = now.Add(backoff.Pause(b.failures))
+	return nil
 }
 
-// worked says that the server has answered.
-func (b *breaker) worked() {
+// retry returns when somebody may try the server again; zero means now.
+func (b *breakers) retry(key string) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.failures, b.until, b.why = 0, time.Time{}, nil
-}
-
-// retry returns when the server may be tried again; zero means now.
-func (b *breaker) retry() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if time.Now().Before(b.until) {
-		return b.until
+	if one := b.closed(key); one != nil {
+		return one.until
 	}
 	return time.Time{}
+}
+
+// failed counts a failure for everybody, or for those who share a connection. It reports
+// whether it is another one.
+func (b *breakers) failed(key string, why error) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one := b.all[key]
+	if one == nil {
+		b.forget()
+		one = new(breaker)
+		b.all[key] = one
+	}
+	return one.failed(why)
+}
+
+// forget makes room for another one. The caller holds b.mu.
+func (b *breakers) forget() {
+	if b.all == nil {
+		b.all = map[string]*breaker{}
+	}
+	if len(b.all) < maxBreakers {
+		return
+	}
+	now := time.Now()
+	for key, one := range b.all {
+		if key != everybody && !one.open(now) {
+			delete(b.all, key)
+		}
+	}
+}
+
+// worked says that the server has answered a request of somebody. What was sent before it
+// failed says nothing of how it is now.
+func (b *breakers) worked(key string, sent time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, k := range [...]string{everybody, key} {
+		if one := b.all[k]; one != nil && !sent.Before(one.at) {
+			delete(b.all, k)
+		}
+	}
+}
+
+// worst returns the one of everybody, if that has counted something, and otherwise the one
+// that has counted the most. It counts nothing if there is none.
+func (b *breakers) worst() breaker {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if one := b.all[everybody]; one != nil {
+		return *one
+	}
+	var worst breaker
+	for _, one := range b.all {
+		if one.failures > worst.failures || one.failures == worst.failures && one.until.After(worst.until) {
+			worst = *one
+		}
+	}
+	return worst
 }

@@ -1,6 +1,8 @@
 package backend
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +42,8 @@ type State struct {
 	// Connected is how often a connection was made, and Lost how often one ended by
 	// itself.
 	Connected, Lost int
+	// Reached says that there was a connection or an answer since the last failure.
+	Reached bool
 	// Failures is how often in a row the server has failed, and Retry when it is tried
 	// again; zero means with the next request.
 	Failures int
@@ -51,6 +55,22 @@ type State struct {
 	// Words are the last lines that the server's processes have written to their standard
 	// error.
 	Words []string
+}
+
+// Reachable reports whether there is reason to believe that the server can be reached: it
+// is, or nobody needs it now and nothing has failed. A server that is connected to for the
+// first time has yet to show that.
+func (s *State) Reachable() bool {
+	switch s.Status {
+	case Up:
+		return true
+	case Idle:
+		return s.Failures == 0 || s.Reached
+	case Connecting:
+		return s.Reached
+	case Broken:
+	}
+	return false
 }
 
 // words is how many lines of the standard error a state has.
@@ -65,25 +85,31 @@ func (b *Backend) State() State {
 	if b.opts.Stderr != nil {
 		s.Words = b.opts.Stderr.Lines(words)
 	}
-	b.breaker.mu.Lock()
-	s.Failures = b.breaker.failures
-	if b.breaker.why != nil {
-		s.Err = b.breaker.why
-	}
-	b.breaker.mu.Unlock()
-	s.Retry = b.breaker.retry()
-	if !s.Retry.IsZero() && s.Connections == 0 {
-		s.Status = Broken
+	if worst := b.breakers.worst(); worst.failures > 0 {
+		s.fail(&worst)
+		s.Reached = s.Reached && !b.life.lastReached().Before(worst.at)
+		if !s.Retry.IsZero() && s.Status != Up {
+			s.Status = Broken
+		}
 	}
 	return s
+}
+
+// fail is how a server is that has failed.
+func (s *State) fail(b *breaker) {
+	s.Failures, s.Err, s.Retry = b.failures, b.why, time.Time{}
+	if b.open(time.Now()) {
+		s.Retry = b.until
+	}
 }
 
 // life is what has become of the connections.
 type life struct {
 	mu       sync.Mutex
-	begun    map[*client.Client]time.Time
+	open     map[*client.Client]*connection
 	dialing  int
 	heard    time.Time // when the server has last answered
+	reached  time.Time // or a connection was made
 	awaited  bool      // somebody got no answer since the last connection
 	last     mcp.Implementation
 	revision mcp.Revision
@@ -91,6 +117,16 @@ type life struct {
 	lost     int
 	err      error
 	since    time.Time
+	closed   bool
+}
+
+// connection is one that is open.
+type connection struct {
+	key     string // of those who share it
+	begun   time.Time
+	retired bool    // nothing new goes there
+	checked bool    // it is being checked whether the server answers
+	hangs   breaker // counts checks without an answer
 }
 
 func (l *life) connecting(n int) {
@@ -100,13 +136,14 @@ func (l *life) connecting(n int) {
 }
 
 // connected keeps a connection. It reports whether somebody has missed it.
-func (l *life) connected(c *client.Client) (missed bool) {
+func (l *life) connected(c *client.Client, key string) (missed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.begun == nil {
-		l.begun = map[*client.Client]time.Time{}
+	if l.open == nil {
+		l.open = map[*client.Client]*connection{}
 	}
-	l.begun[c] = time.Now()
+	l.open[c] = &connection{key: key, begun: time.Now()}
+	l.reached = time.Now()
 	l.made++
 	l.last, l.revision = c.ServerInfo(), c.Revision()
 	missed, l.awaited = l.awaited, false
@@ -115,22 +152,35 @@ func (l *life) connected(c *client.Client) (missed bool) {
 
 // ended forgets a connection. err is nil if it did not end by itself. It reports whether
 // the server has answered nothing since the connection was made.
-func (l *life) ended(c *client.Client, err error) (early bool) {
+func (l *life) ended(c *client.Client, err error) (key string, early bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	begun := l.begun[c]
-	delete(l.begun, c)
+	had := l.open[c]
+	delete(l.open, c)
 	if err != nil {
 		l.lost++
 		l.err, l.since = err, time.Now()
 	}
-	return l.heard.Before(begun)
+	return had.key, l.heard.Before(had.begun)
 }
 
-func (l *life) answered() {
+// answered says that the server has answered on a connection. It reports false if that has
+// ended.
+func (l *life) answered(c *client.Client) (key string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.heard = time.Now()
+	l.reached = l.heard
+	if on := l.open[c]; on != nil {
+		return on.key, true
+	}
+	return "", false
+}
+
+func (l *life) lastReached() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reached
 }
 
 func (l *life) missed() {
@@ -139,15 +189,102 @@ func (l *life) missed() {
 	l.awaited = true
 }
 
+// retire says that nothing new goes to some connections.
+func (l *life) retire(all []*client.Client) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range all {
+		if on := l.open[c]; on != nil {
+			on.retired = true
+		}
+	}
+}
+
+// close lets nothing begin that goes on by itself.
+func (l *life) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+}
+
+// clients returns the connections that are open.
+func (l *life) clients() []*client.Client {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.open))
+}
+
+// check calls start, which begins to check a connection, unless that is being done.
+func (l *life) check(c *client.Client, start func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if on := l.open[c]; on != nil && !on.checked && !l.closed {
+		on.checked = true
+		start()
+	}
+}
+
+// checked is the end of a check: the server answers, or is lost.
+func (l *life) checked(c *client.Client) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if on := l.open[c]; on != nil {
+		on.checked, on.hangs = false, breaker{}
+	}
+}
+
+// hangs counts a check without an answer, and returns when to make the next one.
+func (l *life) hangs(c *client.Client) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	on := l.open[c]
+	if on == nil { // it has ended by now
+		return 0
+	}
+	on.hangs.failed(errHangs)
+	return time.Until(on.hangs.until)
+}
+
+// may says why a connection must not be used now, or returns nil.
+func (l *life) may(c *client.Client) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if on := l.open[c]; on != nil {
+		return on.hangs.why
+	}
+	return nil
+}
+
+// retry returns when a connection is checked again; zero means that it need not be, or
+// that it is about to be.
+func (l *life) retry(c *client.Client) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if on := l.open[c]; on != nil && on.hangs.open(time.Now()) {
+		return on.hangs.until
+	}
+	return time.Time{}
+}
+
 func (l *life) state() State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := State{Status: Idle, Info: l.last, Revision: l.revision, Connections: len(l.begun), Connected: l.made, Lost: l.lost, Err: l.err, Since: l.since}
-	switch {
-	case len(l.begun) > 0:
-		s.Status = Up
-	case l.dialing > 0:
+	s := State{Status: Idle, Info: l.last, Revision: l.revision, Connections: len(l.open), Connected: l.made, Reached: l.made > 0, Lost: l.lost, Err: l.err, Since: l.since}
+	if l.dialing > 0 {
 		s.Status = Connecting
+	}
+	serves := false
+	for _, on := range l.open {
+		switch {
+		case on.hangs.failures > 0:
+			s.Status = Broken
+			s.fail(&on.hangs)
+		case !on.retired:
+			serves = true
+		}
+	}
+	if serves {
+		s.Status = Up
 	}
 	return s
 }

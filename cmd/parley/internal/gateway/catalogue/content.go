@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/internal/schema"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -107,8 +108,10 @@ func (c *content) show(l *list, def *guard.Definition, plain json.RawMessage) er
 	if err := wire.Unmarshal(shown, value); err != nil {
 		return err
 	}
-	if tool, ok := value.(*mcp.Tool); ok && def.Annotations == nil {
-		def.Annotations = tool.Annotations
+	if tool, ok := value.(*mcp.Tool); ok {
+		def.Annotations = cmp.Or(def.Annotations, tool.Annotations)
+		// Clients have no use for a tool whose annotations break the rules.
+		def.Headers, _ = schema.Headers(tool.InputSchema)
 	}
 	c.index[def.Shown] = len(c.defs)
 	c.defs = append(c.defs, def)

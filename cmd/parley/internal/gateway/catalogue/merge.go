@@ -22,7 +22,8 @@ type View struct {
 	Has func(d *guard.Definition) bool
 	// Profile is what the client's models take of lists of tools; nil is everything.
 	Profile *adapt.Profile
-	// Differs says that others who see the view may get another profile.
+	// Differs says that others who ask in the same way may get something else: another
+	// profile, or another view.
 	Differs bool
 }
 

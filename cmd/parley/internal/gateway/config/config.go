@@ -42,6 +42,8 @@ type Config struct {
 	Views []*View
 	// ListTimeout is how long a list waits for a backend.
 	ListTimeout time.Duration
+	// PageSize is how many entries a page of a list has; 0 is all.
+	PageSize int
 	// ReadCache is how many bytes of what resources were read are kept; 0 is none.
 	ReadCache int64
 	// Profiles say which clients see tools in the form that their models take.
@@ -91,6 +93,10 @@ func (c *Config) keys() []key {
 		{
 			name: "list_timeout", value: period{&c.ListTimeout, 3 * time.Second, 100 * time.Millisecond, time.Hour},
 			doc: "How long a list waits for a backend. Then it has what the backend has said last, and clients are told when there is more.",
+		},
+		{
+			name: "page_size", value: number{&c.PageSize, 0, 0, 100_000}, example: "100",
+			doc: "How many entries a page of a list has at most; 0 is all. Many clients look at the first page only.",
 		},
 		{
 			name: "read_cache", value: size{&c.ReadCache, 64 << 20, 0, 64 << 30},

@@ -50,7 +50,7 @@ func TestRead(t *testing.T) {
 	if len(c.Warnings) != 0 {
 		t.Error(c.Warnings)
 	}
-	if c.Listen.HTTP != "7331" || c.Auth.Issuer.Scopes[0] != "mcp" || c.Views[0].Principals[0] != "alice" {
+	if c.Listen.HTTP != "7331" || c.Auth.Issuer.Scopes[0] != "mcp" || c.Views[0].Principals[0] != "alice" || c.Views[0].DefaultFor[1] != "carol" {
 		t.Errorf("%+v %+v %+v", c.Listen, c.Auth.Issuer, c.Views[0])
 	}
 	files, shop := c.Backends[0], c.Backends[1]

@@ -84,7 +84,7 @@ func Difference(old, next *Config) Changes {
 		}
 	}
 	c.Guards = differentGuards(old, next)
-	for name, differs := range map[string]bool{"list_timeout": old.ListTimeout != next.ListTimeout, "read_cache": old.ReadCache != next.ReadCache, "profiles": !reflect.DeepEqual(old.Profiles, next.Profiles)} {
+	for name, differs := range map[string]bool{"list_timeout": old.ListTimeout != next.ListTimeout, "page_size": old.PageSize != next.PageSize, "read_cache": old.ReadCache != next.ReadCache, "profiles": !reflect.DeepEqual(old.Profiles, next.Profiles)} {
 		if differs {
 			c.Settings = append(c.Settings, name)
 		}

@@ -53,7 +53,7 @@ func TestDifference(t *testing.T) {
 		{"views", edit("work:", "play:"), "views: play, work"},
 		{"a guard", edit("views:", "limits: [{rate: 600/m}]\nviews:"), "guards: limits"},
 		{"policies", edit("views:", "policy: {files: [p.cedar], default: allow}\nviews:"), "guards: policy"},
-		{"times and sizes", edit("views:", "list_timeout: 5s\nread_cache: 1MiB\nviews:"), "settings: list_timeout, read_cache"},
+		{"times and sizes", edit("views:", "list_timeout: 5s\npage_size: 9\nread_cache: 1MiB\nviews:"), "settings: list_timeout, page_size, read_cache"},
 		{"who may use the console", edit("views:", "console: {bearer: operator}\nviews:"), "settings: console; not before a restart of the gateway: console"},
 		{"an address", edit("7331", "7332"), "not before a restart of the gateway: listen"},
 		{"authorization", edit(`bearer: "${file:token}"`, "none: true"), "not before a restart of the gateway: auth"},

@@ -33,7 +33,7 @@ func (g *Guards) keys() []key {
 		},
 		{
 			name: "pins", value: maybe[Pins]{&g.Pins, func(into *Pins) value { return object{into} }},
-			doc: "Lock what servers say of their tools, prompts and resources, and withhold what has changed until somebody has approved it.",
+			doc: "Lock what servers say of themselves and of their tools, prompts and resources, and withhold what has changed until somebody has approved it.",
 		},
 		{
 			name: "approval", value: maybe[Approval]{&g.Approval, func(into *Approval) value { return object{into} }},
@@ -173,7 +173,7 @@ func (l *limitation) keys() []key {
 		},
 		{name: "backend", value: word{&l.Backend, notEmpty}, example: "shop", doc: "A pattern of the backends that it is about."},
 		{name: "subject", value: word{&l.Subject, notEmpty}, example: `"pay*"`, doc: "A pattern of the tools, prompts or URIs that it is about, as the backend names them."},
-		{name: "method", value: word{&l.Method, notEmpty}, example: "tools/call", doc: "A pattern of the methods that it is about."},
+		{name: "method", value: word{&l.Method, notEmpty}, example: "tools/call", doc: "A pattern of the methods that it is about. Lists of what all backends have, such as tools/list, and tasks/list count only where it is given, and neither backend nor subject is."},
 		{name: "rate", value: frequency{&l.Rate}, example: "600/m", doc: "How many operations there may be in a time, on average."},
 		{name: "burst", with: "rate", value: number{&l.Burst, 0, 0, 1_000_000}, example: "50", doc: "How many there may be at once; 0 is a second's worth."},
 		{name: "concurrent", value: number{&l.Concurrent, 0, 0, 1_000_000}, example: "16", doc: "How many may be served at a time; 0 is no limit."},

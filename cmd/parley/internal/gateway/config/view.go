@@ -1,7 +1,7 @@
 package config
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -19,6 +19,8 @@ type View struct {
 	Tools, Prompts, Resources naming.Selection
 	// Principals are those who may use it; nil is everybody.
 	Principals []string
+	// DefaultFor are those who get it where no view is named, and may use it.
+	DefaultFor []string
 	// Search shows three tools that find, describe and call the others, in place of these.
 	Search bool
 
@@ -59,8 +61,12 @@ func (v *viewed) keys() []key {
 		{name: "prompts", value: object{&selection{&v.Prompts}}, example: `{exclude: ["shop__*"]}`, doc: "Which prompts there are, by the names that clients see."},
 		{name: "resources", value: object{&selection{&v.Resources}}, example: `{include: ["mcp:files:*"]}`, doc: "Which resources and templates there are, by the URIs that clients see."},
 		{
-			name: "principals", value: principals{list[string]{&v.Principals, pattern, 1}, v.c}, example: "[alice@example.com]",
+			name: "principals", value: principals{list[string]{&v.Principals, pattern, 1}, v.c, "so nobody can use the view"}, example: "[alice@example.com]",
 			doc: "Who may use it, as the authorization server names them; without the key, everybody.",
+		},
+		{
+			name: "default_for", value: defaults{principals{list[string]{&v.DefaultFor, pattern, 1}, v.c, "so nobody gets the view"}, v.View}, example: "[bob@example.com]",
+			doc: "Who gets it in place of the whole, where the path names no view. They may use it, also if principals does not name them.",
 		},
 		{
 			name: "search", value: boolean{&v.Search}, example: "true",
@@ -73,18 +79,42 @@ func (v *viewed) keys() []key {
 	}
 }
 
-// principals are those who may use a view.
+// principals are those whom a view is for.
 type principals struct {
 	list[string]
 
-	c *Config
+	c  *Config
+	so string // what follows if nobody has a name
 }
 
 func (v principals) read(r *reader, n *yaml.Node, at where) {
 	v.list.read(r, n, at)
 	r.later = append(r.later, func() {
 		if v.c.Auth.Issuer == nil {
-			v.c.warn(r.mistake(n.Line, n.Column, at, errors.New("without auth.issuer nobody has a name, so nobody can use the view")))
+			v.c.warn(r.mistake(n.Line, n.Column, at, fmt.Errorf("without auth.issuer nobody has a name, %s", v.so)))
+		}
+	})
+}
+
+// defaults are those who get a view where no view is named: nobody gets two.
+type defaults struct {
+	principals
+
+	view *View
+}
+
+func (v defaults) read(r *reader, n *yaml.Node, at where) {
+	v.principals.read(r, n, at)
+	r.later = append(r.later, func() {
+		for _, other := range v.c.Views {
+			if other == v.view {
+				return // what comes after it sees for itself
+			}
+			for _, name := range v.view.DefaultFor {
+				if slices.Contains(other.DefaultFor, name) {
+					r.fault(n, at, "%.80s gets the view %s already; name them in one of the two", name, other.Name)
+				}
+			}
 		}
 	})
 }

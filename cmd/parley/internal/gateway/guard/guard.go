@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/schema"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -64,6 +65,8 @@ type Definition struct {
 	// Annotations are a tool's, after the configuration has had its say; nil if there
 	// are none.
 	Annotations *mcp.ToolAnnotations
+	// Headers are the arguments of a tool that headers mirror.
+	Headers []schema.HeaderBinding
 }
 
 // Denied reports whether an operation was not done because of it.
@@ -127,6 +130,28 @@ type Editor interface {
 
 // Editors returns those of some guards that are one.
 func Editors(guards []Guard) []Editor { return those[Editor](guards) }
+
+// Describer is a guard that decides whether clients may read what a server says of itself.
+type Describer interface {
+	Guard
+	// Describes reports whether the instructions of a backend may be among those that
+	// clients get; d is all that it says of itself. It may be called concurrently.
+	Describes(backend string, d *mcp.Description) bool
+}
+
+// Describers returns those of some guards that are one.
+func Describers(guards []Guard) []Describer { return those[Describer](guards) }
+
+// Admitter is a guard that may also refuse what is no operation of one backend: a list of what
+// all have, and what else the gateway answers by itself.
+type Admitter interface {
+	Guard
+	// Admit refuses a request, or returns what is to be called when it has ended.
+	Admit(x *mcp.Exchange, m *mcp.Method) (end func(), err error)
+}
+
+// Admitters returns those of some guards that are one.
+func Admitters(guards []Guard) []Admitter { return those[Admitter](guards) }
 
 // Recorder is a guard that also learns of what is no operation of one backend: lists, what
 // the gateway answers by itself, what no backend was found for, and subscriptions.

@@ -78,6 +78,13 @@ func (r *Rule) matches(op *guard.Operation) bool {
 	return matches(r.Backend, op.Backend) && matches(r.Subject, op.Subject) && matches(r.Method, op.Method.Name)
 }
 
+// covers reports whether the rule is about a method where it is about no backend: a rule has
+// to name the method, because what such requests cost is not what rules for operations are
+// made for.
+func (r *Rule) covers(m *mcp.Method) bool {
+	return r.Backend == "" && r.Subject == "" && r.Method != "" && matches(r.Method, m.Name)
+}
+
 // matches reports whether a text fits a pattern, as those of names do.
 func matches(pattern, text string) bool {
 	return pattern == "" || naming.Selection{Include: []string{pattern}}.Has(text)
@@ -113,7 +120,7 @@ type Limits struct {
 	rules []*counted
 }
 
-var _ guard.Guard = (*Limits)(nil)
+var _ guard.Admitter = (*Limits)(nil)
 
 // New returns limits.
 func New(rules []Rule) *Limits {
@@ -153,6 +160,29 @@ func (l *Limits) Serve(ctx context.Context, op *guard.Operation, next guard.Next
 		}
 	}
 	return result, nil
+}
+
+// Admit implements guard.Admitter: rates, and how many may be served at a time.
+func (l *Limits) Admit(x *mcp.Exchange, m *mcp.Method) (end func(), err error) {
+	var ends []func()
+	end = func() {
+		for _, f := range ends {
+			f()
+		}
+	}
+	op := &guard.Operation{Exchange: x, Method: m}
+	for _, r := range l.rules {
+		if !r.covers(m) {
+			continue
+		}
+		over, err := r.admit(op)
+		if err != nil {
+			end()
+			return nil, err
+		}
+		ends = append(ends, over)
+	}
+	return end, nil
 }
 
 // bounded bounds the time by the strictest rule.

@@ -52,6 +52,48 @@ func TestRate(t *testing.T) {
 	})
 }
 
+// TestAdmit sees that what is about no backend counts where a rule names its method, and only
+// there.
+func TestAdmit(t *testing.T) {
+	list := mcp.MethodNamed(mcp.MethodListTools)
+	from := func(principal string) *mcp.Exchange { return &mcp.Exchange{Peer: mcp.Peer{Principal: principal}} }
+	for name, test := range map[string]struct {
+		rule   Rule
+		covers bool
+	}{
+		"its name":      {Rule{Method: mcp.MethodListTools}, true},
+		"all lists":     {Rule{Method: "*/list"}, true},
+		"all methods":   {Rule{Method: "*"}, true},
+		"operations":    {Rule{}, false},
+		"another one":   {Rule{Method: mcp.MethodCallTool}, false},
+		"of a backend":  {Rule{Method: "*", Backend: "*"}, false},
+		"about subject": {Rule{Method: "*", Subject: "*"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.rule.By, test.rule.Rate, test.rule.Burst = []Dimension{ByPrincipal}, 0.001, 1
+			busy := test.rule
+			busy.Rate, busy.Burst, busy.Concurrent = 0, 0, 1
+			l := New([]Rule{busy, test.rule})
+			end, err := l.Admit(from("alice"), list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.Admit(from("alice"), list); (err != nil) != test.covers || err != nil && !strings.Contains(err.Error(), "1 are served already") {
+				t.Errorf("a second one at the same time: %v", err)
+			}
+			end()
+			for range 2 { // what is refused for its rate is not served
+				if _, err := l.Admit(from("alice"), list); (err != nil) != test.covers || err != nil && !strings.Contains(err.Error(), "there are too many") {
+					t.Errorf("a second one later: %v", err)
+				}
+			}
+			if _, err := l.Admit(from("bob"), list); err != nil {
+				t.Errorf("another principal: %v", err)
+			}
+		})
+	}
+}
+
 // TestConcurrent sees that what has ended makes room, also when it has failed.
 func TestConcurrent(t *testing.T) {
 	l := New([]Rule{{Concurrent: 1}})

@@ -41,10 +41,32 @@ type Version struct {
 // Pin is what is known of a definition.
 type Pin struct {
 	Key
-	// Approved is the version that may be used; nil if none was approved yet.
+	// Approved is the version that was approved last; nil if none was approved yet.
 	Approved *Version `json:"approved,omitzero"`
-	// Pending is another version, which the backend has now; nil if there is none.
+	// Also are versions that were approved before, the latest first, and may still be used:
+	// a server can show each of its users a version of their own.
+	Also []Version `json:"also,omitzero"`
+	// Pending is another version, which the backend has shown and nobody has approved; nil
+	// if there is none.
 	Pending *Version `json:"pending,omitzero"`
+}
+
+// maxAlso bounds Also. Beyond it, what was approved first has to be approved again.
+const maxAlso = 100
+
+// trusts reports whether a version was approved.
+func (p *Pin) trusts(digest string) bool {
+	return p.Approved != nil && p.Approved.Digest == digest ||
+		slices.ContainsFunc(p.Also, func(v Version) bool { return v.Digest == digest })
+}
+
+// approve approves the pending version, besides those that were approved before.
+func (p *Pin) approve() {
+	if p.Approved != nil {
+		p.Also = slices.Insert(slices.Clone(p.Also), 0, *p.Approved)
+		p.Also = p.Also[:min(len(p.Also), maxAlso)]
+	}
+	p.Approved, p.Pending = p.Pending, nil
 }
 
 // document is the form of the file.
@@ -88,7 +110,11 @@ func (f *File) Read() ([]Pin, error) {
 
 // check refuses a pin that somebody has edited: what is shown must be what is approved.
 func (p *Pin) check() error {
-	for _, v := range []*Version{p.Approved, p.Pending} {
+	versions := []*Version{p.Approved, p.Pending}
+	for i := range p.Also {
+		versions = append(versions, &p.Also[i])
+	}
+	for _, v := range versions {
 		if v == nil {
 			continue
 		}
@@ -145,13 +171,13 @@ func (f *File) write(list []Pin) error {
 }
 
 // Approve approves the pending versions of the pins that wanted says yes to, and returns
-// the pins that were changed.
+// the pins that were changed. What was approved before may still be used; Forget ends that.
 func (f *File) Approve(wanted func(Key) bool) ([]Pin, error) {
 	var approved []Pin
 	_, err := f.change(func(pins map[Key]*Pin) {
 		for key, p := range pins {
 			if p.Pending != nil && wanted(key) {
-				p.Approved, p.Pending = p.Pending, nil
+				p.approve()
 				approved = append(approved, *p)
 			}
 		}
@@ -173,7 +199,7 @@ func (f *File) ApproveVersion(key Key, digest string) (before *Version, err erro
 		p := pins[key]
 		if found = p != nil && p.Pending != nil && p.Pending.Digest == digest; found {
 			before = p.Approved
-			p.Approved, p.Pending = p.Pending, nil
+			p.approve()
 		}
 	})
 	if err == nil && !found {
@@ -182,8 +208,8 @@ func (f *File) ApproveVersion(key Key, digest string) (before *Version, err erro
 	return before, err
 }
 
-// Withdraw takes the approval of one pin back, if what is approved has this digest: it waits
-// for approval again, or what has come since does.
+// Withdraw takes all approvals of one pin back, if what was approved last has this digest: it
+// waits for approval again, or what has come since does.
 func (f *File) Withdraw(key Key, digest string) error {
 	found := false
 	_, err := f.change(func(pins map[Key]*Pin) {
@@ -194,7 +220,7 @@ func (f *File) Withdraw(key Key, digest string) error {
 		if p.Pending == nil {
 			p.Pending = p.Approved
 		}
-		p.Approved = nil
+		p.Approved, p.Also = nil, nil
 	})
 	if err == nil && !found {
 		err = ErrOther

@@ -5,6 +5,7 @@ package pins
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"sync"
@@ -36,8 +37,9 @@ type Pins struct {
 
 	mu     sync.Mutex
 	known  map[Key]*Pin
-	judged map[Key]judged
-	news   map[Key]bool // what the file does not say yet
+	judged map[Key][]judged
+	told   map[Key]map[string]bool // the digests that the logger knows
+	news   map[Key]bool            // what the file does not say yet
 	flush  *time.Timer
 	stamp  time.Time // of the file, when it was read
 	closed bool
@@ -46,9 +48,9 @@ type Pins struct {
 }
 
 // judged is what was found of a definition, which is not looked at again while it is the
-// same bytes.
+// same one in memory.
 type judged struct {
-	raw     *byte
+	what    any // a pointer
 	trusted bool
 }
 
@@ -59,9 +61,12 @@ const (
 	lookEvery = time.Second
 	// writeAgain is how long a file is left alone that could not be written.
 	writeAgain = 10 * time.Second
+	// maxJudged and maxTold bound what is remembered of one name: how many versions that
+	// are in use, and how many digests that were logged.
+	maxJudged, maxTold = 16, 32
 )
 
-var _ guard.Guard = (*Pins)(nil)
+var _ guard.Describer = (*Pins)(nil)
 
 // New reads the file of pins.
 func New(o Options) (*Pins, error) {
@@ -71,7 +76,7 @@ func New(o Options) (*Pins, error) {
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
-	p := &Pins{opts: o, news: map[Key]bool{}, ended: make(chan struct{})}
+	p := &Pins{opts: o, told: map[Key]map[string]bool{}, news: map[Key]bool{}, ended: make(chan struct{})}
 	stamp := o.File.modified()
 	list, err := o.File.Read()
 	if err != nil {
@@ -90,7 +95,7 @@ func (p *Pins) take(list []Pin, stamp time.Time) {
 		known[list[i].Key] = &list[i]
 	}
 	merge(known, p.unwritten())
-	p.known, p.judged, p.stamp = known, map[Key]judged{}, stamp
+	p.known, p.judged, p.stamp = known, map[Key][]judged{}, stamp
 }
 
 // unwritten are the pins of which the file does not say everything. The caller holds p.mu,
@@ -155,22 +160,42 @@ func isListed(m *mcp.Method) bool {
 	return m.Feature == mcp.ToolFeature || m.Feature == mcp.PromptFeature
 }
 
-// trusts reports whether a definition is the one that was approved.
+// trusts reports whether a definition is one that was approved.
 func (p *Pins) trusts(d *guard.Definition) bool {
-	key := Key{d.Backend, kindName(d), d.Name}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	var raw *byte
 	if len(d.Raw) > 0 {
 		raw = &d.Raw[0]
 	}
-	if j, ok := p.judged[key]; ok && j.raw == raw {
-		return j.trusted
+	return p.judge(Key{d.Backend, kindName(d), d.Name}, raw, func() (json.RawMessage, error) { return d.Raw, nil })
+}
+
+// judge reports whether something is what was approved under its name. what points to it,
+// and definition says what it is, unless that is known.
+func (p *Pins) judge(key Key, what any, definition func() (json.RawMessage, error)) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, j := range p.judged[key] {
+		if j.what == what {
+			return j.trusted
+		}
 	}
-	digest, err := Digest(d.Raw)
-	trusted := err == nil && p.compare(key, Version{Digest: digest, Since: time.Now().UTC().Truncate(time.Second), Definition: d.Raw})
-	p.judged[key] = judged{raw, trusted}
+	raw, err := definition()
+	trusted := false
+	if err == nil {
+		trusted = p.read(key, raw)
+	}
+	had := p.judged[key]
+	if len(had) == maxJudged {
+		had = had[1:]
+	}
+	p.judged[key] = append(had, judged{what, trusted})
 	return trusted
+}
+
+// read compares a definition with what was approved. The caller holds p.mu.
+func (p *Pins) read(key Key, definition json.RawMessage) bool {
+	digest, err := Digest(definition)
+	return err == nil && p.compare(key, Version{Digest: digest, Since: time.Now().UTC().Truncate(time.Second), Definition: definition})
 }
 
 // Withheld returns how many definitions wait for approval.
@@ -223,28 +248,49 @@ func (p *Pins) look() bool {
 	return true
 }
 
-// compare compares a version of a definition with the one that was approved, and
-// remembers it if it is another. The caller holds p.mu.
+// compare compares a version of a definition with those that were approved, and remembers it
+// if it is another. The caller holds p.mu.
 func (p *Pins) compare(key Key, v Version) bool {
 	pin := p.known[key]
 	switch {
-	case pin == nil && p.opts.Known:
-		p.known[key] = &Pin{Key: key, Pending: &v}
-		p.opts.Logger.Warn("a definition is seen for the first time, and waits for approval", "pin", key)
-	case pin == nil:
+	case pin == nil && !p.opts.Known:
 		p.known[key] = &Pin{Key: key, Approved: &v}
 		p.learn(key)
 		return true
-	case pin.Approved != nil && pin.Approved.Digest == v.Digest:
+	case pin == nil:
+		pin = &Pin{Key: key}
+		p.known[key] = pin
+	case pin.trusts(v.Digest):
 		return true
-	case pin.Pending != nil && pin.Pending.Digest == v.Digest:
-		return false
-	default:
-		pin.Pending = &v
-		p.opts.Logger.Warn("a definition has changed, and waits for approval", "pin", key, "warn_only", p.opts.WarnOnly)
+	case pin.Pending != nil && (pin.Pending.Digest == v.Digest || !p.isNew(key, v.Digest)):
+		return false // or what users see in turn would take the place of each other for ever
 	}
+	p.tell(pin, v.Digest)
+	pin.Pending = &v
 	p.learn(key)
 	return false
+}
+
+// isNew reports whether the logger does not know of a version yet. The caller holds p.mu.
+func (p *Pins) isNew(key Key, digest string) bool {
+	told := p.told[key]
+	return !told[digest] && len(told) < maxTold
+}
+
+// tell logs that a version waits for approval, once. The caller holds p.mu.
+func (p *Pins) tell(pin *Pin, digest string) {
+	if !p.isNew(pin.Key, digest) {
+		return
+	}
+	if p.told[pin.Key] == nil {
+		p.told[pin.Key] = map[string]bool{}
+	}
+	p.told[pin.Key][digest] = true
+	if pin.Approved == nil && pin.Pending == nil {
+		p.opts.Logger.Warn("a definition is seen for the first time, and waits for approval", "pin", pin.Key, "digest", digest)
+		return
+	}
+	p.opts.Logger.Warn("a definition has changed, and waits for approval", "pin", pin.Key, "digest", digest, "warn_only", p.opts.WarnOnly, "last_to_be_logged", len(p.told[pin.Key]) == maxTold)
 }
 
 // learn has a pin written soon. The caller holds p.mu.
@@ -288,7 +334,7 @@ func (p *Pins) save() error {
 		return err
 	}
 	for i := range news {
-		if key := news[i].Key; *p.known[key] == news[i] { // it has not changed since
+		if key := news[i].Key; p.known[key].Approved == news[i].Approved && p.known[key].Pending == news[i].Pending { // it has not changed since
 			delete(p.news, key)
 		}
 	}
@@ -305,9 +351,9 @@ func merge(pins map[Key]*Pin, news []Pin) {
 		switch {
 		case pin == nil:
 			pins[ours.Key] = &ours
-		case ours.Pending != nil && (pin.Approved == nil || pin.Approved.Digest != ours.Pending.Digest):
+		case ours.Pending != nil && !pin.trusts(ours.Pending.Digest):
 			pin.Pending = ours.Pending
-		case ours.Pending == nil && (pin.Approved == nil || pin.Approved.Digest != ours.Approved.Digest):
+		case ours.Pending == nil && !pin.trusts(ours.Approved.Digest):
 			pin.Pending = ours.Approved
 		}
 	}
