@@ -116,7 +116,7 @@ func (b *Backend) check(ctx context.Context, c *client.Client) {
 		pause := b.life.hangs(c)
 		if first {
 			b.opts.Logger.Warn("the server hangs; it gets no calls until it answers a check")
-			b.doubtOthers(c)
+			b.doubtOthers(c) //nolint:contextcheck // they are those of others
 		}
 		if !sleep(c, pause) {
 			return
