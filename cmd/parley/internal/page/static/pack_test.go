@@ -77,7 +77,7 @@ func TestAllIsPacked(t *testing.T) {
 				t.Errorf("the map of %s does not have %s as it was written", page, name)
 			}
 		}
-		for _, line := range strings.Split(read(t, page+"/page.css"), "\n") {
+		for line := range strings.SplitSeq(read(t, page+"/page.css"), "\n") {
 			if name, ok := strings.CutPrefix(line, `@import "../`); ok {
 				used[strings.TrimSuffix(name, `";`)] = true
 			} else if name, ok := strings.CutPrefix(line, `@import "./`); ok {
@@ -96,7 +96,7 @@ func TestAllIsPacked(t *testing.T) {
 // that the map of a page does not mention it.
 func onlyPasses(t *testing.T, name string) bool {
 	t.Helper()
-	for _, line := range strings.Split(read(t, name), "\n") {
+	for line := range strings.SplitSeq(read(t, name), "\n") {
 		if line != "" && !strings.HasPrefix(line, "//") && !passes.MatchString(line) {
 			return false
 		}
