@@ -112,8 +112,8 @@ func classify(r, before, next rune, rightToLeft *sometimes) Character {
 			return Invisible
 		}
 	case isJoiner(r): // part of scripts and of emoji
-		if before < utf8.RuneSelf || next < utf8.RuneSelf || next == utf8.RuneError || isJoiner(next) || isInvisible(next) || isTag(next) {
-			return Invisible
+		if before < utf8.RuneSelf || next < utf8.RuneSelf || next == utf8.RuneError || classify(next, r, 0, rightToLeft) != "" {
+			return Invisible // it joins nothing, or what is to go itself
 		}
 	case isInvisible(r):
 		return Invisible

@@ -194,7 +194,7 @@ func TestBenign(t *testing.T) {
 // FuzzFind sees that findings are in order and in the text, and that a text without its
 // hidden characters has none.
 func FuzzFind(f *testing.F) {
-	for _, s := range []string{"a\u200bb", "\U0001F3F4\U000E0067\U000E007F", "x\ufe0f\ufe0f", "ghp_0123456789012345678901234567890123456789", "password = aB3dE5fG7hI9jK1lM", "\xff\xfe", "a\u200d\u200d\U0001F468"} {
+	for _, s := range []string{"a\u200bb", "\U0001F3F4\U000E0067\U000E007F", "x\ufe0f\ufe0f", "ghp_0123456789012345678901234567890123456789", "password = aB3dE5fG7hI9jK1lM", "\xff\xfe", "a\u200d\u200d\U0001F468", "Σ\u200d\u200f0", "Σ\u200d\U000E01000"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
