@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -128,18 +129,45 @@ func prepareContextForge(l *launch) error {
 		"TRUST_PROXY_AUTH=true", "TRUST_PROXY_AUTH_DANGEROUSLY=true", "SSRF_ALLOW_LOCALHOST=true", "SSRF_ALLOW_PRIVATE_NETWORKS=true",
 		"RATE_LIMITING_ENABLED=false",
 	}
-	l.register = func(until time.Time) error {
+	l.register = l.each("/gateways", map[string]string{"transport": "STREAMABLEHTTP", "visibility": "public"})
+	return nil
+}
+
+// prepareTBXark has the one path that clients use be that of the first server.
+func prepareTBXark(l *launch) error {
+	l.path = "/b0/mcp"
+	file, err := l.write("config.json", fmt.Sprintf(`{
+  "mcpProxy": {"baseURL": "http://%s", "addr": %q, "name": "bench", "version": "1.0.0", "type": "streamable-http", "options": {"logEnabled": false}},
+  "mcpServers": {"b0": {"url": %q, "transportType": "streamable-http"}}
+}`, l.addr, l.addr, l.urls[0]))
+	l.args = []string{"--config", file, "--expand-env=false"}
+	return err
+}
+
+// prepareMCPJungle has it keep its database in the folder in which it starts.
+func prepareMCPJungle(l *launch) error {
+	l.args = []string{"start", "--port", l.port()}
+	l.env = []string{"DATABASE_URL=", "GIN_MODE=release"}
+	l.register = l.each("/api/v0/servers", nil)
+	return nil
+}
+
+// each returns what tells a gateway of its servers one by one, by their names and
+// addresses and what else is to be said of each.
+func (l *launch) each(path string, more map[string]string) func(until time.Time) error {
+	return func(until time.Time) error {
 		for i, url := range l.urls {
 			if time.Now().After(until) {
 				return fmt.Errorf("it has been told of only %d servers of %d in %s", i, len(l.urls), longest)
 			}
-			if err := l.post("/gateways", map[string]string{"name": fmt.Sprintf("b%d", i), "url": url, "transport": "STREAMABLEHTTP", "visibility": "public"}); err != nil {
+			server := map[string]string{"name": fmt.Sprintf("b%d", i), "url": url}
+			maps.Copy(server, more)
+			if err := l.post(path, server); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return nil
 }
 
 // post calls the gateway's own interface.
@@ -152,9 +180,10 @@ func (l *launch) post(path string, body any) error {
 	if err != nil {
 		return err
 	}
-	name, value, _ := strings.Cut(strings.TrimSpace(l.header), ": ")
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(name, value)
+	if name, value, ok := strings.Cut(strings.TrimSpace(l.header), ": "); ok {
+		req.Header.Set(name, value)
+	}
 	resp, err := (&http.Client{Timeout: time.Minute}).Do(req)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -87,32 +88,53 @@ func withoutReserved(doc json.RawMessage) json.RawMessage {
 	return doc
 }
 
-// stamped returns the _meta of a message: what its caller puts there, and what
-// the protocol says on this hop. nil means no _meta.
+// stamped returns the _meta of a message: what the protocol says on this hop, which is
+// encoded already, and what its caller puts there. nil means no _meta.
 //
 // Spec: 2026-07-28 basic#meta.
-func (o *Outgoing) stamped(said mcp.Meta) (json.RawMessage, error) {
-	meta := make(mcp.Meta, len(o.Meta)+len(said)+2)
-	for key, value := range o.Meta {
-		if !mcp.ReservedMeta(key) {
-			meta[key] = value
+func (o *Outgoing) stamped(said json.RawMessage) (json.RawMessage, error) {
+	meta := append(make([]byte, 0, len(said)+len(`{}`)), '{')
+	meta = append(meta, trimObject(said)...)
+	for _, key := range slices.Sorted(maps.Keys(o.Meta)) {
+		if mcp.ReservedMeta(key) {
+			continue
+		}
+		var err error
+		if meta, err = appendMember(meta, key, o.Meta[key]); err != nil {
+			return nil, fmt.Errorf("_meta: %s: %w", key, err)
 		}
 	}
-	maps.Copy(meta, said)
-	if !o.ProgressToken.IsZero() {
-		meta[mcp.MetaProgressToken] = json.RawMessage(o.ProgressToken.String())
-	}
-	if o.LogLevel != "" && said != nil {
-		if err := meta.Set(mcp.MetaLogLevel, o.LogLevel); err != nil {
-			return nil, err
-		}
-	}
-	if len(meta) == 0 {
+	meta = o.appendOwn(meta, said != nil)
+	if len(meta) == 1 {
 		return nil, nil
 	}
-	raw, err := wire.Marshal(meta)
-	if err != nil {
-		return nil, fmt.Errorf("_meta: %w", err)
+	return append(meta, '}'), nil
+}
+
+// appendOwn appends the protocol's keys that belong to one request.
+func (o *Outgoing) appendOwn(meta []byte, stateless bool) []byte {
+	if !o.ProgressToken.IsZero() {
+		meta = append(nameMember(meta, mcp.MetaProgressToken), o.ProgressToken.String()...)
 	}
-	return raw, nil
+	if o.LogLevel != "" && stateless {
+		meta = wire.AppendText(nameMember(meta, mcp.MetaLogLevel), string(o.LogLevel))
+	}
+	return meta
+}
+
+// appendMember appends a member to an object that is not closed.
+func appendMember(object []byte, name string, value json.RawMessage) ([]byte, error) {
+	object = nameMember(object, name)
+	if value == nil {
+		return append(object, "null"...), nil
+	}
+	return wire.AppendRaw(object, value)
+}
+
+// nameMember begins a member of an object that is not closed.
+func nameMember(object []byte, name string) []byte {
+	if len(object) > 1 {
+		object = append(object, ',')
+	}
+	return append(wire.AppendText(object, name), ':')
 }

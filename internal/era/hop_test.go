@@ -56,23 +56,27 @@ func TestStampedMetaIsTheProtocols(t *testing.T) {
 	for _, key := range []string{mcp.MetaProtocolVersion, mcp.MetaProgressToken, mcp.MetaLogLevel, mcp.MetaSubscriptionID} {
 		theirs[key] = json.RawMessage(`"theirs"`)
 	}
-	said := mcp.Meta{mcp.MetaProtocolVersion: json.RawMessage(`"ours"`)}
+	const said = `{"io.modelcontextprotocol/protocolVersion":"ours"}`
 	for want, o := range map[string]struct {
 		out  *Outgoing
-		said mcp.Meta
+		said json.RawMessage
 	}{
 		`{"a/b":1.0}`: {&Outgoing{Meta: theirs}, nil},
-		`{"a/b":1.0,"io.modelcontextprotocol/protocolVersion":"ours"}`: {&Outgoing{Meta: theirs}, said},
-		`{"io.modelcontextprotocol/logLevel":"info","io.modelcontextprotocol/protocolVersion":"ours","progressToken":3}`: {
-			&Outgoing{ProgressToken: jsonrpc.IntID(3), LogLevel: mcp.LevelInfo}, said,
+		`{"io.modelcontextprotocol/protocolVersion":"ours","a/b":1.0}`: {&Outgoing{Meta: theirs}, json.RawMessage(said)},
+		`{"io.modelcontextprotocol/protocolVersion":"ours","progressToken":3,"io.modelcontextprotocol/logLevel":"info"}`: {
+			&Outgoing{ProgressToken: jsonrpc.IntID(3), LogLevel: mcp.LevelInfo}, json.RawMessage(said),
 		},
-		"": {&Outgoing{Meta: mcp.Meta{mcp.MetaProgressToken: json.RawMessage("1")}}, nil},
+		`{"a/b":null,"progressToken":"p"}`: {&Outgoing{Meta: mcp.Meta{"a/b": nil}, ProgressToken: jsonrpc.StringID("p"), LogLevel: mcp.LevelInfo}, nil},
+		"":                                 {&Outgoing{Meta: mcp.Meta{mcp.MetaProgressToken: json.RawMessage("1")}}, nil},
 	} {
 		if got, err := o.out.stamped(o.said); err != nil || string(got) != want {
 			t.Errorf("got %s, %v; want %s", got, err, want)
 		}
 	}
-	if len(theirs) != 5 || len(said) != 1 {
+	if len(theirs) != 5 {
 		t.Error("what the caller gave was changed")
+	}
+	if _, err := (&Outgoing{Meta: mcp.Meta{"a/b": json.RawMessage("{")}}).stamped(nil); err == nil {
+		t.Error("a value that is no JSON was sent")
 	}
 }

@@ -27,11 +27,10 @@ type StatelessClient struct {
 	// are not known.
 	ResultTypes []string
 
-	once    sync.Once
-	said    mcp.Meta        // what every request says about the client
-	saidRaw json.RawMessage // said, encoded
-	tasks   mcp.Meta        // said by a request that takes a task
-	failed  error           // why said cannot be encoded
+	once   sync.Once
+	said   json.RawMessage // what every request says about the client
+	tasks  json.RawMessage // said by a request that takes a task
+	failed error           // why they cannot be encoded
 }
 
 // Call sends a request, and sends it again with the answers to the server's
@@ -191,7 +190,7 @@ func (c *StatelessClient) meta(o *Outgoing) (json.RawMessage, error) {
 		return o.stamped(c.tasks)
 	}
 	if o.isPlain() && o.LogLevel == "" {
-		return c.saidRaw, nil
+		return c.said, nil
 	}
 	return o.stamped(c.said)
 }
@@ -208,16 +207,9 @@ func (c *StatelessClient) Notify(ctx context.Context, o *Outgoing) error {
 
 // introduce encodes the part of _meta that every request repeats.
 func (c *StatelessClient) introduce() (err error) {
-	for key, value := range map[string]any{
-		mcp.MetaProtocolVersion:    c.Revision,
-		mcp.MetaClientInfo:         c.Self.Info,
-		mcp.MetaClientCapabilities: shapeClientCapabilities(c.Self.Capabilities, revision.Of(c.Revision)),
-	} {
-		if err := c.said.Set(key, value); err != nil {
-			return err
-		}
+	if c.said, err = c.saying(c.Self.Capabilities); err != nil {
+		return err
 	}
-	c.tasks = maps.Clone(c.said)
 	with := c.Self.Capabilities
 	with.Extensions = maps.Clone(with.Extensions)
 	if with.Extensions == nil {
@@ -226,11 +218,23 @@ func (c *StatelessClient) introduce() (err error) {
 	if with.Extensions[mcp.ExtensionTasks] == nil {
 		with.Extensions[mcp.ExtensionTasks] = json.RawMessage("{}")
 	}
-	if err := c.tasks.Set(mcp.MetaClientCapabilities, shapeClientCapabilities(with, revision.Of(c.Revision))); err != nil {
-		return err
-	}
-	c.saidRaw, err = wire.Marshal(c.said)
+	c.tasks, err = c.saying(with)
 	return err
+}
+
+// saying encodes who asks, in which revision, and what the client can do.
+func (c *StatelessClient) saying(capabilities mcp.ClientCapabilities) (json.RawMessage, error) {
+	var said mcp.Meta
+	for key, value := range map[string]any{
+		mcp.MetaProtocolVersion:    c.Revision,
+		mcp.MetaClientInfo:         c.Self.Info,
+		mcp.MetaClientCapabilities: shapeClientCapabilities(capabilities, revision.Of(c.Revision)),
+	} {
+		if err := said.Set(key, value); err != nil {
+			return nil, err
+		}
+	}
+	return wire.Marshal(said)
 }
 
 // known refuses results of a type other than those of the core and those of the
