@@ -50,7 +50,6 @@ var gateways = []*gateway{
 	{name: "tbxark", label: "mcp-proxy at 4f78891 (TBXark)", language: "Go", install: goSources("tbxark", "https://github.com/TBXark/mcp-proxy", "4f78891f47eb18578039ec8d45f827e998631f12"), prepare: prepareTBXark, lacks: map[feature]string{
 		manyServers: onePerPath,
 	}},
-	{name: "mcpjungle", label: "MCPJungle at 2ccfeee", language: "Go", install: goSources("mcpjungle", "https://github.com/mcpjungle/MCPJungle", "2ccfeee92cd24f3122b9dae28bf45d2249f9ea98"), prepare: prepareMCPJungle},
 	{name: "rust-mcp-proxy", label: "mcp-proxy 0.6.0 (J. Rotenberg)", language: "Rust", install: rustCrate("mcp-proxy", "0.6.0"), prepare: prepareRust},
 	{name: "node-mcp-proxy", label: "mcp-proxy 6.7.19 (punkpeye)", language: "Node", install: nodeGateway("mcp-proxy"), prepare: preparePunkpeye, spawns: true, stateless: true, lacks: map[feature]string{
 		manyServers: oneServer,

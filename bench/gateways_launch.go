@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -129,7 +128,17 @@ func prepareContextForge(l *launch) error {
 		"TRUST_PROXY_AUTH=true", "TRUST_PROXY_AUTH_DANGEROUSLY=true", "SSRF_ALLOW_LOCALHOST=true", "SSRF_ALLOW_PRIVATE_NETWORKS=true",
 		"RATE_LIMITING_ENABLED=false",
 	}
-	l.register = l.each("/gateways", map[string]string{"transport": "STREAMABLEHTTP", "visibility": "public"})
+	l.register = func(until time.Time) error {
+		for i, url := range l.urls {
+			if time.Now().After(until) {
+				return fmt.Errorf("it has been told of only %d servers of %d in %s", i, len(l.urls), longest)
+			}
+			if err := l.post("/gateways", map[string]string{"name": fmt.Sprintf("b%d", i), "url": url, "transport": "STREAMABLEHTTP", "visibility": "public"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	return nil
 }
 
@@ -144,32 +153,6 @@ func prepareTBXark(l *launch) error {
 	return err
 }
 
-// prepareMCPJungle has it keep its database in the folder in which it starts.
-func prepareMCPJungle(l *launch) error {
-	l.args = []string{"start", "--port", l.port()}
-	l.env = []string{"DATABASE_URL=", "GIN_MODE=release"}
-	l.register = l.each("/api/v0/servers", nil)
-	return nil
-}
-
-// each returns what tells a gateway of its servers one by one, by their names and
-// addresses and what else is to be said of each.
-func (l *launch) each(path string, more map[string]string) func(until time.Time) error {
-	return func(until time.Time) error {
-		for i, url := range l.urls {
-			if time.Now().After(until) {
-				return fmt.Errorf("it has been told of only %d servers of %d in %s", i, len(l.urls), longest)
-			}
-			server := map[string]string{"name": fmt.Sprintf("b%d", i), "url": url}
-			maps.Copy(server, more)
-			if err := l.post(path, server); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
 // post calls the gateway's own interface.
 func (l *launch) post(path string, body any) error {
 	b, err := json.Marshal(body)
@@ -180,10 +163,9 @@ func (l *launch) post(path string, body any) error {
 	if err != nil {
 		return err
 	}
+	name, value, _ := strings.Cut(strings.TrimSpace(l.header), ": ")
 	req.Header.Set("Content-Type", "application/json")
-	if name, value, ok := strings.Cut(strings.TrimSpace(l.header), ": "); ok {
-		req.Header.Set(name, value)
-	}
+	req.Header.Set(name, value)
 	resp, err := (&http.Client{Timeout: time.Minute}).Do(req)
 	if err != nil {
 		return err
