@@ -172,6 +172,8 @@ func URLQuestion(key, message, address string) Question {
 
 // RootsQuestion returns the question that Roots asks. Its key is RootsKey, its
 // answer a []*mcp.Root.
+//
+// Revision 2026-07-28 deprecates roots (docs/deprecated.md).
 func RootsQuestion() Question {
 	return Question{RootsKey, mcp.MethodRoots, func(*Server) (any, reader, error) {
 		return nil, func(raw json.RawMessage) (any, error) {

@@ -200,11 +200,16 @@ func (s *aServer) end(signal os.Signal) {
 	if err := s.cmd.Process.Signal(signal); err != nil {
 		s.t.Fatal(err)
 	}
-	<-s.read
 	var failed *exec.ExitError
-	if err := s.cmd.Wait(); signal == syscall.SIGTERM && errors.As(err, &failed) {
+	if err := s.wait(); signal == syscall.SIGTERM && errors.As(err, &failed) {
 		s.t.Errorf("told to stop, the server ended with %v:\n%s", err, strings.Join(s.log, "\n"))
 	}
+}
+
+// wait waits until the process has ended.
+func (s *aServer) wait() error {
+	<-s.read
+	return s.cmd.Wait()
 }
 
 // steps are what an ended process did of the report.

@@ -12,6 +12,12 @@ import (
 	"time"
 )
 
+// What servers have for their end if nobody says otherwise.
+const (
+	GracePeriod  = 10 * time.Second
+	CloseTimeout = 10 * time.Second
+)
+
 // Server is an http.Server that ends with a context.
 type Server struct {
 	Handler http.Handler
@@ -21,9 +27,10 @@ type Server struct {
 	// Logger gets what goes wrong below the Handler.
 	Logger *slog.Logger
 	// Drain waits for running requests, before End; nil if nothing is to be waited for.
-	// It has DrainTimeout, and fails if some are left then.
-	Drain        func(ctx context.Context) error
-	DrainTimeout time.Duration
+	// It has GracePeriod, and fails if some are left then. If that is not positive, Drain is
+	// not called.
+	Drain       func(ctx context.Context) error
+	GracePeriod time.Duration
 	// End ends the requests that would not end by themselves; nil if there are none.
 	End func(ctx context.Context) error
 	// CloseTimeout bounds End and the end of all requests.
@@ -71,14 +78,14 @@ func (s *Server) listen(web *http.Server, l net.Listener) error {
 // connections of its own, and so does the question whether the server is alive. Each
 // connection ends with its next response, so that its client looks for another server.
 func (s *Server) drain(ctx context.Context, web *http.Server) {
-	if s.Drain == nil {
+	if s.Drain == nil || s.GracePeriod <= 0 {
 		return
 	}
 	web.SetKeepAlivesEnabled(false)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.DrainTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.GracePeriod)
 	defer cancel()
 	if err := s.Drain(ctx); err != nil {
-		s.Logger.WarnContext(ctx, "some requests did not finish in time, and are cancelled", "time", s.DrainTimeout)
+		s.Logger.WarnContext(ctx, "some requests did not finish in time, and are cancelled", "time", s.GracePeriod)
 	}
 }
 

@@ -183,7 +183,7 @@ func callWait(t *testing.T, c *client.Client, begun <-chan struct{}) calling {
 // server is alive, but not ready.
 func TestGracePeriod(t *testing.T) {
 	for _, m := range mcptest.AllModes() {
-		if m.Transport != mcptest.HTTP {
+		if !m.IsHTTP() {
 			continue
 		}
 		t.Run(m.String(), func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestGracePeriod(t *testing.T) {
 					return "", context.Cause(ctx)
 				}
 			})
-			r := start(t, srv, &httpserver.Options{GracePeriod: time.Hour})
+			r := start(t, srv, &httpserver.Options{SSEPath: "/sse", GracePeriod: time.Hour})
 			c := connect(t, r.transport(m), m)
 			w := callWait(t, c, begun)
 			r.stop()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-mcp/parley/auth"
 	"github.com/parley-mcp/parley/internal/era"
+	"github.com/parley-mcp/parley/internal/webserver"
 	"github.com/parley-mcp/parley/transport/sse"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
@@ -54,8 +55,8 @@ type Options struct {
 
 	// GracePeriod is how long the requests in flight may go on when the server is told to
 	// end. Streams that have no end of their own, those of GET and of
-	// subscriptions/listen, are not waited for, nor are the requests of HTTP+SSE. 0 means
-	// 10 seconds; negative means that all requests are cancelled at once.
+	// subscriptions/listen, are not waited for. 0 means 10 seconds; negative means that all
+	// requests are cancelled at once.
 	GracePeriod time.Duration
 	// CloseTimeout is how long the end may take after that. 0 means 10 seconds.
 	CloseTimeout time.Duration
@@ -64,11 +65,6 @@ type Options struct {
 	Finish func(ctx context.Context) error
 }
 
-const (
-	healthPath = "/healthz"
-	readyPath  = "/readyz"
-)
-
 func (o *Options) withDefaults() Options {
 	var d Options
 	if o != nil {
@@ -76,10 +72,10 @@ func (o *Options) withDefaults() Options {
 	}
 	d.ServeOptions = era.WithDefaults(&d.ServeOptions)
 	if d.GracePeriod == 0 {
-		d.GracePeriod = 10 * time.Second
+		d.GracePeriod = webserver.GracePeriod
 	}
 	if d.CloseTimeout == 0 {
-		d.CloseTimeout = 10 * time.Second
+		d.CloseTimeout = webserver.CloseTimeout
 	}
 	if d.Path == "" {
 		d.Path = pathOf(d.Guard)
@@ -118,7 +114,7 @@ func pathOf(g *auth.Guard) string {
 }
 
 func (o *Options) check() error {
-	paths := []string{healthPath, readyPath}
+	paths := []string{webserver.HealthPath, webserver.ReadyPath}
 	for _, p := range []string{o.Path, o.SSEPath} {
 		switch {
 		case p == "": // there is no SSEPath

@@ -16,21 +16,14 @@ import (
 // site is what is served.
 type site struct {
 	opts      Options
-	main      *streamable.Handler
-	endpoints []endpoint // main first
+	endpoints []endpoint // that of Streamable HTTP first
 }
 
 // endpoint is where clients reach the server.
 type endpoint struct {
 	path    string
 	guard   *auth.Guard // nil lets everybody in
-	handler closer
-}
-
-// closer is a streamable.Handler or an sse.Handler.
-type closer interface {
-	http.Handler
-	Close(ctx context.Context) error
+	handler webserver.Endpoint
 }
 
 func open(h mcp.Handler, opts *Options) (*site, error) {
@@ -43,7 +36,7 @@ func open(h mcp.Handler, opts *Options) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.main, s.endpoints = main, []endpoint{{o.Path, o.Guard, main}}
+	s.endpoints = []endpoint{{o.Path, o.Guard, main}}
 	if o.SSEPath != "" {
 		old, err := sse.New(h, o.forSSE())
 		if err != nil {
@@ -62,31 +55,30 @@ func (s *site) serve(ctx context.Context, l net.Listener) error {
 	s.announce(l.Addr())
 	web := webserver.Server{
 		Handler: all, TLS: s.opts.TLS, CertFile: s.opts.CertFile, KeyFile: s.opts.KeyFile,
-		Logger: s.opts.Logger, End: s.end, CloseTimeout: s.opts.CloseTimeout,
-	}
-	if s.opts.GracePeriod > 0 {
-		web.Drain, web.DrainTimeout = s.main.Drain, s.opts.GracePeriod
+		Logger: s.opts.Logger, Drain: s.drain, GracePeriod: s.opts.GracePeriod, End: s.end, CloseTimeout: s.opts.CloseTimeout,
 	}
 	return web.Serve(ctx, l)
 }
 
+// drain waits for the requests of all endpoints.
+func (s *site) drain(ctx context.Context) error { return webserver.Drain(ctx, s.handlers()) }
+
 // end ends the requests and sessions of all endpoints.
 func (s *site) end(ctx context.Context) error {
-	ended := make(chan error, len(s.endpoints))
-	for _, e := range s.endpoints {
-		go func() { ended <- e.handler.Close(ctx) }() // ends with ctx, at the latest
-	}
-	var err error
-	for range s.endpoints {
-		err = errors.Join(err, <-ended)
-	}
+	err := webserver.Close(ctx, s.handlers())
 	if s.opts.Finish != nil {
 		err = errors.Join(err, s.opts.Finish(ctx))
 	}
 	return err
 }
 
-var errEnding = errors.New("the server is shutting down")
+func (s *site) handlers() []webserver.Endpoint {
+	all := make([]webserver.Endpoint, 0, len(s.endpoints))
+	for _, e := range s.endpoints {
+		all = append(all, e.handler)
+	}
+	return all
+}
 
 // pages returns all that is served.
 func (s *site) pages(ctx context.Context) (http.Handler, error) {
@@ -98,8 +90,7 @@ func (s *site) pages(ctx context.Context) (http.Handler, error) {
 		}
 		mux.Handle(exactly(e.path), h)
 	}
-	mux.Handle("GET "+healthPath, webserver.Health(func(context.Context) error { return nil }))
-	mux.Handle("GET "+readyPath, webserver.Health(s.readiness(ctx)))
+	webserver.Health{Ending: ctx.Done(), Ready: s.opts.Ready}.Mount(mux)
 	if s.opts.Mount != nil { // before the guards, which leave out what is there already
 		if err := s.opts.Mount(mux); err != nil {
 			return nil, err
@@ -114,20 +105,6 @@ func (s *site) pages(ctx context.Context) (http.Handler, error) {
 		return s.opts.Wrap(mux), nil
 	}
 	return mux, nil
-}
-
-// readiness fails from the end of ctx on, while the server still answers: balancers are to
-// turn away in time, but nobody is to kill a process that ends in order.
-func (s *site) readiness(ctx context.Context) func(ctx context.Context) error {
-	return func(request context.Context) error {
-		switch {
-		case ctx.Err() != nil:
-			return errEnding
-		case s.opts.Ready != nil:
-			return s.opts.Ready(request)
-		}
-		return nil
-	}
 }
 
 func (e *endpoint) protected() http.Handler {

@@ -23,6 +23,7 @@ type connection struct {
 	id           string
 	owner        string // see era.Sender.Owner
 	seen         *tap.Conn
+	calls        *httpserve.Calls // of the handler
 	response     *httpserve.Response
 	conversation *era.Conversation
 	ctx          context.Context //nolint:containedctx // the stream's lifetime: cancelled at its end
@@ -81,11 +82,11 @@ func (c *connection) endpoint(stream *url.URL) string {
 func (h *Handler) begin(r *http.Request, owner string, seen *tap.Conn) *connection {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
-	c := &connection{id: hex.EncodeToString(id), owner: owner, seen: seen}
+	c := &connection{id: hex.EncodeToString(id), owner: owner, seen: seen, calls: &h.calls}
 	seen.SetSession(c.id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || len(h.streams) >= h.opts.MaxStreams {
+	if h.closed || h.calls.Draining() || len(h.streams) >= h.opts.MaxStreams {
 		return nil
 	}
 	c.ctx, c.end = context.WithCancelCause(context.Background()) // each message brings its own values

@@ -76,6 +76,7 @@ type Handler struct {
 	limits  *httpserve.Limits
 	memory  *httpserve.Memory
 	seen    *tap.Conn // for requests that belong to no stream
+	calls   httpserve.Calls
 
 	mu      sync.Mutex
 	closed  bool
@@ -108,9 +109,16 @@ func New(h mcp.Handler, opts *Options) (*Handler, error) {
 	}, nil
 }
 
+// Drain lets the requests in flight finish: it waits until the answers of all of them are
+// on their streams, or until ctx ends and its cause is returned. Call it before Close,
+// which cancels what is left. From now on new streams, and messages that are requests, are
+// refused with 503; answers to the server's questions and cancellations still come in.
+// Streams go on until Close.
+func (h *Handler) Drain(ctx context.Context) error { return h.calls.Drain(ctx) }
+
 // Close ends all streams and waits until their requests have ended, or until ctx
-// ends and its cause is returned. Streams can no longer be opened afterwards: the
-// answer is 503.
+// ends and its cause is returned. Call Drain first to let requests finish. Streams can no
+// longer be opened afterwards: the answer is 503.
 func (h *Handler) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true

@@ -13,7 +13,10 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-var errEnded = errors.New("the stream has ended")
+var (
+	errEnded  = errors.New("the stream has ended")
+	errEnding = errors.New("the server is shutting down")
+)
 
 // post accepts the messages of a client; the answers go out on its stream.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender) {
@@ -41,6 +44,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 	switch err := c.take(httpserve.Within(c.ctx, r.Context()), body, hold, sender); {
 	case errors.Is(err, errEnded):
 		http.Error(w, err.Error(), http.StatusNotFound)
+	case errors.Is(err, errEnding):
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	default:
@@ -98,8 +104,10 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, from *era.Sender)
 func (c *connection) take(ctx context.Context, body []byte, hold *httpserve.Hold, sender era.Sender) error {
 	d := &era.Delivery{Out: c, Sender: sender, Start: func(r *era.Request) bool { //nolint:contextcheck // a request has its own context, made when it was admitted
 		hold.Keep()
+		c.calls.Keep()
 		c.requests.Go(func() { // ends with the request, which drain cancels and waits for
 			defer hold.Release()
+			defer c.calls.End()
 			r.Serve(sender)
 		})
 		return true
@@ -109,22 +117,29 @@ func (c *connection) take(ctx context.Context, body []byte, hold *httpserve.Hold
 		if err != nil {
 			return err
 		}
-		return c.serve(func() { b.Serve(ctx, d) })
+		return c.serve(!b.Quiet(), func() { b.Serve(ctx, d) })
 	}
 	m, err := c.conversation.Decode(body)
 	if err != nil {
 		c.conversation.Malformed(ctx, m, err)
 		return err
 	}
-	err = c.serve(func() { c.conversation.Receive(ctx, m, nil, d) })
+	err = c.serve(m.Kind == jsonrpc.Request, func() { c.conversation.Receive(ctx, m, nil, d) })
 	if err != nil && m.Kind != jsonrpc.Request {
 		c.seen.Drop(mcp.Received, mcp.DropClosed, m.Method, err)
 	}
 	return err
 }
 
-// serve runs f, unless the connection is ending.
-func (c *connection) serve(f func()) error {
+// serve runs f, which serves requests or other messages, unless the connection is ending,
+// or no requests may begin any more.
+func (c *connection) serve(requests bool, f func()) error {
+	if requests {
+		if !c.calls.Begin() {
+			return errEnding
+		}
+		defer c.calls.End()
+	}
 	c.mu.Lock()
 	ending := c.ending
 	if !ending {

@@ -16,54 +16,20 @@ import (
 //
 // Drain does not wait for what has no end of its own, subscriptions/listen and the
 // streams of GET: they go on until Close.
-func (h *Handler) Drain(ctx context.Context) error {
-	select {
-	case <-h.drain():
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// drain lets no calls begin any more. The channel is closed once none is in flight.
-func (h *Handler) drain() <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.drained == nil {
-		h.drained = make(chan struct{})
-		if h.calls == 0 {
-			close(h.drained)
-		}
-	}
-	return h.drained
-}
+func (h *Handler) Drain(ctx context.Context) error { return h.calls.Drain(ctx) }
 
 // isCall reports whether a message is a request that ends by itself.
 func isCall(m *jsonrpc.Message) bool {
 	return m.Kind == jsonrpc.Request && m.Method != mcp.MethodListen
 }
 
-// startCall counts a call as in flight, until endCall. It reports false after Drain.
-func (h *Handler) startCall() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.drained != nil {
-		return false
+// mayBegin reports whether a message is served. If it is a call, it is in flight from now
+// on.
+func (h *Handler) mayBegin(m *jsonrpc.Message) bool {
+	if isCall(m) {
+		return h.calls.Begin()
 	}
-	h.calls++
-	return true
-}
-
-func (h *Handler) endCall() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.endCallLocked()
-}
-
-func (h *Handler) endCallLocked() {
-	if h.calls--; h.calls == 0 && h.drained != nil {
-		close(h.drained) // once: no call begins after Drain
-	}
+	return m.Kind != jsonrpc.Request || !h.calls.Draining()
 }
 
 // refuseLate refuses a request that came after Drain. It was not begun, so a proxy or

@@ -44,11 +44,11 @@ type Handler struct {
 
 	ctx      context.Context //nolint:containedctx // the handler's lifetime: cancelled by Close
 	down     context.CancelCauseFunc
-	mu       sync.Mutex // guards adding to busy against Close, and what follows
+	mu       sync.Mutex // guards adding to busy against Close, and requests
 	busy     sync.WaitGroup
 	requests map[*era.Context]bool // stateless ones in flight, and whether they count as calls
-	calls    int                   // requests in flight, of both eras, that end by themselves
-	drained  chan struct{}         // made by Drain; closed once there are no calls
+
+	calls httpserve.Calls // requests in flight, of both eras, that end by themselves
 }
 
 var _ http.Handler = (*Handler)(nil)

@@ -176,13 +176,13 @@ func (s *session) begin() (*stream, bool) {
 // stream, beginCall answers with an error and returns nil.
 func (s *session) beginCall(w http.ResponseWriter, id jsonrpc.ID) *stream {
 	h := s.owner.h
-	if !h.startCall() {
+	if !h.calls.Begin() {
 		h.refuseLate(w, id)
 		return nil
 	}
 	st, ok := s.begin()
 	if !ok {
-		h.endCall()
+		h.calls.End()
 		s.owner.gone(w, id)
 		return nil
 	}
@@ -195,7 +195,7 @@ func (s *session) settle(st *stream) {
 	st.drop()
 	s.work.Done()
 	if st.call {
-		s.owner.h.endCall()
+		s.owner.h.calls.End()
 	}
 }
 

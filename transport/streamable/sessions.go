@@ -114,11 +114,11 @@ func checkMirrors(r *http.Request, m *jsonrpc.Message) error {
 const codeDraftMismatch = -32001
 
 func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, sender era.Sender) {
-	if !ss.h.startCall() {
+	if !ss.h.calls.Begin() {
 		ss.h.refuseLate(w, m.ID)
 		return
 	}
-	defer ss.h.endCall()
+	defer ss.h.calls.End()
 	s, err := ss.open(&sender, httpserve.ConnOf(w, ss.h.seen))
 	if s == nil || !s.use(r.Context()) {
 		w.Header().Set("Retry-After", "5")

@@ -56,16 +56,13 @@ func (h *Handler) serveStateless(w http.ResponseWriter, r *http.Request, m *json
 // begin returns the context of a message, which Close cancels, too. It returns nil for
 // a request that came after Drain.
 func (h *Handler) begin(r *http.Request, m *jsonrpc.Message) *era.Context {
-	c, call := era.NewContext(r.Context()), isCall(m)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if m.Kind == jsonrpc.Request && h.drained != nil {
+	if !h.mayBegin(m) {
 		return nil
 	}
-	h.requests[c] = call
-	if call {
-		h.calls++
-	}
+	c := era.NewContext(r.Context())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.requests[c] = isCall(m)
 	if h.ctx.Err() != nil {
 		c.End(era.ErrShutdown)
 	}
@@ -74,10 +71,11 @@ func (h *Handler) begin(r *http.Request, m *jsonrpc.Message) *era.Context {
 
 func (h *Handler) end(c *era.Context) {
 	h.mu.Lock()
-	if h.requests[c] {
-		h.endCallLocked()
-	}
+	call := h.requests[c]
 	delete(h.requests, c)
 	h.mu.Unlock()
+	if call {
+		h.calls.End()
+	}
 	c.Release()
 }

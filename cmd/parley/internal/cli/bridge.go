@@ -26,7 +26,8 @@ any revision, in a session or without.
 A client in a session has a connection of its own, and so a process of its own if the
 server is a command, which ends with the session. Clients without sessions share one
 for each principal and set of capabilities. --max-sessions bounds both, and --idle ends
-what is not used.
+what is not used. At SIGTERM or an interrupt, /readyz fails and no new calls are taken,
+while those that run may finish for --grace; a second signal ends the bridge at once.
 
 On a loopback address only requests to loopback names are accepted, unless --allow-host
 says otherwise. Any other address needs --auth or --bearer, or --no-auth to say that

@@ -19,13 +19,16 @@ const serveLong = `Run the reference server, which has the examples of the speci
 guides as working features. It speaks every released revision at once.
 
 With --stdio, standard output is the channel of the protocol. With --http, the
-server is at /mcp, and for clients of 2024-11-05 at /sse; /healthz is a health
-check. Its server card is at /mcp/server-card, and the catalogue that lists it at
+server is at /mcp, and for clients of 2024-11-05 at /sse; /healthz says that it runs,
+and /readyz that it takes requests. Its server card is at /mcp/server-card, and the catalogue that lists it at
 /.well-known/ai-catalog.json. An address without a host, such as :7331, is on the loopback, where only
 programs of this machine reach it; 0.0.0.0:7331 can be reached from everywhere. On
 the loopback it accepts only requests to loopback names, unless --allow-host says
 otherwise; pages of other origins need --allow-origin. Logs go
 to standard error.
+
+At SIGTERM or an interrupt, /readyz fails and no new calls are taken, while those that
+run may finish for --grace; a second signal ends the server at once.
 
 With --skills, the skills in a folder are served besides the server's own: every folder
 in it with a SKILL.md, at skill://PATH/SKILL.md. Clients are told when they change.

@@ -35,16 +35,23 @@ type httpFlags struct {
 	// 0 means the defaults.
 	idle     time.Duration
 	sessions int
-	// ready says at /readyz why the server cannot serve yet; nil means that there is no
-	// such page.
-	ready func() error
+	// grace is how long calls may go on when the program is told to end; 0 cancels them at
+	// once.
+	grace time.Duration
+	// ready says at /readyz why the server cannot serve yet; nil means that it can.
+	ready func(ctx context.Context) error
 	// pages are served besides the endpoints, by their patterns.
 	pages map[string]http.Handler
 	// metrics are for Prometheus.
 	metrics metricsPage
 	// opened gets what serves the endpoints, which can then be others; nil if they stay.
 	opened func(*site)
+
+	set *pflag.FlagSet // that the flags are of
 }
+
+// given reports whether whoever started the program has given a flag.
+func (f *httpFlags) given(name string) bool { return f.set.Changed(name) }
 
 // endpoint is where a server is reached.
 type endpoint struct {
@@ -63,14 +70,8 @@ func endpointsAt(path string, srv mcp.Handler) []endpoint {
 	return []endpoint{{path: path, handler: srv}, {path: ssePath, handler: srv, old: true}}
 }
 
-// opened is what serves an endpoint.
-type opened interface {
-	http.Handler
-	Close(ctx context.Context) error
-}
-
 // open makes what serves an endpoint.
-func (e *endpoint) open(f *httpFlags, logger *slog.Logger) (opened, error) {
+func (e *endpoint) open(f *httpFlags, logger *slog.Logger) (webserver.Endpoint, error) {
 	options := mcp.ServeOptions{Logger: logger}
 	if e.old {
 		return sse.New(e.handler, &sse.Options{ServeOptions: options, Hosts: f.hosts, Origins: f.origins, TrustedProxies: f.proxies})
@@ -82,24 +83,33 @@ func (e *endpoint) open(f *httpFlags, logger *slog.Logger) (opened, error) {
 
 // register registers the flags that every server over HTTP has.
 func (f *httpFlags) register(set *pflag.FlagSet) {
+	f.set = set
 	set.StringVar(&f.addr, "http", "", "serve HTTP at `ADDR`, for example :7331 on this machine only, or 0.0.0.0:7331 for everybody")
 	set.StringVar(&f.cert, "tls-cert", "", "serve HTTPS with the certificate in `FILE`")
 	set.StringVar(&f.key, "tls-key", "", "the certificate's key, in `FILE`")
 	set.StringArrayVar(&f.hosts, "allow-host", nil, "accept only requests to this `HOST` (repeatable)")
 	set.StringArrayVar(&f.origins, "allow-origin", nil, "let pages of this `ORIGIN` use the server (repeatable)")
 	set.StringArrayVar(&f.proxies, "trusted-proxy", nil, "believe the X-Forwarded-For and Forwarded of the proxies in `CIDR`, for limits by address (repeatable)")
+	set.DurationVar(&f.grace, "grace", webserver.GracePeriod, "let running calls finish for this `TIME` when the program is told to end; 0 cancels them at once")
 	set.StringVar(&f.auth.public, "public-url", "", "the `ORIGIN` at which clients reach the server, if that is not its own address")
 }
 
-// closeTimeout is how long requests in flight may take to finish when the
-// server stops.
-const closeTimeout = 10 * time.Second
-
-// serveHTTP serves endpoints over HTTP, and a health check, until ctx ends. The first one
-// is what a server card is about.
-func (a *app) serveHTTP(ctx context.Context, f httpFlags, at []endpoint, logger *slog.Logger) error {
-	if (f.cert == "") != (f.key == "") {
+// check refuses flags that make no sense together.
+func (f *httpFlags) check() error {
+	switch {
+	case (f.cert == "") != (f.key == ""):
 		return usagef("--tls-cert and --tls-key go together")
+	case f.grace < 0:
+		return usagef("--grace %s is negative", f.grace)
+	}
+	return nil
+}
+
+// serveHTTP serves endpoints over HTTP, and pages about health, until ctx ends, and calls
+// have had their time to finish. The first endpoint is what a server card is about.
+func (a *app) serveHTTP(ctx context.Context, f httpFlags, at []endpoint, logger *slog.Logger) error {
+	if err := f.check(); err != nil {
+		return err
 	}
 	srv := at[0].handler
 	listener, err := webserver.Listen(ctx, f.addr)
@@ -114,7 +124,10 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, at []endpoint, logger 
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	site := &site{f: &f, origin: origin, gates: gates, logger: logger, open: map[string]opened{}}
+	site := &site{
+		f: &f, origin: origin, gates: gates, logger: logger, open: map[string]webserver.Endpoint{},
+		health: webserver.Health{Ending: ctx.Done(), Ready: f.ready},
+	}
 	if f.metrics.isHere() {
 		if site.metrics, err = f.metrics.guarded(); err != nil {
 			return errors.Join(err, listener.Close())
@@ -141,7 +154,7 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags, at []endpoint, logger 
 	}
 	web := webserver.Server{
 		Handler: accessLog(logger, all), CertFile: f.cert, KeyFile: f.key,
-		Logger: logger, End: site.close, CloseTimeout: closeTimeout,
+		Logger: logger, Drain: site.drain, GracePeriod: f.grace, End: site.close, CloseTimeout: webserver.CloseTimeout,
 	}
 	return errors.Join(web.Serve(ctx, listener), unmeasure())
 }
@@ -201,7 +214,7 @@ func accessLog(logger *slog.Logger, next http.Handler) http.Handler {
 		begin, seen := time.Now(), &witness{ResponseWriter: w, status: http.StatusOK}
 		next.ServeHTTP(seen, r)
 		level := slog.LevelInfo
-		if r.URL.Path == "/healthz" {
+		if r.URL.Path == webserver.HealthPath || r.URL.Path == webserver.ReadyPath {
 			level = slog.LevelDebug
 		}
 		logger.LogAttrs(r.Context(), level, "request",

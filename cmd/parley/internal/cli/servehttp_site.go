@@ -2,15 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/internal/webserver"
@@ -26,27 +23,26 @@ type site struct {
 	logger  *slog.Logger
 	pages   atomic.Pointer[http.ServeMux]
 	metrics http.Handler // nil unless they are here
+	health  webserver.Health
 
 	mu     sync.Mutex
-	open   map[string]opened // by the paths of the endpoints
-	closed bool
-	work   sync.WaitGroup // endpoints that are being closed
+	open   map[string]webserver.Endpoint // by their paths
+	ending bool                          // there will be no others
+	work   sync.WaitGroup                // endpoints that are being closed
 }
-
-var errSiteClosed = errors.New("the server is shutting down")
 
 // serve makes these the endpoints. Those that are there already go on, and those that are
 // not among them are closed.
 func (s *site) serve(at []endpoint) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return errSiteClosed
+	if s.ending {
+		return webserver.ErrEnding
 	}
 	if err := s.gates.admit(at); err != nil {
 		return err
 	}
-	next := make(map[string]opened, len(at))
+	next := make(map[string]webserver.Endpoint, len(at))
 	for _, e := range at {
 		h := s.open[e.path]
 		if h == nil {
@@ -62,34 +58,37 @@ func (s *site) serve(at []endpoint) error {
 	s.pages.Store(s.routes())
 	for path, h := range old {
 		if next[path] == nil {
-			s.work.Go(func() { s.leave(path, h) }) // ends after closeTimeout at the latest
+			s.work.Go(func() { s.leave(path, h) }) // ends after webserver.CloseTimeout at the latest
 		}
 	}
 	return nil
 }
 
 // leave closes an endpoint that is not served any more.
-func (s *site) leave(path string, h opened) {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+func (s *site) leave(path string, h webserver.Endpoint) {
+	ctx, cancel := context.WithTimeout(context.Background(), webserver.CloseTimeout)
 	defer cancel()
 	if err := h.Close(ctx); err != nil {
 		s.logger.Warn("an endpoint was closed with requests in flight", "path", path, "error", err)
 	}
 }
 
+// drain waits for the calls of all endpoints.
+func (s *site) drain(ctx context.Context) error { return webserver.Drain(ctx, s.last()) }
+
 // close closes all endpoints.
 func (s *site) close(ctx context.Context) error {
-	s.mu.Lock()
-	s.closed = true
-	open := slices.Collect(maps.Values(s.open))
-	s.mu.Unlock()
-	var closing errgroup.Group
-	for _, h := range open {
-		closing.Go(func() error { return h.Close(ctx) })
-	}
-	err := closing.Wait()
+	err := webserver.Close(ctx, s.last())
 	s.work.Wait()
 	return err
+}
+
+// last returns the endpoints, which do not become others any more.
+func (s *site) last() []webserver.Endpoint {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ending = true
+	return slices.Collect(maps.Values(s.open))
 }
 
 // sessions counts those that are open, by the name of the transport.
@@ -122,12 +121,9 @@ func (s *site) routes() *http.ServeMux {
 		mux.Handle(pattern, s.gates.protect(path, bearer(s.f.bearer, h)))
 	}
 	s.gates.mount(mux)
-	mux.Handle("GET /healthz", webserver.Health(func(context.Context) error { return nil }))
+	s.health.Mount(mux)
 	for pattern, h := range s.f.pages {
 		mux.Handle(pattern, h)
-	}
-	if s.f.ready != nil {
-		mux.Handle("GET /readyz", webserver.Health(func(context.Context) error { return s.f.ready() }))
 	}
 	if s.metrics != nil {
 		mux.Handle("GET "+config.MetricsPage, s.gates.protectPage(bearer(s.f.bearer, s.metrics)))

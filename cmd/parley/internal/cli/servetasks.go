@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/store"
+	"github.com/parley-mcp/parley/internal/webserver"
 	"github.com/parley-mcp/parley/server"
 )
 
@@ -48,10 +49,10 @@ func (f *taskFlags) open(ctx context.Context, oneUser bool) (server.TaskOptions,
 
 // endTasks stops the tasks that run, and leaves them to the next server.
 func endTasks(ctx context.Context, srv *server.Server) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webserver.CloseTimeout)
 	defer cancel()
 	if err := srv.Close(ctx); err != nil {
-		return errors.New("some tasks did not stop within " + closeTimeout.String())
+		return errors.New("some tasks did not stop within " + webserver.CloseTimeout.String())
 	}
 	return nil
 }

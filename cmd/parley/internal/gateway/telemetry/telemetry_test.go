@@ -6,22 +6,18 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"go.opentelemetry.io/otel"
-	metricspb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
-	tracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	spanpb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"go.uber.org/goleak"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway"
@@ -29,86 +25,13 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/telemetry"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/telemetry/otlptest"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// collector takes OTLP, and decodes it.
-type collector struct {
-	url string
-
-	mu       sync.Mutex
-	spans    []*spanpb.Span
-	services map[string]bool
-	metrics  map[string]bool // names
-	tokens   []string
-}
-
-func newCollector(t *testing.T) *collector {
-	t.Helper()
-	c := &collector{services: map[string]bool{}, metrics: map[string]bool{}}
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/traces", func(_ http.ResponseWriter, r *http.Request) {
-		var in tracepb.ExportTraceServiceRequest
-		if !c.decode(t, r, &in) {
-			return
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for _, of := range in.GetResourceSpans() {
-			c.services[text(of.GetResource().GetAttributes(), "service.name")] = true
-			for _, scope := range of.GetScopeSpans() {
-				c.spans = append(c.spans, scope.GetSpans()...)
-			}
-		}
-	})
-	mux.HandleFunc("POST /v1/metrics", func(_ http.ResponseWriter, r *http.Request) {
-		var in metricspb.ExportMetricsServiceRequest
-		if !c.decode(t, r, &in) {
-			return
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for _, of := range in.GetResourceMetrics() {
-			for _, scope := range of.GetScopeMetrics() {
-				for _, m := range scope.GetMetrics() {
-					c.metrics[m.GetName()] = true
-				}
-			}
-		}
-	})
-	s := httptest.NewServer(mux)
-	t.Cleanup(s.Close)
-	c.url = s.URL
-	return c
-}
-
-func (c *collector) decode(t *testing.T, r *http.Request, into proto.Message) bool {
-	body, err := io.ReadAll(r.Body)
-	if err == nil {
-		err = proto.Unmarshal(body, into)
-	}
-	if err != nil {
-		t.Errorf("%s: %v", r.URL.Path, err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.tokens = append(c.tokens, r.Header.Get("Authorization"))
-	return err == nil
-}
-
-// text is the value of an attribute.
-func text(attrs []*commonpb.KeyValue, key string) string {
-	for _, a := range attrs {
-		if a.GetKey() == key {
-			return a.GetValue().GetStringValue()
-		}
-	}
-	return ""
-}
 
 // world is a gateway that is seen, in front of a server in sessions and one without.
 type world struct {
@@ -199,16 +122,6 @@ func call(t *testing.T, c *client.Client, tool, span string) error {
 	return err
 }
 
-// find returns the span of a call that is the child of another.
-func (c *collector) find(trace, parent string) *spanpb.Span {
-	for _, s := range c.spans {
-		if strings.HasPrefix(s.GetName(), mcp.MethodCallTool) && hex.EncodeToString(s.GetTraceId()) == trace && hex.EncodeToString(s.GetParentSpanId()) == parent {
-			return s
-		}
-	}
-	return nil
-}
-
 // TestTrace: a trace goes on from the client's span to a span of the gateway, from there to
 // one of its request, and from there to the server.
 //
@@ -216,8 +129,8 @@ func (c *collector) find(trace, parent string) *spanpb.Span {
 func TestTrace(t *testing.T) {
 	for _, front := range []mcp.Revision{mcp.Revision20251125, mcp.Revision20260728} {
 		t.Run(front.String(), func(t *testing.T) {
-			to := newCollector(t)
-			w := newWorld(t, telemetry.Options{Traces: true, Endpoint: to.url, Headers: map[string]string{"Authorization": "Bearer t"}, Service: "tools"})
+			to := otlptest.New(t)
+			w := newWorld(t, telemetry.Options{Traces: true, Endpoint: to.URL, Headers: map[string]string{"Authorization": "Bearer t"}, Service: "tools"})
 			c := w.connect(t, front)
 			parents := map[string]string{"sessions": parent, "stateless": "00f067aa0ba902b8"}
 			for name, span := range parents {
@@ -226,16 +139,14 @@ func TestTrace(t *testing.T) {
 				}
 			}
 			w.close(t)
-			to.mu.Lock()
-			defer to.mu.Unlock()
 			for name, span := range parents {
-				to.proves(t, name, span, w.traces[name])
+				proves(t, to, name, span, w.traces[name])
 			}
-			if !to.services["tools"] || to.tokens[0] != "Bearer t" {
-				t.Errorf("services %v, tokens %q", to.services, to.tokens)
+			if services, tokens := to.Services(), to.Tokens(); !slices.Contains(services, "tools") || tokens[0] != "Bearer t" {
+				t.Errorf("services %v, tokens %q", services, tokens)
 			}
-			for _, s := range to.spans {
-				if id := text(s.GetAttributes(), "mcp.session.id"); len(id) != 12 && id != "" {
+			for _, s := range to.Spans() {
+				if id := otlptest.Text(s.GetAttributes(), "mcp.session.id"); len(id) != 12 && id != "" {
 					t.Errorf("%s gives the session %q away", s.GetName(), id)
 				}
 			}
@@ -244,23 +155,23 @@ func TestTrace(t *testing.T) {
 }
 
 // proves fails the test if there are no two hops from a span to what a server has got.
-func (c *collector) proves(t *testing.T, backend, span, got string) {
+func proves(t *testing.T, c *otlptest.Collector, backend, span, got string) {
 	t.Helper()
-	served := c.find(trace, span)
+	served := c.Child(mcp.MethodCallTool, trace, span)
 	if served == nil {
 		t.Fatalf("%s: there is no span of the gateway", backend)
 	}
-	asked := c.find(trace, hex.EncodeToString(served.GetSpanId()))
+	asked := c.Child(mcp.MethodCallTool, trace, hex.EncodeToString(served.GetSpanId()))
 	if asked == nil {
 		t.Fatalf("%s: there is no span of the request to the backend", backend)
 	}
 	if want := "00-" + trace + "-" + hex.EncodeToString(asked.GetSpanId()) + "-01"; got != want {
 		t.Errorf("%s: the server got %q, want %q", backend, got, want)
 	}
-	if served.GetKind() != spanpb.Span_SPAN_KIND_SERVER || served.GetName() != "tools/call "+backend+"__work" || text(served.GetAttributes(), "parley.backend") != backend {
+	if served.GetKind() != spanpb.Span_SPAN_KIND_SERVER || served.GetName() != "tools/call "+backend+"__work" || otlptest.Text(served.GetAttributes(), "parley.backend") != backend {
 		t.Errorf("%v", served)
 	}
-	if asked.GetKind() != spanpb.Span_SPAN_KIND_CLIENT || asked.GetName() != "tools/call work" || text(asked.GetAttributes(), "parley.backend") != backend {
+	if asked.GetKind() != spanpb.Span_SPAN_KIND_CLIENT || asked.GetName() != "tools/call work" || otlptest.Text(asked.GetAttributes(), "parley.backend") != backend {
 		t.Errorf("%v", asked)
 	}
 }
@@ -282,8 +193,8 @@ func TestTracePassesOn(t *testing.T) {
 
 // TestSample: a trace that begins at the gateway is kept as the options say.
 func TestSample(t *testing.T) {
-	to, none := newCollector(t), 0.0
-	w := newWorld(t, telemetry.Options{Traces: true, Endpoint: to.url, Sample: &none})
+	to, none := otlptest.New(t), 0.0
+	w := newWorld(t, telemetry.Options{Traces: true, Endpoint: to.URL, Sample: &none})
 	c := w.connect(t, mcp.Revision20260728)
 	if _, err := c.Do(t.Context(), mcp.MethodCallTool, json.RawMessage(`{"name":"sessions__work"}`)); err != nil {
 		t.Fatal(err)
@@ -292,12 +203,10 @@ func TestSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.close(t)
-	to.mu.Lock()
-	defer to.mu.Unlock()
-	if to.find(trace, parent) == nil {
+	if to.Child(mcp.MethodCallTool, trace, parent) == nil {
 		t.Error("the trace of a client was not kept")
 	}
-	for _, s := range to.spans {
+	for _, s := range to.Spans() {
 		if hex.EncodeToString(s.GetTraceId()) != trace {
 			t.Errorf("%s was kept", s.GetName())
 		}
@@ -327,8 +236,8 @@ func scrape(t *testing.T, w *world) string {
 }
 
 func TestMetrics(t *testing.T) {
-	to := newCollector(t)
-	w := newWorld(t, telemetry.Options{Metrics: true, Prometheus: true, Endpoint: to.url}, refuses{"stateless"})
+	to := otlptest.New(t)
+	w := newWorld(t, telemetry.Options{Metrics: true, Prometheus: true, Endpoint: to.URL}, refuses{"stateless"})
 	if err := w.t.Observe(w.g.State, func() map[string]int { return map[string]int{"http": 7} }); err != nil {
 		t.Fatal(err)
 	}
@@ -371,10 +280,13 @@ func TestMetrics(t *testing.T) {
 		t.Log(page)
 	}
 	w.close(t)
-	to.mu.Lock()
-	defer to.mu.Unlock()
-	if !to.metrics["mcp.server.operation.duration"] || !to.metrics["parley.gateway.backend.status"] || len(to.spans) > 0 {
-		t.Errorf("metrics %v, %d spans", to.metrics, len(to.spans))
+	for _, name := range []string{"mcp.server.operation.duration", "parley.gateway.backend.status"} {
+		if got := to.Metrics(); !slices.Contains(got, name) {
+			t.Errorf("%s is not among the metrics %v", name, got)
+		}
+	}
+	if n := len(to.Spans()); n > 0 {
+		t.Errorf("%d spans were sent", n)
 	}
 }
 
