@@ -186,7 +186,7 @@ type restartsError struct {
 
 func (e *restartsError) Error() string {
 	if e.times == 0 {
-		return fmt.Sprintf("the server went away, and Options.MaxRestarts allows no restart: %v", e.why)
+		return fmt.Sprintf("the server went away: %v", e.why)
 	}
 	return fmt.Sprintf("the server went away too often, %d restarts in a minute: %v", e.times, e.why)
 }

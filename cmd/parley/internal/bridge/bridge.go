@@ -63,9 +63,9 @@ type Options struct {
 	// Timeout is how long a call may go without an answer or progress. 0 means forever:
 	// clients know how long they want to wait.
 	Timeout time.Duration
-	// Park is how long a call may wait for a client without a session to come back
-	// with the answer to a question. 0 means 15 minutes.
-	Park time.Duration
+	// Parking bounds the calls that wait for clients without sessions to come back with
+	// the answer to a question.
+	Parking Parking
 	// Logger logs what goes wrong on either side. nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -101,9 +101,7 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	if o.Idle == 0 {
 		o.Idle = 30 * time.Minute
 	}
-	if o.Park == 0 {
-		o.Park = 15 * time.Minute
-	}
+	o.Parking.setDefaults()
 	if o.Timeout == 0 {
 		o.Timeout = -1
 	}
@@ -113,7 +111,7 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	if o.Answered == nil {
 		o.Answered = func(*client.Client, time.Time) {}
 	}
-	b := &Bridge{opts: o, lost: make(chan error, 1)}
+	b := &Bridge{opts: o, lost: make(chan error, 1), parked: parked{bounds: o.Parking}}
 	b.ctx, b.end = context.WithCancelCause(context.Background())
 	b.pool = pool{b: b, links: map[string]*link{}, retired: map[*link]bool{}}
 	if !o.OnDemand {
@@ -242,11 +240,8 @@ func (b *Bridge) Parked() int { return b.parked.size() }
 // ParkedSince returns since when the oldest of these waits; zero if there is none.
 func (b *Bridge) ParkedSince() time.Time { return b.parked.oldest() }
 
-// MaxParked is how many calls can wait at a time, and MaxParkedEach how many of one client.
-const (
-	MaxParked     = maxParked
-	MaxParkedEach = maxOwned
-)
+// Parking returns what bounds these.
+func (b *Bridge) Parking() Parking { return b.opts.Parking }
 
 // start runs f on a goroutine that Close waits for. It reports whether it did: not once the
 // bridge is closed, when nobody may wait any more.

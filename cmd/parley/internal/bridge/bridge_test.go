@@ -50,7 +50,13 @@ func bridged(t *testing.T, h mcp.Handler, back mcptest.Mode) *bridge.Bridge {
 // sharedBy is bridged with a choice of who shares a connection.
 func sharedBy(t *testing.T, h mcp.Handler, back mcptest.Mode, share bridge.Share) *bridge.Bridge {
 	t.Helper()
-	o := bridge.Options{Share: share, Logger: mcptest.Quiet()}
+	return boundBy(t, h, back, bridge.Options{Share: share})
+}
+
+// boundBy is bridged with options.
+func boundBy(t *testing.T, h mcp.Handler, back mcptest.Mode, o bridge.Options) *bridge.Bridge {
+	t.Helper()
+	o.Logger = mcptest.Quiet()
 	tr := &mcptest.Transport{Handler: h, Over: back.Transport, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
 	t.Cleanup(tr.Wait)
 	o.Connect = func(ctx context.Context, _ *mcp.Peer, c *client.Options) (*client.Client, error) {

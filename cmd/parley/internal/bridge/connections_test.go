@@ -263,7 +263,7 @@ func TestClientThatDoesNotComeBack(t *testing.T) {
 			return nil, err
 		})
 		tr := &mcptest.Transport{Handler: s, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
-		b, err := bridge.New(t.Context(), bridge.Options{Park: time.Minute, Logger: mcptest.Quiet(), Connect: func(ctx context.Context, _ *mcp.Peer, c *client.Options) (*client.Client, error) {
+		b, err := bridge.New(t.Context(), bridge.Options{Parking: bridge.Parking{Time: time.Minute}, Logger: mcptest.Quiet(), Connect: func(ctx context.Context, _ *mcp.Peer, c *client.Options) (*client.Client, error) {
 			c.Revisions = []mcp.Revision{mcp.Revision20251125}
 			return client.Connect(ctx, tr, c)
 		}})

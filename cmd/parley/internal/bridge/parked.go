@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"sync"
@@ -11,9 +12,51 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
+// Parking bounds the calls that wait for their clients to come back. A client that does
+// not come back says nothing, so what one has left behind must not keep the others from
+// being asked.
+type Parking struct {
+	// Calls is how many calls can wait at a time. 0 means 1000.
+	Calls int
+	// Each is how many of these can be one client's. 0 means 100.
+	Each int
+	// Time is how long a call waits. 0 means 15 minutes, after which the state is void
+	// that a client brings back.
+	Time time.Duration
+	// Setting is what the configuration calls these bounds, for errors; "" if they cannot
+	// be set.
+	Setting string
+}
+
+func (p *Parking) setDefaults() {
+	p.Calls = cmp.Or(p.Calls, 1000)
+	p.Each = cmp.Or(p.Each, 100)
+	p.Time = cmp.Or(p.Time, 15*time.Minute)
+}
+
+// by names a key of the setting, for errors.
+func (p *Parking) by(key string) string {
+	if p.Setting == "" {
+		return ""
+	}
+	return " (" + p.Setting + "." + key + ")"
+}
+
+// full is the error for a call that finds no room.
+func (p *Parking) full() error {
+	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%d calls wait for answers already, and there can be no more%s; try again later", p.Calls, p.by("calls"))
+}
+
+// gone is the error for an answer to a call that does not wait.
+func (p *Parking) gone() error {
+	return mcp.InvalidParams("the call does not wait for this answer any more: it took longer than %s%s, has been answered already, or has made room for later ones, of which %d of a client can wait%s; start again",
+		p.Time, p.by("time"), p.Each, p.by("each"))
+}
+
 // parked has the calls that wait for their clients to come back with an answer. The
 // server behind the bridge has them open all the time.
 type parked struct {
+	bounds Parking
 	mu     sync.Mutex
 	calls  map[string]waiting
 	number uint64 // of the latest
@@ -27,14 +70,8 @@ type waiting struct {
 	timer  *time.Timer
 }
 
-// A client that does not come back says nothing, so what one has left behind must not
-// keep the others from being asked. maxParked bounds the calls that wait, and maxOwned
-// those of one client. grace is how long each can count on.
-const (
-	maxParked = 1000
-	maxOwned  = 100
-	grace     = time.Minute
-)
+// grace is how long a call can count on, however many wait.
+const grace = time.Minute
 
 // ticket is the state of a parked call. That of the other server is a string, so the
 // two cannot be confused.
@@ -58,13 +95,13 @@ func (k *parked) park(p *passing, ask *mcp.InputRequired) error {
 	owner := ownerOf(&p.x.Load().Peer)
 	if !k.makeRoom(owner) {
 		p.cancel(errNotBack)
-		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%d calls wait for answers already; try again later", maxParked)
+		return k.bounds.full()
 	}
 	if k.calls == nil {
 		k.calls = make(map[string]waiting)
 	}
 	k.number++
-	k.calls[t.Parked] = waiting{p, owner, k.number, time.Now(), time.AfterFunc(p.link.b.opts.Park, func() { k.giveUp(t.Parked) })}
+	k.calls[t.Parked] = waiting{p, owner, k.number, time.Now(), time.AfterFunc(k.bounds.Time, func() { k.giveUp(t.Parked) })}
 	return ask
 }
 
@@ -93,9 +130,9 @@ func (k *parked) makeRoom(owner string) bool {
 		}
 	}
 	switch {
-	case owned >= maxOwned:
+	case owned >= k.bounds.Each:
 		k.drop(mine)
-	case len(k.calls) < maxParked:
+	case len(k.calls) < k.bounds.Calls:
 	case time.Since(k.calls[any].since) < grace && !k.calls[any].p.over():
 		return false
 	default:
@@ -151,7 +188,7 @@ func (k *parked) resume(x *mcp.Exchange) (*passing, error) {
 	}
 	p := k.take(t.Parked)
 	if p == nil {
-		return nil, mcp.InvalidParams("the call does not wait for this answer any more: it took too long, or has been answered already; start again")
+		return nil, k.bounds.gone()
 	}
 	p.resume(x)
 	return p, nil

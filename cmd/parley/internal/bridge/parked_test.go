@@ -110,6 +110,40 @@ func TestNobodyComesBack(t *testing.T) {
 	})
 }
 
+// The bounds are those of the options, and errors name what they are called there.
+func TestParking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := boundBy(t, asking(new(record)), modes[0], bridge.Options{
+			Share: bridge.SharePrincipal, Parking: bridge.Parking{Calls: 3, Each: 2, Time: 5 * time.Minute, Setting: "backends.b.parked"},
+		})
+		var first json.RawMessage
+		for i, principal := range []string{"Ann", "Ann", "Ann", "Bob"} {
+			_, err := apart(b, principal, nil, nil)
+			ask, ok := errors.AsType[*mcp.InputRequired](err)
+			if !ok {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				first = ask.State
+			}
+		}
+		if n := b.Parked(); n != 3 {
+			t.Errorf("%d calls wait, want 2 of Ann and 1 of Bob", n)
+		}
+		if _, err := apart(b, "Carl", nil, nil); err == nil || !strings.Contains(err.Error(), "3 calls wait for answers already, and there can be no more (backends.b.parked.calls); try again later") {
+			t.Errorf("a call too many: %v", err)
+		}
+		if _, err := apart(b, "Ann", nil, first); err == nil || !strings.Contains(err.Error(), "longer than 5m0s (backends.b.parked.time)") || !strings.Contains(err.Error(), "2 of a client can wait (backends.b.parked.each); start again") {
+			t.Errorf("the call that made room: %v", err)
+		}
+		<-time.NewTimer(5 * time.Minute).C
+		synctest.Wait()
+		if n := b.Parked(); n != 0 {
+			t.Errorf("%d calls wait after their time", n)
+		}
+	})
+}
+
 // A client that goes away before it is told of a question leaves nothing behind.
 func TestGoneBeforeTheQuestion(t *testing.T) {
 	var heard record

@@ -46,6 +46,14 @@ func (f *frontFlags) check() (err error) {
 	return f.http.auth.check()
 }
 
+// secrets are what the flags say that nobody else is to know, once they were checked.
+func (f *frontFlags) secrets() []string {
+	if f.http.bearer == "" {
+		return nil
+	}
+	return []string{f.http.bearer}
+}
+
 // isLoopback reports whether an address to listen on can be reached only from this
 // machine.
 func isLoopback(addr string) bool {

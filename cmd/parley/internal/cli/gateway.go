@@ -21,6 +21,8 @@ With --stdio, this is a server on standard input and output. With --http, it is 
 /mcp, or the path that the file says, and for clients of 2024-11-05 at /sse; each view
 of the file is at /mcp/NAME.
 /healthz says that the gateway runs, and /readyz that a server behind it can be reached.
+At SIGTERM or an interrupt, /readyz fails and no new calls are taken, while those that run
+may finish for --grace; a second signal ends the gateway at once.
 
 On a loopback address only requests to loopback names are accepted, unless --allow-host
 says otherwise. Any other address needs --auth or --bearer, or --no-auth to say that

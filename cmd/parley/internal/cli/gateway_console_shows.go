@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/approval"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/audit"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
@@ -75,7 +74,7 @@ func (g *consoleGateway) Backends() []consolepage.Backend {
 		s := status.Of(&state, reached)
 		list = append(list, consolepage.Backend{
 			Name: s.Name, Reached: s.Reached, Status: string(s.Status), Server: s.Server, Revision: s.Revision, Connections: s.Connections, Used: s.Used,
-			InFlight: s.InFlight, Parked: s.Parked.Calls, MaxParked: bridge.MaxParked, ParkedSince: s.Parked.Oldest, Restarts: s.Restarts, Lost: s.Lost,
+			InFlight: s.InFlight, Parked: s.Parked.Calls, MaxParked: s.Parked.Most, ParkedSince: s.Parked.Oldest, Restarts: s.Restarts, Lost: s.Lost,
 			Failures: s.Failures, Retry: s.Retry, Error: s.Error, ErrorSince: s.ErrorSince, Login: login, Stderr: s.Stderr,
 		})
 	}

@@ -35,11 +35,13 @@ type posts struct {
 type pinning struct {
 	path                 string
 	approveAll, warnOnly bool
+	cards                map[string]string // where they are
 }
 
 // post returns the guards of a configuration. What old has and the new ones do not is to
-// be relieved once they are in place.
-func post(c *config.Config, old *posts, announce func(), logger *slog.Logger) (_ *posts, err error) {
+// be relieved once they are in place. The log keeps neither the secrets of the
+// configuration nor those of the command line.
+func post(c *config.Config, old *posts, secrets []string, announce func(), logger *slog.Logger) (_ *posts, err error) {
 	now := new(posts)
 	defer func() {
 		if err != nil {
@@ -47,12 +49,12 @@ func post(c *config.Config, old *posts, announce func(), logger *slog.Logger) (_
 		}
 	}()
 	if c.Audit != nil {
-		if err := now.keepAudit(c, old, logger); err != nil {
+		if err := now.keepAudit(c, old, secrets, logger); err != nil {
 			return now, err
 		}
 	}
 	if c.Pins != nil {
-		if err := now.keepPins(c.Pins, old, announce, logger); err != nil {
+		if err := now.keepPins(c, old, announce, logger); err != nil {
 			return now, err
 		}
 	}
@@ -62,9 +64,9 @@ func post(c *config.Config, old *posts, announce func(), logger *slog.Logger) (_
 	return now, nil
 }
 
-func (p *posts) keepAudit(c *config.Config, old *posts, logger *slog.Logger) (err error) {
+func (p *posts) keepAudit(c *config.Config, old *posts, secrets []string, logger *slog.Logger) (err error) {
 	a := c.Audit
-	p.secrets = c.Secrets()
+	p.secrets = append(c.Secrets(), secrets...)
 	p.audited = audit.Options{
 		Level: a.Level, Backends: a.Levels(), MaxMiB: a.MaxMiB,
 		KeepFiles: a.KeepFiles, KeepDays: a.KeepDays, Required: a.Required, Logger: logger,
@@ -82,17 +84,24 @@ func (p *posts) keepAudit(c *config.Config, old *posts, logger *slog.Logger) (er
 	return err
 }
 
-func (p *posts) keepPins(c *config.Pins, old *posts, announce func(), logger *slog.Logger) (err error) {
-	p.pinned = pinning{approveAll: c.ApproveAll, warnOnly: c.WarnOnly}
-	if p.pinned.path, err = c.Path(); err != nil {
+func (p *posts) keepPins(c *config.Config, old *posts, announce func(), logger *slog.Logger) (err error) {
+	said := c.Pins
+	p.pinned = pinning{approveAll: said.ApproveAll, warnOnly: said.WarnOnly}
+	if p.pinned.path, err = said.Path(); err != nil {
 		return err
 	}
-	if old.pins != nil && p.pinned == old.pinned {
+	if !said.IgnoreCards {
+		if p.pinned.cards, err = cardPlaces(c.Backends); err != nil {
+			return err
+		}
+	}
+	if old.pins != nil && reflect.DeepEqual(p.pinned, old.pinned) {
 		p.pins = old.pins
 		return nil
 	}
 	p.pins, err = pins.New(pins.Options{
-		File: pins.Open(p.pinned.path), Known: c.ApproveAll, WarnOnly: c.WarnOnly, Changed: announce, Logger: logger,
+		File: pins.Open(p.pinned.path), Known: said.ApproveAll, WarnOnly: said.WarnOnly,
+		Card: cardReader(p.pinned.cards), Changed: announce, Logger: logger,
 	})
 	return err
 }

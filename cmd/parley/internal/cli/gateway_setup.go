@@ -30,7 +30,7 @@ func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
 			Backends: v.Backends, Tools: v.Tools, Prompts: v.Prompts, Resources: v.Resources, Principals: v.Principals, DefaultFor: v.DefaultFor, Search: v.Search, Profile: v.Profile(),
 		}
 	}
-	stay, err := post(c, r.posts, r.gateway.Announce, r.logger)
+	stay, err := post(c, r.posts, r.secrets, r.gateway.Announce, r.logger)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (r *runningGateway) server(ctx context.Context, b *config.Backend) gateway.
 		Rules: rules, Same: b.Same() + strings.Repeat("'", r.restarts[b.Name]), OnDemand: !b.AtOnce || b.Personal(), // nobody's connection has no token
 		Backend: backend.Options{
 			Connect: r.connector(ctx, b, stderr), Stderr: stderr, Share: b.Share, Single: r.single, Personal: b.Personal(), Login: door,
-			MaxConnections: b.MaxConnections, Idle: b.Idle, Timeout: b.Timeout,
+			MaxConnections: b.MaxConnections, Idle: b.Idle, Timeout: b.Timeout, Parking: b.Parking(),
 		},
 	}
 }
@@ -94,6 +94,9 @@ func (r *runningGateway) connector(ctx context.Context, b *config.Backend, stder
 		o.Info = mcp.Implementation{Name: "parley", Title: "Parley gateway", Version: buildVersion()}
 		if t.Revision != (mcp.Revision{}) {
 			o.Revisions = []mcp.Revision{t.Revision}
+		}
+		if len(t.Command) > 0 {
+			o.MaxRestarts = -1 // so that the end of a process is seen, and counted
 		}
 		conn, err := client.Connect(ctx, transport, o)
 		if err == nil {

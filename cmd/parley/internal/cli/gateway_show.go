@@ -118,10 +118,19 @@ func backendOf(b *config.Backend) shownBackend {
 	s.Shows = append(s.Shows, selected("tools", &rules.Tools, rules.RenameTools)...)
 	s.Shows = append(s.Shows, selected("prompts", &rules.Prompts, rules.RenamePrompts)...)
 	s.Shows = append(s.Shows, selected("resources", &rules.Resources, nil)...)
-	for _, tool := range slices.Sorted(maps.Keys(rules.Override)) {
-		s.Shows = append(s.Shows, fmt.Sprintf("tool %s: what it says of itself is replaced", tool))
-	}
+	s.Shows = append(s.Shows, replaced("tool", rules.OverrideTools)...)
+	s.Shows = append(s.Shows, replaced("prompt", rules.OverridePrompts)...)
+	s.Shows = append(s.Shows, replaced("resource", rules.OverrideResources)...)
 	return s
+}
+
+// replaced says of which features of a kind the configuration replaces what they say of
+// themselves.
+func replaced(kind string, overrides map[string]naming.Override) (lines []string) {
+	for _, own := range slices.Sorted(maps.Keys(overrides)) {
+		lines = append(lines, fmt.Sprintf("%s %s: what it says of itself is replaced", kind, own))
+	}
+	return lines
 }
 
 func viewOf(c *config.Config, v *config.View) shownView {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"github.com/parley-mcp/parley/internal/wire"
@@ -13,15 +14,25 @@ import (
 //
 // Spec: 2025-11-25 basic/utilities/tasks#task-isolation-and-access-control.
 type owners struct {
-	mu sync.Mutex
-	// of has principals by the IDs of tasks that clients see, and before those that were
-	// in of until it was full.
-	of, before map[string]string
+	mu     sync.Mutex
+	of     map[string]string  // principals by the IDs of tasks that clients see
+	tasks  map[string][]owned // those of a principal, the oldest first
+	number uint64             // of the latest
 }
 
-// maxOwners bounds how many tasks are known twice: what is older is anybody's who knows
-// its ID, as it is when the gateway has been started again.
-const maxOwners = 50_000
+// owned is a task. Those that are made later have higher numbers.
+type owned struct {
+	id     string
+	number uint64
+}
+
+// maxOwners bounds how many tasks are known, and maxOwnedTasks how many of one principal.
+// One that is forgotten is anybody's who knows its ID, as all are when the gateway has been
+// started again: so nobody's tasks are forgotten for those of somebody who has more.
+const (
+	maxOwners     = 100_000
+	maxOwnedTasks = 10_000
+)
 
 // made remembers whose the task is that a result may have made.
 func (o *owners) made(x *mcp.Exchange, result json.RawMessage) {
@@ -38,10 +49,42 @@ func (o *owners) made(x *mcp.Exchange, result json.RawMessage) {
 func (o *owners) add(id, principal string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.of) >= maxOwners || o.of == nil {
-		o.of, o.before = map[string]string{}, o.of
+	if o.of == nil {
+		o.of, o.tasks = map[string]string{}, map[string][]owned{}
 	}
+	if owner, ok := o.of[id]; ok { // a server uses IDs again
+		o.tasks[owner] = slices.DeleteFunc(o.tasks[owner], func(t owned) bool { return t.id == id })
+	}
+	o.number++
 	o.of[id] = principal
+	o.tasks[principal] = append(o.tasks[principal], owned{id, o.number})
+	switch {
+	case len(o.tasks[principal]) > maxOwnedTasks:
+		o.forget(principal)
+	case len(o.of) > maxOwners:
+		o.forget(o.richest())
+	}
+}
+
+// richest returns the principal that has the most tasks; of several, the one whose oldest
+// is the oldest of all. The caller holds o.mu.
+func (o *owners) richest() (richest string) {
+	var most []owned
+	for principal, tasks := range o.tasks {
+		if len(tasks) > len(most) || len(tasks) > 0 && len(tasks) == len(most) && tasks[0].number < most[0].number {
+			richest, most = principal, tasks
+		}
+	}
+	return richest
+}
+
+// forget forgets the oldest task of a principal. The caller holds o.mu.
+func (o *owners) forget(principal string) {
+	tasks := o.tasks[principal]
+	delete(o.of, tasks[0].id)
+	if o.tasks[principal] = tasks[1:]; len(tasks) == 1 {
+		delete(o.tasks, principal)
+	}
 }
 
 // admits reports whether a task is a principal's, as far as is known.
@@ -49,8 +92,5 @@ func (o *owners) admits(id, principal string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	owner, ok := o.of[id]
-	if !ok {
-		owner, ok = o.before[id]
-	}
 	return !ok || owner == principal
 }

@@ -141,7 +141,7 @@ func (op *operation) pass(ctx context.Context) (any, error) {
 		return nil, failure(op.names, err)
 	}
 	if raw, ok := result.(json.RawMessage); ok {
-		shown := json.RawMessage(op.names.Result(op.Method.Name, raw))
+		shown := json.RawMessage(op.names.Described(op.Method.Name, op.Subject, op.names.Result(op.Method.Name, raw)))
 		op.owners.made(op.Exchange, shown)
 		return shown, nil
 	}

@@ -25,8 +25,8 @@ type ticket struct {
 }
 
 const (
-	// keep is how long a call that was approved may wait for its client, as long as one
-	// that is parked at a bridge.
+	// keep is how long a call that was approved may wait for its client, as long as one can
+	// be parked at a bridge.
 	keep = 15 * time.Minute
 	// maxTickets bounds them, and maxOwned those of one client: what somebody leaves behind
 	// must not keep the others from being asked.

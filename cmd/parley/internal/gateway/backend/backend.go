@@ -25,7 +25,9 @@ import (
 type Options struct {
 	// Name is what the configuration calls the server.
 	Name string
-	// Connect connects to the server; see bridge.Options. Required.
+	// Connect connects to the server; see bridge.Options. The client of a process must end
+	// with it, and not start another by itself: client.Options.MaxRestarts is negative for
+	// it. Required.
 	Connect func(ctx context.Context, peer *mcp.Peer, o *client.Options) (*client.Client, error)
 	// Share says which clients use a connection together, and Single that there is only
 	// one client.
@@ -40,6 +42,8 @@ type Options struct {
 	Login func(ctx context.Context, x *mcp.Exchange, next mcp.ServeFunc) (any, error)
 	// MaxConnections bounds the connections that are open at a time. 0 means 100.
 	MaxConnections int
+	// Parking bounds the calls that wait for their clients to come back.
+	Parking bridge.Parking
 	// Idle is how long a connection is kept that nobody uses. 0 means forever.
 	Idle time.Duration
 	// Timeout is how long a call may go without an answer or progress. 0 means forever.
@@ -80,7 +84,7 @@ func New(o Options) *Backend {
 	b := &Backend{opts: o}
 	b.bridge, _ = bridge.New(context.Background(), bridge.Options{ // connecting is all that could fail
 		Connect: b.connect, Share: o.Share, Single: o.Single, OnDemand: true, Replace: true, Changed: o.Changed,
-		MaxConnections: o.MaxConnections, Idle: o.Idle, Timeout: o.Timeout, Logger: o.Logger, May: b.life.may, Answered: b.answered,
+		MaxConnections: o.MaxConnections, Idle: o.Idle, Timeout: o.Timeout, Parking: o.Parking, Logger: o.Logger, May: b.life.may, Answered: b.answered,
 	})
 	return b
 }
@@ -167,15 +171,17 @@ func (b *Backend) isPersonal(peer *mcp.Peer, err error) bool {
 }
 
 // attend waits for the end of a connection. A server that ends before it has answered
-// anything has failed, as one has that does not start.
+// anything has failed, as one has that does not start, and so has one that ends again and
+// again.
 func (b *Backend) attend(c *client.Client) {
 	<-c.Done()
 	err := c.Err()
 	if errors.Is(err, client.ErrClosed) {
 		err = nil
 	}
-	if key, early := b.life.ended(c, err); early && err != nil {
-		b.breakers.failed(key, err)
+	had, early := b.life.ended(c, err)
+	if err != nil && b.breakers.ended(had, err, early) {
+		b.opts.Logger.Warn("the server has ended, and is left alone for a while", "error", err, "retry", b.breakers.retry(had.key).Format(time.TimeOnly))
 	}
 }
 

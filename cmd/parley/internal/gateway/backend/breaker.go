@@ -1,6 +1,9 @@
 package backend
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +35,13 @@ func (b *breaker) failed(why error) bool {
 	return true
 }
 
+// failedAgain is failed for what has failed a number of times, though it has worked in
+// between.
+func (b *breaker) failedAgain(times int, why error) bool {
+	b.failures = max(b.failures, times-1)
+	return b.failed(why)
+}
+
 // everybody is the key of what is about the server as such, and not about the process or
 // the credentials of those who share a connection.
 const everybody = ""
@@ -39,12 +49,54 @@ const everybody = ""
 // breakers are those of a backend: one for the server as such, and one for each of those
 // who share a connection and for whom it has failed. The zero value is ready.
 type breakers struct {
-	mu  sync.Mutex
-	all map[string]*breaker
+	mu   sync.Mutex
+	all  map[string]*breaker
+	ends map[string][]time.Time // of their connections, within a minute
 }
 
 // maxBreakers is how many there may be before those are forgotten whose time is over.
 const maxBreakers = 100
+
+// A process that ends is replaced, because it may have had its reasons. spared is how often
+// that is so within the time of recent; then, the server has failed.
+const (
+	spared = 3
+	recent = time.Minute
+)
+
+// ended counts that a connection has ended by itself, early if the server had not answered
+// anything there. It reports whether the server has failed with that.
+func (b *breakers) ended(had *connection, why error, early bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	times := b.count(had)
+	switch {
+	case times > spared:
+		return b.one(had.key).failedAgain(times-spared, fmt.Errorf("it has ended %d times within a minute: %w", times, why))
+	case early:
+		return b.one(had.key).failed(why)
+	}
+	return false
+}
+
+// count counts the end of a connection, and returns how many there were lately. Those that
+// were there together, and end for one reason, count as one. The caller holds b.mu.
+func (b *breakers) count(had *connection) int {
+	now := time.Now()
+	old := func(at time.Time) bool { return now.Sub(at) >= recent }
+	if b.ends == nil {
+		b.ends = map[string][]time.Time{}
+	}
+	if len(b.ends) >= maxBreakers {
+		maps.DeleteFunc(b.ends, func(_ string, ends []time.Time) bool { return old(ends[len(ends)-1]) })
+	}
+	ends := slices.DeleteFunc(b.ends[had.key], old)
+	if n := len(ends); n == 0 || !had.begun.Before(ends[n-1]) {
+		ends = append(ends, now)
+	}
+	b.ends[had.key] = ends
+	return len(ends)
+}
 
 // closed returns the breaker that keeps somebody from trying the server now, or nil. The
 // caller holds b.mu.
@@ -83,13 +135,18 @@ func (b *breakers) retry(key string) time.Time {
 func (b *breakers) failed(key string, why error) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.one(key).failed(why)
+}
+
+// one returns the breaker of a key, making it if there is none. The caller holds b.mu.
+func (b *breakers) one(key string) *breaker {
 	one := b.all[key]
 	if one == nil {
 		b.forget()
 		one = new(breaker)
 		b.all[key] = one
 	}
-	return one.failed(why)
+	return one
 }
 
 // forget makes room for another one. The caller holds b.mu.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -34,8 +35,10 @@ type State struct {
 	// Connections are open, of which Used serve a call, a subscription or a session.
 	Connections, Used int
 	// Parked calls wait for their clients to come back, the oldest since ParkedSince.
+	// Parking bounds them.
 	Parked      int
 	ParkedSince time.Time
+	Parking     bridge.Parking
 	// InFlight requests have not been answered yet. Those that are parked are not among
 	// them.
 	InFlight int
@@ -81,7 +84,8 @@ func (b *Backend) State() State {
 	s := b.life.state()
 	s.Name = b.opts.Name
 	_, s.Used = b.bridge.Connections()
-	s.Parked, s.ParkedSince, s.InFlight = b.bridge.Parked(), b.bridge.ParkedSince(), int(b.inFlight.Load())
+	s.Parked, s.ParkedSince, s.Parking = b.bridge.Parked(), b.bridge.ParkedSince(), b.bridge.Parking()
+	s.InFlight = int(b.inFlight.Load())
 	if b.opts.Stderr != nil {
 		s.Words = b.opts.Stderr.Lines(words)
 	}
@@ -150,18 +154,18 @@ func (l *life) connected(c *client.Client, key string) (missed bool) {
 	return missed
 }
 
-// ended forgets a connection. err is nil if it did not end by itself. It reports whether
+// ended forgets a connection, and returns what it was. err is nil if it did not end by itself. It reports whether
 // the server has answered nothing since the connection was made.
-func (l *life) ended(c *client.Client, err error) (key string, early bool) {
+func (l *life) ended(c *client.Client, err error) (had *connection, early bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	had := l.open[c]
+	had = l.open[c]
 	delete(l.open, c)
 	if err != nil {
 		l.lost++
 		l.err, l.since = err, time.Now()
 	}
-	return had.key, l.heard.Before(had.begun)
+	return had, l.heard.Before(had.begun)
 }
 
 // answered says that the server has answered on a connection. It reports false if that has

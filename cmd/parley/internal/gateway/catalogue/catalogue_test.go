@@ -292,7 +292,7 @@ func TestEntriesAreLeftOut(t *testing.T) {
 		title := "T"
 		rules := []naming.Rules{{
 			Backend: "a", Tools: naming.Selection{Exclude: []string{"hid*"}}, RenameTools: map[string]string{"y": "why"},
-			Override: map[string]naming.Override{"y": {Title: &title, Annotations: []byte(`{"readOnlyHint":true}`)}},
+			OverrideTools: map[string]naming.Override{"y": {Title: &title, Annotations: []byte(`{"readOnlyHint":true}`)}},
 		}}
 		c := madeBy(t, func(o *catalogue.Options) { o.Logger = slog.New(slog.DiscardHandler) }, rules, []*fake{f}, nil)
 		want(t, listed(t, c, "p", all), "a__x why for 1m0s private")

@@ -39,7 +39,10 @@ type Backend struct {
 
 	tools, prompts, resources  naming.Selection
 	renameTools, renamePrompts []renaming
-	overrides                  []override
+	overrideTools              []override
+	overridePrompts            []override
+	overrideResources          []override
+	parked                     parking
 	client                     *program
 	exchange                   *exchange
 	person                     *person
@@ -145,6 +148,10 @@ func (b *Backend) life() []key {
 			name: "max_connections", value: number{&b.MaxConnections, 100, 1, 100_000},
 			doc: "How many connections to the server may be open at a time.",
 		},
+		{
+			name: "parked", value: checked{object{&b.parked}, b.parked.check},
+			doc: "How many calls may wait whose server has asked something of a client without a session, until the client comes back with the answer, and how long.",
+		},
 	}
 }
 
@@ -164,8 +171,16 @@ func (b *Backend) show() []key {
 			doc: "Which resources and templates there are for clients, by their URIs.",
 		},
 		{
-			name: "override", shows: true, value: table[override]{&b.overrides, newOverride, "TOOL", notEmpty}, example: `{delete_file: {description: "Delete a file for good.", annotations: {destructiveHint: true}}}`,
+			name: "override", shows: true, value: table[override]{&b.overrideTools, ofTool.newOverride, "TOOL", notEmpty}, example: `{delete_file: {description: "Delete a file for good.", annotations: {destructiveHint: true}}}`,
 			doc: "What tools say of themselves, in place of what the server has them say.",
+		},
+		{
+			name: "override_prompts", shows: true, value: table[override]{&b.overridePrompts, ofPrompt.newOverride, "PROMPT", notEmpty}, example: `{review: {description: "Have a change reviewed for mistakes."}}`,
+			doc: "What prompts say of themselves, in place of what the server has them say.",
+		},
+		{
+			name: "override_resources", shows: true, value: table[override]{&b.overrideResources, ofResource.newOverride, "URI", notEmpty}, example: `{"db://orders": {title: Orders, annotations: {audience: [user]}}}`,
+			doc: "What resources and templates say of themselves in lists, by their URIs, in place of what the server has them say.",
 		},
 	}
 }
@@ -208,12 +223,9 @@ func settingOf(r rule) func(name string, into *setting) value {
 
 // Rules returns how the features of the server are named, and which of them there are.
 func (b *Backend) Rules() naming.Rules {
-	rules := naming.Rules{
+	return naming.Rules{
 		Backend: b.Name, Tools: b.tools, Prompts: b.prompts, Resources: b.resources,
-		RenameTools: shownNames(b.renameTools), RenamePrompts: shownNames(b.renamePrompts), Override: map[string]naming.Override{},
+		RenameTools: shownNames(b.renameTools), RenamePrompts: shownNames(b.renamePrompts),
+		OverrideTools: overrides(b.overrideTools), OverridePrompts: overrides(b.overridePrompts), OverrideResources: overrides(b.overrideResources),
 	}
-	for i := range b.overrides {
-		rules.Override[b.overrides[i].tool] = b.overrides[i].rules()
-	}
-	return rules
 }

@@ -60,6 +60,12 @@ func TestRead(t *testing.T) {
 	if shop.Share != bridge.SharePrincipal || shop.Idle != 10*time.Minute || shop.Timeout != 2*time.Minute || !shop.AtOnce || !shop.Login {
 		t.Errorf("%+v", shop)
 	}
+	if p := files.Parking(); p != (bridge.Parking{Calls: 50, Each: 5, Time: 90 * time.Second, Setting: "backends.files.parked"}) {
+		t.Errorf("%+v", p)
+	}
+	if p := shop.Parking(); p != (bridge.Parking{Calls: 1000, Each: 100, Time: 15 * time.Minute, Setting: "backends.shop.parked"}) {
+		t.Errorf("%+v", p)
+	}
 	to, err := files.Target()
 	if err != nil || !slices.Equal(to.Command, []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", "/data"}) ||
 		!slices.Equal(to.Env, []string{"SSH_AUTH_SOCK=/run/ssh", "TOKEN=s3cret", "PORT=8080", "ON=true"}) ||
@@ -77,12 +83,18 @@ func TestRead(t *testing.T) {
 		t.Error(own, err)
 	}
 	rules := files.Rules()
-	o := rules.Override["read_file"]
+	o, prompt, resource := rules.OverrideTools["read_file"], rules.OverridePrompts["review"], rules.OverrideResources["file:///{path}"]
 	if rules.Backend != "files" || rules.RenameTools["read_file"] != "read" || !rules.Tools.Has("read_x") || rules.Tools.Has("write_x") || rules.Prompts.Has("a") ||
 		*o.Title != "Read" || *o.Description != "" || string(o.Annotations) != `{"readOnlyHint":true,"openWorldHint":false}` {
 		t.Errorf("%+v", rules)
 	}
-	if o := shop.Rules().Override; len(o) != 0 {
+	if prompt.Title != nil || *prompt.Description != "Review it." || prompt.Annotations != nil {
+		t.Errorf("%+v", prompt)
+	}
+	if *resource.Title != "Files" || resource.Description != nil || string(resource.Annotations) != `{"audience":["user","assistant"],"priority":0}` {
+		t.Errorf("%+v", resource)
+	}
+	if o := shop.Rules().OverrideTools; len(o) != 0 {
 		t.Error(o)
 	}
 }

@@ -111,7 +111,7 @@ func TestEveryKeyMakesADifference(t *testing.T) {
 	}
 	others := map[string]string{
 		"command": "[other]", "url": "https://other.example/", "auth": "{login: true}", "share": "all", "start": "demand", "idle": "1m", "timeout": "1m",
-		"revision": "2025-11-25", "max_connections": "3", "env_file": "vars",
+		"revision": "2025-11-25", "max_connections": "3", "env_file": "vars", "parked": "{time: 1m}",
 	}
 	for _, k := range new(Backend).keys() {
 		reach := "    command: [x]\n"

@@ -1,9 +1,6 @@
 package config
 
-import (
-	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
-	"github.com/parley-mcp/parley/internal/wire"
-)
+import "github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 
 // selection says which features of a kind there are.
 type selection struct{ into *naming.Selection }
@@ -52,66 +49,4 @@ func shownNames(list []renaming) map[string]string {
 		names[r.own] = r.shown
 	}
 	return names
-}
-
-// override is what a tool is made to say of itself.
-type override struct {
-	tool               string
-	title, description *string
-	annotations        annotations
-}
-
-func newOverride(tool string, into *override) value {
-	into.tool = tool
-	return object{into}
-}
-
-func (o *override) keys() []key {
-	return []key{
-		{
-			name: "title", shows: true, value: maybe[string]{&o.title, anyWord}, example: `"Delete a file"`,
-			doc: "The title of the tool.",
-		},
-		{
-			name: "description", shows: true, value: maybe[string]{&o.description, anyWord}, example: `"Delete a file for good."`,
-			doc: "The description of the tool, which models read.",
-		},
-		{
-			name: "annotations", shows: true, value: object{&o.annotations}, example: "{destructiveHint: true}",
-			doc: "What the tool does to the world. Members that are not named stay as the server sends them.",
-		},
-	}
-}
-
-func anyWord(into *string) value { return word{into, anything} }
-
-// annotations are the members of a tool's annotations that are replaced or added.
-type annotations struct {
-	Title       *string `json:"title,omitzero"`
-	ReadOnly    *bool   `json:"readOnlyHint,omitzero"`
-	Destructive *bool   `json:"destructiveHint,omitzero"`
-	Idempotent  *bool   `json:"idempotentHint,omitzero"`
-	OpenWorld   *bool   `json:"openWorldHint,omitzero"`
-}
-
-func (a *annotations) keys() []key {
-	hint := func(name string, into **bool, doc string) key {
-		return key{name: name, shows: true, value: maybe[bool]{into, func(into *bool) value { return boolean{into} }}, doc: doc, example: "true"}
-	}
-	return []key{
-		{name: "title", shows: true, value: maybe[string]{&a.Title, anyWord}, doc: "A title for people.", example: `"Delete a file"`},
-		hint("readOnlyHint", &a.ReadOnly, "The tool changes nothing."),
-		hint("destructiveHint", &a.Destructive, "The tool may destroy something."),
-		hint("idempotentHint", &a.Idempotent, "Calling the tool twice is like calling it once."),
-		hint("openWorldHint", &a.OpenWorld, "The tool deals with the world outside of the server."),
-	}
-}
-
-// rules returns the override as the rules of names have it.
-func (o *override) rules() naming.Override {
-	rules := naming.Override{Title: o.title, Description: o.description}
-	if o.annotations != (annotations{}) {
-		rules.Annotations, _ = wire.Marshal(o.annotations) // texts and booleans
-	}
-	return rules
 }

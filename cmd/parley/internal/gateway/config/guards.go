@@ -137,7 +137,7 @@ func (p *Policy) check() error {
 
 // Pins keep definitions from changing unseen.
 type Pins struct {
-	ApproveAll, WarnOnly bool
+	ApproveAll, WarnOnly, IgnoreCards bool
 
 	file Text
 }
@@ -155,6 +155,10 @@ func (p *Pins) keys() []key {
 		{
 			name: "warn_only", value: boolean{&p.WarnOnly},
 			doc: "Only log what would be withheld.",
+		},
+		{
+			name: "cards", value: choice[bool]{&p.IgnoreCards, []option[bool]{{"pin", false}, {"ignore", true}}},
+			doc: "Whether the server cards of servers at URLs are pinned, which are read without credentials after each connection.",
 		},
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/parley-mcp/parley/auth/oauth"
 	"github.com/parley-mcp/parley/internal/loopback"
+	"github.com/parley-mcp/parley/internal/webserver"
 )
 
 // Listen says where clients reach the gateway.
@@ -26,6 +28,8 @@ type Listen struct {
 	Hosts, Origins, Proxies []string
 	// Cert and Key are files for HTTPS.
 	Cert, Key string
+	// Grace is how long running calls may go on when the gateway is told to end.
+	Grace time.Duration
 	// Metrics is an address at which Prometheus finds metrics, or MetricsPage; "" is none.
 	Metrics string
 }
@@ -69,6 +73,10 @@ func (l *listening) keys() []key {
 		},
 		{name: "tls_cert", value: word{&l.Cert, notEmpty}, with: "tls_key", example: "cert.pem", doc: "Serve HTTPS with the certificate in this file."},
 		{name: "tls_key", value: word{&l.Key, notEmpty}, with: "tls_cert", example: "key.pem", doc: "The key of the certificate."},
+		{
+			name: "grace", value: period{&l.Grace, webserver.GracePeriod, 0, time.Hour}, example: "20s",
+			doc: "How long running calls may go on when the gateway is told to end. With 0, they are cancelled at once.",
+		},
 		{
 			name: "metrics", value: word{&l.Metrics, isMetrics}, example: "127.0.0.1:9464",
 			doc: "Where Prometheus finds metrics: at " + MetricsPage + " of an address of their own, without a login; or, if it is " + MetricsPage + ", beside the endpoint, for whoever may use the gateway.",

@@ -32,8 +32,10 @@ type Rules struct {
 	// RenameTools and RenamePrompts are what names of the backend are replaced with,
 	// without the backend's name before them.
 	RenameTools, RenamePrompts map[string]string
-	// Override replaces what tools say of themselves, by the backend's name of the tool.
-	Override map[string]Override
+	// OverrideTools, OverridePrompts and OverrideResources replace what features say of
+	// themselves, by the backend's name of the tool or the prompt, and by the URI of the
+	// resource or template.
+	OverrideTools, OverridePrompts, OverrideResources map[string]Override
 }
 
 // Names are the rules of all backends. They do not change, and may be used concurrently.

@@ -4,19 +4,47 @@ import (
 	"encoding/json"
 
 	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/mcp"
 )
 
-// Override is what the configuration makes a tool say of itself. Other members stay as
+// Override is what the configuration makes a feature say of itself. Other members stay as
 // the backend sent them.
 type Override struct {
-	// Title and Description replace the tool's; nil leaves them.
+	// Title and Description replace the feature's; nil leaves them.
 	Title, Description *string
-	// Annotations are the members of the tool's annotations to be replaced or added:
-	// nil, or a JSON object.
+	// Annotations are the members of the feature's annotations to be replaced or added:
+	// nil, or a JSON object. Prompts have none.
 	Annotations json.RawMessage
 }
 
-func (o Override) apply(tool []byte) (_ []byte, err error) {
+// override returns what the configuration makes a feature say of itself.
+func (b *Backend) override(kind mcp.FeatureKind, own string) Override {
+	switch kind {
+	case mcp.ToolFeature:
+		return b.rules.OverrideTools[own]
+	case mcp.PromptFeature:
+		return b.rules.OverridePrompts[own]
+	case mcp.ResourceFeature, mcp.TemplateFeature:
+		return b.rules.OverrideResources[own]
+	case mcp.TaskFeature:
+	}
+	return Override{}
+}
+
+// Described returns the result of a request about a feature with what the configuration
+// makes the feature say of itself: a prompt says what it is also where somebody gets it.
+func (b *Backend) Described(method, own string, result []byte) []byte {
+	if method != mcp.MethodGetPrompt || wire.Find(result, "description") == nil {
+		return result
+	}
+	described, err := Override{Description: b.rules.OverridePrompts[own].Description}.apply(result)
+	if err != nil { // a member stands twice
+		return result
+	}
+	return described
+}
+
+func (o Override) apply(entry []byte) (_ []byte, err error) {
 	for _, text := range []struct {
 		member string
 		value  *string
@@ -24,14 +52,14 @@ func (o Override) apply(tool []byte) (_ []byte, err error) {
 		if text.value == nil {
 			continue
 		}
-		if tool, err = wire.Set(tool, text.member, wire.AppendText(nil, *text.value)); err != nil {
+		if entry, err = wire.Set(entry, text.member, wire.AppendText(nil, *text.value)); err != nil {
 			return nil, err
 		}
 	}
 	if o.Annotations == nil {
-		return tool, nil
+		return entry, nil
 	}
-	merged := wire.Find(tool, "annotations")
+	merged := wire.Find(entry, "annotations")
 	if len(merged) == 0 || merged[0] != '{' {
 		merged = []byte("{}")
 	}
@@ -40,5 +68,5 @@ func (o Override) apply(tool []byte) (_ []byte, err error) {
 			return nil, err
 		}
 	}
-	return wire.Set(tool, "annotations", merged)
+	return wire.Set(entry, "annotations", merged)
 }

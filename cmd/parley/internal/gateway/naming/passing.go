@@ -68,14 +68,13 @@ func (b *Backend) Answer(answer []byte) []byte {
 }
 
 // Entry returns an entry of a list as clients see it, with what the configuration makes
-// the tool say. method is that of the list.
+// it say. method is that of the list.
 func (b *Backend) Entry(method string, entry []byte) ([]byte, error) {
 	shown := rewrite(entry, entries[method], b.rename)
-	if method != mcp.MethodListTools {
+	if method == mcp.MethodListSkills {
 		return shown, nil
 	}
-	own, _ := wire.Text(wire.Find(entry, "name"))
-	return b.rules.Override[own].apply(shown)
+	return b.override(EntryName(method, entry)).apply(shown)
 }
 
 // EntryName returns how the backend names an entry of a list: what kind it is of depends

@@ -126,9 +126,12 @@ func TestParams(t *testing.T) {
 
 func TestEntries(t *testing.T) {
 	title, description := "T", "D\n"
-	b := names(t, naming.Rules{Backend: "x", Override: map[string]naming.Override{
-		"t": {Title: &title, Description: &description, Annotations: []byte(`{"readOnlyHint":true,"v":1.0}`)},
-	}}).Backend("x")
+	b := names(t, naming.Rules{
+		Backend:           "x",
+		OverrideTools:     map[string]naming.Override{"t": {Title: &title, Description: &description, Annotations: []byte(`{"readOnlyHint":true,"v":1.0}`)}},
+		OverridePrompts:   map[string]naming.Override{"p": {Title: &title, Description: &description}},
+		OverrideResources: map[string]naming.Override{"a:1": {Title: &title, Annotations: []byte(`{"priority":1}`)}, "a:{b}": {Description: &description}},
+	}).Backend("x")
 	for _, c := range []struct{ method, in, want string }{
 		{mcp.MethodListTools, `{"name":"t","annotations":{"title":"a","readOnlyHint":false},"v":1.0}`, `{"name":"x__t","annotations":{"title":"a","readOnlyHint":true,"v":1.0},"v":1.0,"title":"T","description":"D\n"}`},
 		{
@@ -136,11 +139,34 @@ func TestEntries(t *testing.T) {
 			`{"name":"x__u","_meta":{"ui":{"resourceUri":"ui://x/u","v":1},"ui/resourceUri":"ui://x/u","openai/outputTemplate":"ui://x/u","uri":"ui://u"}}`,
 		},
 		{mcp.MethodListTools, `{"name":"u","_meta":{"ui":{"resourceUri":"https://u"},"ui/resourceUri":1}}`, `{"name":"x__u","_meta":{"ui":{"resourceUri":"https://u"},"ui/resourceUri":1}}`},
-		{mcp.MethodListResources, `{"uri":"a:1","name":"t"}`, `{"uri":"mcp:x:a:1","name":"t"}`},
+		{mcp.MethodListPrompts, `{"name":"p","description":"a","v":1.0}`, `{"name":"x__p","description":"D\n","v":1.0,"title":"T"}`},
+		{mcp.MethodListPrompts, `{"name":"t"}`, `{"name":"x__t"}`},
+		{mcp.MethodListResources, `{"uri":"a:1","name":"t","annotations":{"priority":0,"audience":["user"]}}`, `{"uri":"mcp:x:a:1","name":"t","annotations":{"priority":1,"audience":["user"]},"title":"T"}`},
+		{mcp.MethodListResources, `{"uri":"a:2","name":"t"}`, `{"uri":"mcp:x:a:2","name":"t"}`},
+		{mcp.MethodListTemplates, `{"uriTemplate":"a:{b}","name":"p"}`, `{"uriTemplate":"mcp:x:a:{b}","name":"p","description":"D\n"}`},
+		{mcp.MethodListSkills, `{"uri":"a:1","name":"t"}`, `{"uri":"mcp:x:a:1","name":"t"}`},
 	} {
 		got, err := b.Entry(c.method, []byte(c.in))
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s\nbecomes %s (%v)\nwant    %s", c.in, got, err, c.want)
+		}
+	}
+}
+
+// Who gets a prompt is told what the lists say of it, if anything.
+func TestDescribed(t *testing.T) {
+	said := "D"
+	b := names(t, naming.Rules{Backend: "x", OverridePrompts: map[string]naming.Override{"p": {Title: &said, Description: &said}, "q": {Title: &said}}}).Backend("x")
+	for _, c := range []struct{ method, own, in, want string }{
+		{mcp.MethodGetPrompt, "p", `{"description":"a","messages":[]}`, `{"description":"D","messages":[]}`},
+		{mcp.MethodGetPrompt, "p", `{"messages":[]}`, `{"messages":[]}`},
+		{mcp.MethodGetPrompt, "q", `{"description":"a"}`, `{"description":"a"}`},
+		{mcp.MethodGetPrompt, "r", `{"description":"a"}`, `{"description":"a"}`},
+		{mcp.MethodGetPrompt, "p", `{"description":"a","description":"b"}`, `{"description":"a","description":"b"}`},
+		{mcp.MethodCallTool, "p", `{"description":"a"}`, `{"description":"a"}`},
+	} {
+		if got := string(b.Described(c.method, c.own, []byte(c.in))); got != c.want {
+			t.Errorf("%s\nbecomes %s\nwant    %s", c.in, got, c.want)
 		}
 	}
 }

@@ -24,8 +24,11 @@ type Options struct {
 	Known bool
 	// WarnOnly only logs what would be withheld.
 	WarnOnly bool
-	// Changed is called when something was approved elsewhere, so that lists differ from
-	// what they were. It must not block. nil is nobody.
+	// Card reads the card of a server, which is then pinned, too; it returns nil for a
+	// server that cannot have one. nil reads none.
+	Card func(ctx context.Context, backend string) (json.RawMessage, error)
+	// Changed is called when something was approved elsewhere, or a card is read, so that
+	// what clients see may differ from what it was. It must not block. nil is nobody.
 	Changed func()
 	// Logger is told of what changed. nil means slog.Default().
 	Logger *slog.Logger
@@ -41,10 +44,13 @@ type Pins struct {
 	told   map[Key]map[string]bool // the digests that the logger knows
 	news   map[Key]bool            // what the file does not say yet
 	flush  *time.Timer
-	stamp  time.Time // of the file, when it was read
+	stamp  time.Time             // of the file, when it was read
+	cards  map[string]*shownCard // by backend
 	closed bool
-	ended  chan struct{}
 	work   sync.WaitGroup
+
+	running context.Context //nolint:containedctx // until Close
+	end     context.CancelFunc
 }
 
 // judged is what was found of a definition, which is not looked at again while it is the
@@ -76,10 +82,12 @@ func New(o Options) (*Pins, error) {
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
-	p := &Pins{opts: o, told: map[Key]map[string]bool{}, news: map[Key]bool{}, ended: make(chan struct{})}
+	p := &Pins{opts: o, told: map[Key]map[string]bool{}, news: map[Key]bool{}, cards: map[string]*shownCard{}}
+	p.running, p.end = context.WithCancel(context.Background())
 	stamp := o.File.modified()
 	list, err := o.File.Read()
 	if err != nil {
+		p.end()
 		return nil, err
 	}
 	p.take(list, stamp)
@@ -119,15 +127,12 @@ func (f *File) modified() time.Time {
 // Close writes what is not in the file yet.
 func (p *Pins) Close() error {
 	p.mu.Lock()
-	first := !p.closed
 	p.closed = true
 	if p.flush != nil && p.flush.Stop() {
 		p.work.Done()
 	}
 	p.mu.Unlock()
-	if first {
-		close(p.ended)
-	}
+	p.end()
 	p.work.Wait()
 	return p.save()
 }
@@ -217,7 +222,7 @@ func (p *Pins) watch() {
 	defer ticker.Stop()
 	for {
 		select {
-		case <-p.ended:
+		case <-p.running.Done():
 			return
 		case <-ticker.C:
 		}

@@ -211,6 +211,75 @@ func TestServer(t *testing.T) {
 	}
 }
 
+// TestCard follows the card of a server, which is read after each connection: its version
+// does not count, and one that cannot be read is as it was.
+func TestCard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := pins.Open(filepath.Join(t.TempDir(), "pins.json"))
+		var said string
+		told := 0
+		p := open(t, pins.Options{
+			File:    file,
+			Changed: func() { told++ },
+			Card: func(_ context.Context, backend string) (json.RawMessage, error) {
+				if said == "" || backend != "shop" {
+					return nil, errors.New("no card")
+				}
+				return json.RawMessage(said), nil
+			},
+		})
+		shows := func(after string) bool {
+			said = after
+			d := &mcp.Description{Info: mcp.Implementation{Name: "shop"}}
+			_ = p.Describes("shop", d) // has the card read
+			synctest.Wait()
+			return p.Describes("shop", d)
+		}
+		for _, test := range []struct {
+			card    string
+			want    bool
+			telling int
+		}{
+			{"", true, 0},
+			{`{"name":"a/shop","version":"1","title":"Shop"}`, true, 1},
+			{`{"name":"a/shop","version":"2","title":"Shop"}`, true, 1},
+			{`{"name":"a/shop","version":"2","title":"Your bank"}`, false, 2},
+			{"", false, 2},
+			{`{"name":"a/shop","version":"2","title":"Shop"}`, true, 3},
+		} {
+			if got := shows(test.card); got != test.want || told != test.telling {
+				t.Errorf("with the card %s it is trusted: %t, and %d changes were told of", test.card, got, told)
+			}
+		}
+		shut(t, p)
+		list, err := file.Read()
+		if err != nil || len(list) != 2 || list[0].String() != "shop/server/card" {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		if diff := list[0].Diff(); !strings.Contains(diff, `+  "title": "Your bank"`) {
+			t.Errorf("the difference is\n%s", diff)
+		}
+	})
+}
+
+// TestSlowCard sees that nobody waits for a card, and that the end does not either.
+func TestSlowCard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := open(t, pins.Options{File: pins.Open(filepath.Join(t.TempDir(), "pins.json")), Card: func(ctx context.Context, _ string) (json.RawMessage, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		begin := time.Now()
+		if !p.Describes("shop", new(mcp.Description)) {
+			t.Error("what is not known is withheld")
+		}
+		shut(t, p)
+		if took := time.Since(begin); took != 0 {
+			t.Errorf("it took %s", took)
+		}
+	})
+}
+
 // TestServe sees that what is withheld is not called either, and what the client is
 // told.
 func TestServe(t *testing.T) {

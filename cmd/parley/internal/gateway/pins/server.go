@@ -7,7 +7,8 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// What a server says of itself has a pin of its own, BACKEND/server/self.
+// What a server says of itself when it is connected to has a pin of its own,
+// BACKEND/server/self, beside that of its card.
 const (
 	serverKind = "server"
 	serverName = "self"
@@ -24,12 +25,17 @@ type self struct {
 	Instructions string     `json:"instructions,omitzero"`
 }
 
-// Describes implements guard.Describer: a server that says something else of itself has no
-// instructions until somebody has approved them.
+// Describes implements guard.Describer: a server that says something else of itself, or
+// whose card does, has no instructions until somebody has approved that.
 func (p *Pins) Describes(backend string, d *mcp.Description) bool {
-	key := Key{backend, serverKind, serverName}
-	return p.judge(key, d, func() (json.RawMessage, error) {
+	card := p.showsCard(backend, d) // looked at in any case
+	return p.saysOf(backend, d) && card || p.opts.WarnOnly
+}
+
+// saysOf reports whether what a server says of itself is what was approved.
+func (p *Pins) saysOf(backend string, d *mcp.Description) bool {
+	return p.judge(Key{backend, serverKind, serverName}, d, func() (json.RawMessage, error) {
 		i := &d.Info
 		return wire.Marshal(self{i.Name, i.Title, i.Description, i.WebsiteURL, i.Icons, d.Instructions})
-	}) || p.opts.WarnOnly
+	})
 }

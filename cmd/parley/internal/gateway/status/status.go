@@ -5,7 +5,6 @@ package status
 import (
 	"time"
 
-	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/scan"
 	"github.com/parley-mcp/parley/internal/redact"
@@ -93,7 +92,7 @@ func Of(s *backend.State, reached string) Backend {
 	var secrets *redact.Redactor
 	b := Backend{
 		Name: s.Name, Reached: reached, Status: s.Status, Connections: s.Connections, Used: s.Used, InFlight: s.InFlight,
-		Parked:   Parked{Calls: s.Parked, Most: bridge.MaxParked, MostEach: bridge.MaxParkedEach, Oldest: s.ParkedSince},
+		Parked:   Parked{Calls: s.Parked, Most: s.Parking.Calls, MostEach: s.Parking.Each, Oldest: s.ParkedSince},
 		Restarts: max(0, s.Connected-1), Lost: s.Lost, Failures: s.Failures, Retry: s.Retry,
 	}
 	if s.Info.Name != "" {
