@@ -1,9 +1,12 @@
-// Apps of the reference server, beside the results of their tools.
+// Apps of the reference server, beside the results of their tools, and of a server whose tool takes its time.
 
-import { assert, equal, until, ways } from "./lib.mjs";
+import { join } from "node:path";
+
+import { assert, brief, equal, here, until, ways } from "./lib.mjs";
 import { inner, mount, proxy } from "./lib/apps.mjs";
 
 export async function run(stage) {
+  await beforeResults(stage);
   for (const way of ways) {
     const { inspect } = await stage.reference(way);
     const tab = await stage.open(inspect.address, { as: way.name });
@@ -75,4 +78,71 @@ export async function run(stage) {
       await tab.page.setViewport({ width: 1280, height: 860 });
     });
   }
+}
+
+/** beforeResults is what an app sees of a call from its beginning to each of its ends. */
+async function beforeResults(stage) {
+  const inspect = await stage.inspect(["--", process.execPath, join(here, "servers/slow-app.mjs")]);
+  const tab = await stage.open(inspect.address, { as: "slow app" });
+  const api = (method, path, ...args) => tab.api(method, `/connections/c1/calls${path}`, ...args);
+  const finish = (fail) => api("post", "", { method: "tools/call", params: { name: "finish", arguments: { fail } } });
+  const heard = async () => (await inner(tab)).evaluate(() => window.heard ?? []);
+  /** told waits until the app was told so much, and returns it by methods, without what it learns of the page. */
+  const told = (count) =>
+    until(async () => {
+      const all = (await heard()).filter(({ method }) => method.startsWith("ui/notifications/tool"));
+      return all.length >= count && all;
+    }, `${count} messages to the app`);
+  /** begin calls the tool, and shows its app while the call runs. */
+  const begin = async () => {
+    await tab.go("#/c1/tools/wait");
+    await tab.click("button", "Call");
+    await tab.click("button", "Show the app");
+    const [input] = await told(1);
+    equal(input.method, "ui/notifications/tool-input", "the first message");
+    const { calls } = await api("get", "");
+    equal(calls[0].state, "running", "the call");
+  };
+
+  await stage.check("an app is shown while its call runs, and has the input before the result", async () => {
+    await tab.connected();
+    await begin();
+    assert(!(await tab.text("section.call-view")).includes("it is there"), "the result is there");
+    equal((await tab.judge()).join("\n"), "", "axe");
+    await tab.shot(stage.shots, "app-while-running");
+    await finish(false);
+    await tab.sees("it is there", "section.call-view");
+    const all = await told(2);
+    equal(brief(all.map(({ method }) => method)), brief(["ui/notifications/tool-input", "ui/notifications/tool-result"]), "messages to the app");
+    equal(all[1].params.content[0].text, "it is there", "the result");
+  });
+
+  await stage.check("the result of a tool that failed reaches its app, too", async () => {
+    await begin();
+    await finish(true);
+    await tab.sees("The tool says that it failed.");
+    const all = await told(2);
+    equal(all[1].method, "ui/notifications/tool-result", "the second message");
+    equal(all[1].params.isError, true, "isError");
+  });
+
+  await stage.check("an app learns that its call was cancelled, and why", async () => {
+    await begin();
+    await tab.fill("Reason for cancelling", "no longer needed");
+    await tab.click("button", "Cancel");
+    await tab.sees("Cancelled", "section.call-view");
+    const all = await told(2);
+    equal(brief(all.map(({ method }) => method)), brief(["ui/notifications/tool-input", "ui/notifications/tool-cancelled"]), "messages to the app");
+    assert(all[1].params.reason.includes("no longer needed"), `the reason is ${brief(all[1])}`);
+    await tab.click("button", "Close the app");
+    await tab.page.waitForSelector(".app-frame", { hidden: true });
+  });
+
+  await stage.check("a call that was cancelled before anybody looked has no app", async () => {
+    const { calls } = await api("get", "");
+    await tab.go("#/c1/overview");
+    await tab.go(`#/c1/tools/wait?call=${calls.find(({ state }) => state === "cancelled").id}`);
+    await tab.sees("Cancelled", "section.call-view");
+    assert(!(await tab.page.$("section.app")), "an app is offered");
+  });
 }

@@ -93,7 +93,7 @@ async function data(tab) {
     `#/c1/tools/make_chart?call=${drawn}`,
     `#/c1/tools/sales_report?call=${sold}`,
     "#/c3",
-    ...["server", "tools", "resources", "templates", "prompts", "call"].map((kind) => `#/compare?a=c1&b=c2&tab=${kind}`),
+    ...["server", "tools", "resources", "templates", "prompts", "skills", "call"].map((kind) => `#/compare?a=c1&b=c2&tab=${kind}`),
     "#/c1/tools/calculate?tab=definition",
     "#/c1/tools/calculate?tab=history",
     `#/c1/traffic?exchange=${exchange}`,

@@ -1,13 +1,18 @@
 // Checks and comparisons: a server is judged from the page and its report is read there, and two
 // connections are laid side by side.
 
-import { assert, brief, everythingHTTP, parley, transports, until, ways } from "./lib.mjs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { assert, brief, equal, everythingHTTP, parley, transports, until, ways } from "./lib.mjs";
 
 export async function run(stage) {
   for (const way of [ways[0], ways[3]]) await judged(stage, way);
   for (const transport of transports) await official(stage, transport);
   await compared(stage);
   await others(stage);
+  await skilled(stage);
 }
 
 async function judged(stage, way) {
@@ -114,6 +119,40 @@ async function official(stage, transport) {
   });
 }
 
+/** skilled compares the skills of two servers: one of both, of which a file differs, and one of each. */
+async function skilled(stage) {
+  const folder = (name, skills) => {
+    const dir = mkdtempSync(join(tmpdir(), `parley-skills-${name}-`));
+    stage.after(() => rmSync(dir, { recursive: true, force: true }));
+    for (const [skill, text] of Object.entries(skills)) {
+      mkdirSync(join(dir, skill));
+      writeFileSync(join(dir, skill, "SKILL.md"), `---\nname: ${skill}\ndescription: Does ${skill}.\n---\n${text}\n`);
+    }
+    return dir;
+  };
+  await stage.check("the skills of two servers are compared", async () => {
+    const left = folder("left", { both: "One text.", mine: "Mine." });
+    const right = folder("right", { both: "Another text.", yours: "Yours." });
+    const inspect = await stage.inspect(["--", parley, "serve", "--stdio", "--skills", left]);
+    const tab = await stage.open(inspect.address, { as: "skills" });
+    await tab.connected();
+    const { id } = await tab.api("post", "/connections", { args: [parley, "serve", "--stdio", "--skills", right] });
+    await tab.connected(id);
+    await tab.go(`#/compare?a=c1&b=${id}&tab=skills`);
+    const at = "[role=listbox][aria-label='Differences']";
+    const text = await tab.sees("skill://yours/SKILL.md", at);
+    for (const [state, uri] of [["changed", "both"], ["only left", "mine"], ["only right", "yours"]]) {
+      assert(new RegExp(`${state}\\s+skill://${uri}/SKILL.md`).test(text), `${uri} is not "${state}" in ${brief(text, 1500)}`);
+    }
+    assert(!text.includes("sample-shop"), "what is the same is listed");
+    await tab.pick("option", "changed");
+    const places = await tab.sees("sha256:", ".places");
+    assert(places.includes("digest"), `what differs is ${brief(places, 1500)}`);
+    equal((await tab.judge()).join("\n"), "", "axe");
+    await tab.shot(stage.shots, "compare-skills");
+  });
+}
+
 /** others compares two servers that have nothing to do with each other. */
 async function others(stage) {
   await stage.check("two different servers are compared", async () => {
@@ -133,6 +172,9 @@ async function others(stage) {
       const list = await tab.sees(right, "[role=listbox][aria-label='Differences']");
       assert(list.includes(left), `${kind}: no ${left} in ${brief(list, 1500)}`);
     }
+    await tab.click("tab", "Skills");
+    const skills = await tab.sees("skill://sample-shop/SKILL.md", "[role=listbox][aria-label='Differences']");
+    assert(skills.includes("only left"), `the skills are ${brief(skills, 1500)}`);
     await tab.click("tab", "The same call");
     await tab.fill("Params", '{"name":"echo","arguments":{"message":"hello"}}');
     await tab.click("button", "Call both");

@@ -13,6 +13,7 @@ export async function run(stage) {
   for (const transport of transports) await official(stage, transport);
   await resumed(stage);
   await flooded(stage);
+  await progressed(stage);
 }
 
 const call = (tab, params) => tab.api("post", "/connections/c1/calls", { method: "tools/call", params });
@@ -222,5 +223,51 @@ async function flooded(stage) {
   await stage.check("one of 100,000 frames is found", async () => {
     await tab.fill("Search frames", "drop 77777 of", "searchbox");
     await until(() => tab.page.evaluate((list) => document.querySelectorAll(`${list} [role=option]`).length === 1, frames), "the frame");
+  });
+}
+
+async function progressed(stage) {
+  const inspect = await stage.inspect(["--", process.execPath, join(here, "servers/flood.mjs")]);
+  const tab = await stage.open(inspect.address, { as: "progress" });
+  const count = 20_000;
+  const timeline = "[role=listbox][aria-label='Frames of the exchange']";
+  let exchange;
+
+  await stage.check("an exchange of 20,000 frames is opened", async () => {
+    await tab.connected();
+    const { id } = await call(tab, { name: "wade", arguments: { count } });
+    const done = await until(async () => {
+      const now = await tab.api("get", `/connections/c1/calls/${id}`);
+      return now.ended && now;
+    }, "the end of the call", 100_000);
+    exchange = done.exchange;
+    await tab.go(`#/c1/traffic?exchange=${exchange}`);
+    await tab.page.waitForSelector(`${timeline} [role=option] .what`);
+    equal(await tab.page.$eval(`${timeline} [role=option]`, (row) => row.getAttribute("aria-setsize")), String(count + 2), "frames: the request, its progress and its answer");
+    const rows = await tab.page.$$eval(`${timeline} [role=option]`, (all) => all.length);
+    assert(rows < 100, `${rows} rows are in the document`);
+    equal((await tab.judge()).join("\n"), "", "axe");
+    await tab.shot(stage.shots, "traffic-exchange-many");
+  });
+
+  await stage.check("with an exchange of 20,000 frames a key is answered in time", () =>
+    keys(stage, tab, ["Home", "ArrowDown", "PageDown", "End", "PageUp", "ArrowUp"], {
+      list: timeline,
+      filled: ".what",
+      before: async () => {
+        await tab.go("#/c1");
+        await tab.go(`#/c1/traffic?exchange=${exchange}`);
+        await tab.page.waitForSelector(`${timeline} [role=option] .what`);
+        await tab.page.focus(timeline);
+        await tab.press("End");
+        await until(() => tab.page.$eval(timeline, (list) => document.getElementById(list.getAttribute("aria-activedescendant"))?.getAttribute("aria-posinset") === document.querySelector("[role=option]").getAttribute("aria-setsize")), "the last frame");
+      },
+    }), 240_000);
+
+  await stage.check("a frame of the exchange is picked with the keyboard", async () => {
+    await tab.page.focus(timeline);
+    await tab.press("Home");
+    await tab.press("Enter");
+    await tab.sees("tools/call", ".pane.detail h2");
   });
 }

@@ -1,4 +1,5 @@
-// A server on lines whose tool says as much as it is told to before it answers.
+// A server on lines whose tools say as much as they are told to before they answer: log messages, or
+// progress of the call.
 
 import { createInterface } from "node:readline";
 
@@ -6,9 +7,12 @@ const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0"
 
 const answers = {
   initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {}, logging: {} }, serverInfo: { name: "flood", version: "1" } }),
-  "tools/list": () => ({ tools: [{ name: "flood", inputSchema: { type: "object", properties: { count: { type: "integer" } } } }] }),
-  "tools/call": ({ arguments: { count } }) => {
-    for (let i = 0; i < count; i++) say({ method: "notifications/message", params: { level: "info", data: `drop ${i} of the flood` } });
+  "tools/list": () => ({ tools: ["flood", "wade"].map((name) => ({ name, inputSchema: { type: "object", properties: { count: { type: "integer" } } } })) }),
+  "tools/call": ({ name, arguments: { count }, _meta }) => {
+    for (let i = 1; i <= count; i++) {
+      if (name === "flood") say({ method: "notifications/message", params: { level: "info", data: `drop ${i - 1} of the flood` } });
+      else say({ method: "notifications/progress", params: { progressToken: _meta.progressToken, progress: i, total: count } });
+    }
     return { content: [{ type: "text", text: `${count} drops` }] };
   },
 };

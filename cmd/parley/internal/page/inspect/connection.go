@@ -51,6 +51,7 @@ type Connection struct {
 	err    *web.Error // why it is lost or failed
 	client *client.Client
 	wire   *observer    // of the last attempt
+	web    *http.Client // makes its requests, if the server is at a URL
 	last   *description // of the server, when it was up last; nil if it never was
 	stderr lines
 	change chan struct{} // closed, and replaced, when the connection changes

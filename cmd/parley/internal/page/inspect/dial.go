@@ -123,13 +123,35 @@ func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 	}
 	c.observe(c.Frames.Tap)
 	o.Tap = seen.tap
+	plain := &http.Client{Transport: partOf[cable](c).round()}
+	c.through(plain)
 	t, err := wished.Transport(target.Connection{
-		Stderr: &c.stderr, Logger: o.Logger,
-		HTTP:  &http.Client{Transport: partOf[cable](c).round()},
-		Login: func(url string) (*http.Client, error) { return c.server.logins.web(ctx, c, url) },
+		Stderr: &c.stderr, Logger: o.Logger, HTTP: plain,
+		Login: func(url string) (*http.Client, error) {
+			web, err := c.server.logins.web(ctx, c, url)
+			c.through(web)
+			return web, err
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	return client.Connect(ctx, t, o)
+}
+
+// through notes what makes the requests of the connection; nil changes nothing.
+func (c *Connection) through(web *http.Client) {
+	if web == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.web = web
+}
+
+// maker returns what makes the requests of the connection.
+func (c *Connection) maker() *http.Client {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.web
 }

@@ -18,13 +18,16 @@ const (
 )
 
 // observer finds out from the traffic what the client keeps to itself: over which
-// transport it reached the server, in which session, and the server's capabilities as they came.
+// transport it reached the server, on which connection, in which session and with which
+// header, and the server's capabilities as they came.
 type observer struct {
 	taps []mcp.Tap // besides its own
 
 	mu           sync.Mutex
 	transport    string
 	session      string
+	connection   uint64
+	header       http.Header // of a request of the session, or of one that names the version
 	capabilities json.RawMessage
 }
 
@@ -35,12 +38,37 @@ func (o *observer) tap(e mcp.TapEvent) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if e.Session != "" {
-		o.session = e.Session
-	}
+	o.placed(e)
 	if e.Direction == mcp.Received && e.Dropped == 0 && o.capabilities == nil {
 		o.answered(e)
 	}
+}
+
+// placed notes where an event belongs.
+func (o *observer) placed(e mcp.TapEvent) {
+	o.connection = e.Connection
+	if e.Session != "" && e.Session != o.session {
+		o.session, o.header = e.Session, nil
+	}
+	if o.header != nil || e.Direction != mcp.Sent || e.HTTP == nil {
+		return
+	}
+	if header := http.Header(e.HTTP.Header); header.Get("Mcp-Session-Id") == o.session && header.Get("Mcp-Session-Id")+header.Get("Mcp-Protocol-Version") != "" {
+		o.header = header.Clone()
+	}
+}
+
+// place is where the requests of an attempt belong.
+type place struct {
+	connection uint64
+	session    string      // as it is
+	header     http.Header // nil if none was seen
+}
+
+func (o *observer) place() place {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return place{o.connection, o.session, o.header.Clone()}
 }
 
 // answered looks for the answer in which the server says what it has. Over HTTP+SSE it
@@ -80,3 +108,10 @@ func (o *observer) said() json.RawMessage {
 
 // observe adds a tap for the attempt that is being prepared. It must return soon.
 func (c *Connection) observe(t mcp.Tap) { c.wire.taps = append(c.wire.taps, t) }
+
+// observed returns what sees the traffic of the last attempt.
+func (c *Connection) observed() *observer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wire
+}

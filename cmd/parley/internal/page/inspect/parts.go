@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"reflect"
+	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
@@ -33,7 +34,7 @@ type counter interface {
 func newParts(s *Server) []part {
 	return []part{
 		s.logins,
-		&traffic{s},
+		&traffic{s, patience{5 * time.Second, 2 * time.Second}},
 		&lists{s},
 		&calls{s},
 		&tasks{s},

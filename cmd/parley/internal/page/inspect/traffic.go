@@ -13,7 +13,10 @@ import (
 )
 
 // traffic is the part that shows what travels.
-type traffic struct{ server *Server }
+type traffic struct {
+	server   *Server
+	patience patience
+}
 
 func (t *traffic) routes(api *web.API) {
 	on := t.server.on
@@ -29,6 +32,9 @@ func (t *traffic) routes(api *web.API) {
 	api.Raw("GET /connections/{c}/export/{form}", t.export)
 	api.Handle("GET /connections/{c}/resume", on(t.resumed))
 	api.Handle("POST /connections/{c}/resume", on(t.cut))
+	api.Handle("GET /connections/{c}/replay", on(t.replayable))
+	api.Handle("POST /connections/{c}/replay", on(t.replay))
+	api.Handle("GET /connections/{c}/lines", on(t.lines))
 }
 
 func (t *traffic) prepare(c *Connection, _ *client.Options) {

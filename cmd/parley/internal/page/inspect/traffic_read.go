@@ -253,6 +253,12 @@ func (*traffic) exchange(c *Connection, r *web.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	most := maxRows
+	if r.URL.Query().Has("limit") {
+		if most, err = limit(r); err != nil {
+			return nil, err
+		}
+	}
 	family, err := c.Frames.Family(n)
 	if err != nil {
 		return nil, recordError(err)
@@ -266,7 +272,7 @@ func (*traffic) exchange(c *Connection, r *web.Request) (any, error) {
 		Exchanges []record.ExchangeRow `json:"exchanges"` // the first has all the others
 		Frames    []record.Row         `json:"frames"`
 		Total     int                  `json:"total"`
-	}{shownExchanges(l, family), rows(c, l, record.Numbers(runs, maxRows)), record.Count(runs)}, nil
+	}{shownExchanges(l, family), rows(c, l, record.Numbers(runs, most)), record.Count(runs)}, nil
 }
 
 // copied returns an exchange as something that can be run.

@@ -33,9 +33,14 @@ type resumption struct {
 	// LastEvent is the ID of the last event that the client had, "" for none.
 	LastEvent string `json:"lastEvent"`
 	Status    int    `json:"status,omitzero"`
+	// Aside says that the page asked, not the client, and Open that more may come.
+	Aside bool `json:"aside,omitzero"`
+	Open  bool `json:"open,omitzero"`
 	// Replayed are the numbers of the frames that came on it, the first ones of many.
 	Replayed []uint64 `json:"replayed"`
 	Total    int      `json:"total"`
+	// Again is how many of them had come before.
+	Again int `json:"again"`
 }
 
 // resumed says which streams were asked for again, and what they brought.
@@ -62,7 +67,7 @@ func (t *traffic) resumed(c *Connection, r *web.Request) (any, error) {
 }
 
 func resumptionOf(c *Connection, r *web.Request, x record.Exchange) (resumption, error) {
-	one := resumption{Exchange: x.Number, Of: x.Parent, Status: x.Status, Replayed: []uint64{}}
+	one := resumption{Exchange: x.Number, Of: x.Parent, Status: x.Status, Aside: x.Aside, Open: x.State == record.Open, Replayed: []uint64{}}
 	heads := c.Frames.Heads([]uint64{x.First})
 	if len(heads) == 0 {
 		return one, nil
@@ -73,6 +78,11 @@ func resumptionOf(c *Connection, r *web.Request, x record.Exchange) (resumption,
 		return one, err
 	}
 	one.Replayed, one.Total = append(one.Replayed, record.Numbers(brought, 100)...), record.Count(brought)
+	for _, h := range c.Frames.Heads(record.Numbers(brought, replayEvents)) {
+		if h.Replayed {
+			one.Again++
+		}
+	}
 	return one, nil
 }
 

@@ -56,6 +56,12 @@ func TestTraffic(t *testing.T) {
 	if len(x.Exchanges) != 1 || x.Exchanges[0].State != record.Done || len(x.Frames) != 2 || x.Total != 2 { // a request and its answer
 		t.Errorf("the first exchange is %+v", x)
 	}
+	if least := must[struct {
+		Frames []record.Row
+		Total  int
+	}](s, "GET", at+"/exchanges/1?limit=1", nil); len(least.Frames) != 1 || least.Total != 2 {
+		t.Errorf("the least of the first exchange is %+v", least)
+	}
 	if list := must[struct{ Exchanges []record.ExchangeRow }](s, "GET", at+"/exchanges", nil); len(list.Exchanges) == 0 {
 		t.Error("there are no exchanges")
 	}
@@ -72,19 +78,20 @@ func TestTrafficRefuses(t *testing.T) {
 	s := newStage(t, Options{})
 	at := "/connections/" + s.open(itself(t)).ID
 	for path, want := range map[string]string{
-		"/frames?after=x":        "parameter after",
-		"/frames?limit=9999":     "parameter limit",
-		"/frames?kind=odd":       "parameter kind",
-		"/frames?direction=up":   "parameter direction",
-		"/frames?n=1,x":          "parameter n",
-		"/frames/x":              "parameter n",
-		"/frames/12345":          "not_recorded ",
-		"/frames/12345/raw":      "not_recorded ",
-		"/exchanges/12345":       "not_recorded ",
-		"/exchanges/1/as/perl":   "no_form ",
-		"/exchanges/1/as/go":     "no_form ",
-		"/export/pcap":           "no_form ",
-		"/export/har?exchange=x": "parameter exchange",
+		"/frames?after=x":         "parameter after",
+		"/frames?limit=9999":      "parameter limit",
+		"/frames?kind=odd":        "parameter kind",
+		"/frames?direction=up":    "parameter direction",
+		"/frames?n=1,x":           "parameter n",
+		"/frames/x":               "parameter n",
+		"/frames/12345":           "not_recorded ",
+		"/frames/12345/raw":       "not_recorded ",
+		"/exchanges/12345":        "not_recorded ",
+		"/exchanges/1?limit=9999": "parameter limit",
+		"/exchanges/1/as/perl":    "no_form ",
+		"/exchanges/1/as/go":      "no_form ",
+		"/export/pcap":            "no_form ",
+		"/export/har?exchange=x":  "parameter exchange",
 	} {
 		if e := s.refused("GET", at+path, nil); e.Code+" "+e.Field != want {
 			t.Errorf("%s: %+v", path, e)

@@ -25,6 +25,8 @@ type Exchange struct {
 	Connection uint64
 	// Stream says that it is an HTTP request without a message.
 	Stream bool
+	// Aside says that the client has nothing to do with it: see Recorder.Aside.
+	Aside bool
 	// First and Last are the numbers of its first and its last frame, Request and
 	// Answer those of its messages, 0 for none.
 	First, Last, Request, Answer uint64

@@ -58,6 +58,10 @@ type Head struct {
 	// Event is the ID of the event that brought the frame or, of an HTTP request, the
 	// last one that the client has.
 	Event string
+	// Replayed says that the server sent the event again: one with its ID had come before.
+	Replayed bool
+	// Aside says that the frame is no part of what the client does: see Recorder.Aside.
+	Aside bool
 	// Connection is one of those that the client made, one after the other.
 	Connection uint64
 	// Session identifies the session over HTTP, or is "".

@@ -18,8 +18,8 @@ type links struct {
 	refused   map[uint64]*Exchange // by what a repetition looks like
 	opened    map[uint64]*Exchange // initialize, by connection
 	calls     map[uint64]*httpCall
-	events    map[string]*httpCall // by the last event of a stream
-	line      uint64               // the newest connection
+	events    map[eventKey]event
+	lines     []*Line // the newest last
 }
 
 // askKey identifies a request, or what it gave as a token: the two sides number their
@@ -35,13 +35,24 @@ type httpCall struct {
 	heads    []uint64 // the frames that begin the request and the response
 	last     uint64   // its last frame
 	exchange *Exchange
-	event    string
+	resumes  bool // the rest of a stream
+}
+
+// eventKey identifies an event: its ID is the only one of its kind in a session.
+//
+// Spec: 2025-11-25 basic/transports#resumability-and-redelivery (1).
+type eventKey struct{ session, id string }
+
+// event is where an event came first.
+type event struct {
+	frame uint64
+	call  *httpCall
 }
 
 func newLinks() links {
 	return links{
 		open: map[askKey]*Exchange{}, tokens: map[askKey]*Exchange{}, states: map[uint64]*Exchange{}, tasks: map[string]*Exchange{},
-		refused: map[uint64]*Exchange{}, opened: map[uint64]*Exchange{}, calls: map[uint64]*httpCall{}, events: map[string]*httpCall{},
+		refused: map[uint64]*Exchange{}, opened: map[uint64]*Exchange{}, calls: map[uint64]*httpCall{}, events: map[eventKey]event{},
 	}
 }
 
@@ -68,6 +79,9 @@ func (l *links) see(r *Recorder, h *Head, notes []note) {
 		l.seeHTTP(r, h, call)
 		return
 	}
+	if h.Aside {
+		notes = nil // what they say was said to somebody else
+	}
 	var x *Exchange
 	for i := range notes {
 		found := l.seeMessage(h, &notes[i], call)
@@ -90,20 +104,6 @@ func (l *links) see(r *Recorder, h *Head, notes []note) {
 	}
 	if call != nil {
 		l.carried(r, h, call, x)
-	}
-}
-
-// reached notes the connection: with a new one, what was open on earlier ones is lost.
-func (l *links) reached(h *Head) {
-	if h.Connection <= l.line {
-		return
-	}
-	l.line = h.Connection
-	for key, x := range l.open {
-		if key.connection < h.Connection {
-			x.over(Lost, h.Time)
-			delete(l.open, key)
-		}
 	}
 }
 
@@ -165,7 +165,8 @@ func (l *links) prune(first uint64) {
 	forget(l.opened, gone)
 	old := func(c *httpCall) bool { return c.last < first }
 	forget(l.calls, old)
-	forget(l.events, old)
+	forget(l.events, func(e event) bool { return e.frame < first })
+	l.pruneLines(first)
 	for _, x := range l.exchanges {
 		x.First = max(x.First, first)
 	}

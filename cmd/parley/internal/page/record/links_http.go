@@ -9,7 +9,7 @@ import (
 // seeHTTP takes in the beginning of an HTTP request or response.
 func (l *links) seeHTTP(r *Recorder, h *Head, call *httpCall) {
 	if call == nil {
-		call = &httpCall{}
+		call = &httpCall{resumes: h.Status == 0 && h.Event != ""}
 		l.calls[h.HTTP] = call
 	}
 	call.heads, call.last = append(call.heads, h.Number), h.Number
@@ -40,6 +40,7 @@ func (l *links) answered(x *Exchange, h *Head) {
 		l.refused[x.print] = x
 	case x.Stream && h.Method == http.MethodDelete:
 		x.over(Done, h.Time)
+		l.left(x)
 	}
 }
 
@@ -52,9 +53,9 @@ func (l *links) streamOf(h *Head) *Exchange {
 		return nil
 	}
 	x := l.begin(h, h.Method)
-	x.Stream = true
-	if before := l.events[h.Event]; h.Event != "" && before != nil {
-		l.adopt(x, before.exchange, Resumed)
+	x.Stream, x.Aside = true, h.Aside
+	if before, known := l.events[eventKey{h.Session, h.Event}]; h.Event != "" && known {
+		l.adopt(x, before.call.exchange, Resumed)
 	}
 	return x
 }
@@ -63,11 +64,7 @@ func (l *links) streamOf(h *Head) *Exchange {
 func (l *links) carried(r *Recorder, h *Head, call *httpCall, x *Exchange) {
 	call.last = h.Number
 	if h.Event != "" && h.Direction == mcp.Received {
-		if call.event != "" {
-			delete(l.events, call.event)
-		}
-		call.event = h.Event
-		l.events[h.Event] = call
+		l.hear(r, h, call)
 	}
 	switch {
 	case x == nil:
@@ -82,5 +79,21 @@ func (l *links) carried(r *Recorder, h *Head, call *httpCall, x *Exchange) {
 		}
 	case call.exchange.Stream && (h.Kind == Result || h.Kind == Failure):
 		l.adopt(call.exchange, x, Resumed) // only a stream that was resumed brings an answer
+	}
+}
+
+// hear notes where an event came first. Only on a stream that was resumed can a server
+// send one again; elsewhere the same ID is another event of a server that is careless
+// with them.
+func (l *links) hear(r *Recorder, h *Head, call *httpCall) {
+	key := eventKey{h.Session, h.Event}
+	before, known := l.events[key]
+	if !known || !call.resumes {
+		l.events[key] = event{h.Number, call}
+		return
+	}
+	h.Replayed = true
+	if first := r.head(before.frame); first != nil && h.Method == "" { // an answer, whose request has its answer
+		h.Method, h.Subject = first.Method, first.Subject
 	}
 }

@@ -89,26 +89,37 @@ func (r *Recorder) Tap(e mcp.TapEvent) {
 	r.keep(e, h, notes)
 }
 
-func (r *Recorder) keep(e mcp.TapEvent, h Head, notes []note) {
+// Aside is Tap for what travels beside the client: whoever looks at the traffic has asked
+// for it, and the client gets none of it. Its messages mean nothing for the exchanges of
+// the client. It returns the number of the exchange that the event is part of, or 0.
+func (r *Recorder) Aside(e mcp.TapEvent) uint64 {
+	h, notes := describe(e)
+	h.Aside = true
+	return r.keep(e, h, notes)
+}
+
+func (r *Recorder) keep(e mcp.TapEvent, h Head, notes []note) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || r.stopped != nil {
-		return
+		return 0
 	}
 	s, err := r.segment(len(e.Frame))
 	if err != nil {
 		r.stopped = err
-		return
+		return 0
 	}
 	h.Number = r.next
 	before := s.length
 	if err := s.append(h, e.Frame, extraOf(e)); err != nil {
 		r.stopped = fmt.Errorf("what was recorded could not be written: %w", err)
-		return
+		return 0
 	}
 	r.next++
 	r.bytes += s.length - before
-	r.links.see(r, &s.entries[len(s.entries)-1].Head, notes)
+	kept := &s.entries[len(s.entries)-1].Head
+	r.links.see(r, kept, notes)
+	return kept.Exchange
 }
 
 // segment returns the segment that takes the next frame, and makes room for it.

@@ -22,6 +22,8 @@ type Row struct {
 	HTTP       uint64    `json:"http,omitzero"`
 	Event      string    `json:"event,omitzero"`
 	Exchange   uint64    `json:"exchange,omitzero"`
+	Replayed   bool      `json:"replayed,omitzero"`
+	Aside      bool      `json:"aside,omitzero"`
 	Connection uint64    `json:"connection"`
 	Session    string    `json:"session,omitzero"`
 	Messages   int       `json:"messages,omitzero"`
@@ -33,18 +35,24 @@ func (l Lens) Row(h Head) Row {
 	row := Row{
 		Number: h.Number, Time: h.Time, Direction: h.Direction.String(), Kind: h.Kind, Method: l.Text(h.Method), ID: l.Text(h.ID), Subject: l.Text(h.Subject), Size: h.Size,
 		Status: h.Status, HTTP: h.HTTP, Event: h.Event, Exchange: h.Exchange, Connection: h.Connection, Messages: h.Messages,
+		Replayed: h.Replayed, Aside: h.Aside, Session: l.Session(h.Session),
 	}
 	if h.Took > 0 {
 		took := milliseconds(h.Took)
 		row.Took = &took
 	}
-	if h.Session != "" {
-		row.Session = l.Header(map[string][]string{"Mcp-Session-Id": {h.Session}})["Mcp-Session-Id"][0]
-	}
 	if h.Dropped != 0 {
 		row.Dropped = h.Dropped.String()
 	}
 	return row
+}
+
+// Session returns the ID of a session as it may be shown.
+func (l Lens) Session(id string) string {
+	if id == "" {
+		return ""
+	}
+	return l.Header(map[string][]string{"Mcp-Session-Id": {id}})["Mcp-Session-Id"][0]
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -93,6 +101,7 @@ type ExchangeRow struct {
 	ID         string        `json:"id,omitzero"`
 	Asker      string        `json:"asker"`
 	Stream     bool          `json:"stream,omitzero"`
+	Aside      bool          `json:"aside,omitzero"`
 	Connection uint64        `json:"connection"`
 	First      uint64        `json:"first"`
 	Last       uint64        `json:"last"`
@@ -110,7 +119,7 @@ type ExchangeRow struct {
 func (l Lens) Exchange(x Exchange) ExchangeRow {
 	row := ExchangeRow{
 		Number: x.Number, Parent: x.Parent, Why: x.Why, Inferred: x.Inferred, Method: l.Text(x.Method), Subject: l.Text(x.Subject), ID: l.Text(x.ID), Asker: x.Asker.String(),
-		Stream: x.Stream, Connection: x.Connection, First: x.First, Last: x.Last, Request: x.Request, Answer: x.Answer, Frames: x.Frames,
+		Stream: x.Stream, Aside: x.Aside, Connection: x.Connection, First: x.First, Last: x.Last, Request: x.Request, Answer: x.Answer, Frames: x.Frames,
 		Started: x.Started, State: x.State, Status: x.Status, Code: x.Code,
 	}
 	if !x.Ended.IsZero() {

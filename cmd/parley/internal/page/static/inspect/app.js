@@ -1,5 +1,5 @@
-// The app of a tool, beside the tool's result: what it asks for, its frame, what it and the
-// page say to each other, and what the person who looks at it allows.
+// The app of a tool, beside a call of the tool from its beginning on: what it asks for, its frame, what it and
+// the page say to each other, and what the person who looks at it allows.
 
 import { api } from "../lib/api.js";
 import { label } from "../lib/content.js";
@@ -24,7 +24,8 @@ export function appOf(tool) {
 }
 
 /**
- * App shows the app of a tool for one call of it. Give it a key for each call.
+ * App shows the app of a tool for one call of it, which may still run: the app is given the arguments at once,
+ * and its result, or why there is none, when there is. Give it a key for each call.
  * @param {{connection: string, tool: any, args: object, result?: object, cancelled?: string}} props
  */
 export function App({ connection, tool, args, result, cancelled }) {
@@ -183,6 +184,7 @@ function Shown({ app, frame, tool, args, result, cancelled, path, onClose }) {
       onStop: setStopped,
     });
     live.current = bridge;
+    // All of them: nobody here makes up arguments piece by piece, so there is no tool-input-partial.
     bridge.notify("ui/notifications/tool-input", { arguments: args ?? {} });
     const offTheme = onTheme(() => bridge.notify("ui/notifications/host-context-changed", hostContext(width)));
     return () => {
@@ -193,10 +195,15 @@ function Shown({ app, frame, tool, args, result, cancelled, path, onClose }) {
     };
   }, []);
 
+  // Once: the page may read the same result again.
+  const told = useRef(false);
+  const over = result !== undefined || cancelled !== undefined;
   useEffect(() => {
+    if (!over || told.current) return;
+    told.current = true;
     if (result !== undefined) live.current.notify("ui/notifications/tool-result", result);
-    else if (cancelled !== undefined) live.current.notify("ui/notifications/tool-cancelled", { reason: cancelled });
-  }, [result, cancelled]);
+    else live.current.notify("ui/notifications/tool-cancelled", { reason: cancelled });
+  }, [over]);
 
   const close = async () => {
     await within(live.current.request("ui/resource-teardown", { reason: "the user closed the app" }));

@@ -37,9 +37,29 @@ export function CallView({ connection, id, tool, inTask = false, onGone, onAgain
     </div>
     ${!inTask && html`<${TaskLine} connection=${connection} call=${call} />`}
     ${!ended && html`<${Live} connection=${connection} call=${call} path=${path} reload=${reload} />`}
-    <${Outcome} connection=${connection} call=${call} tool=${tool} />
+    <${AppOf} connection=${connection} call=${call} tool=${tool} />
+    <${Outcome} connection=${connection} call=${call} />
     <${Heard} call=${call} />
   </section>`;
+}
+
+/**
+ * AppOf is the app of a call's tool, from when the call begins, and to its end whatever that is. A call
+ * that was over before anybody looked has one only if there is something to show in it.
+ */
+function AppOf({ connection, call, tool }) {
+  const begun = useRef(false);
+  if (!tool || !appOf(tool) || call.params?.name !== tool.name) return null;
+  begun.current ||= call.state === "running" || (call.result !== undefined && !call.isError);
+  if (!begun.current) return null;
+  return html`<${App} key=${call.id} connection=${connection.id} tool=${tool} args=${call.params.arguments ?? {}} result=${call.result} cancelled=${cancelledBy(call)} />`;
+}
+
+/** cancelledBy returns why a call has ended without a result, or undefined if it runs or has one. */
+function cancelledBy(call) {
+  if (call.state === "running" || call.result !== undefined) return undefined;
+  if (call.state === "left") return "its task was left running";
+  return call.error?.message ?? "it has no result";
 }
 
 const words = { running: "running", done: "done", failed: "no result", cancelled: "cancelled", left: "task left running" };
@@ -101,7 +121,7 @@ function TaskLine({ connection, call }) {
   return html`<p class="row"><${Badge} kind="accent">task<//> <code>${label(task.taskId, 80)}</code> ${label(task.status, 40)}${task.statusMessage && html` · ${label(task.statusMessage, 200)}`} <a href=${href([connection.id, "tasks", call.taskKey])}>The task</a></p>`;
 }
 
-function Outcome({ connection, call, tool }) {
+function Outcome({ connection, call }) {
   const [tab, setTab] = useState("result");
   if (call.error && call.state !== "running") return html`<${Failure} call=${call} />`;
   if (call.result === undefined) return null;
@@ -111,7 +131,7 @@ function Outcome({ connection, call, tool }) {
     { id: "request", title: "Request" },
   ];
   return html`<${Tabs} tabs=${tabs} current=${tab} onChange=${setTab} label="Of this call">
-    ${tab === "result" && html`<${Result} connection=${connection} call=${call} tool=${tool} />`}
+    ${tab === "result" && html`<${Result} connection=${connection} call=${call} />`}
     ${tab === "raw" && html`<${Json} value=${call.result} open=${3} label="Result" />`}
     ${tab === "request" && html`<${Json} value=${{ method: call.method, params: call.params }} open=${4} label="Request" />`}
   <//>`;
@@ -126,15 +146,13 @@ function Failure({ call }) {
 }
 
 /** Result shows what a tool has returned, and whether it is what the tool promises. */
-export function Result({ connection, call, tool }) {
+export function Result({ connection, call }) {
   const { result } = call;
   const { content, structuredContent, _meta } = result ?? {};
   const blocks = content !== undefined;
-  const shownApp = tool && appOf(tool) && call.params?.name === tool.name && !call.isError;
   return html`
     ${call.isError && html`<${Notice} kind="error" title="The tool says that it failed.">It may help to call it in another way.<//>`}
     <${OutputCheck} check=${call.check} />
-    ${shownApp && html`<${App} key=${call.id} connection=${connection.id} tool=${tool} args=${call.params.arguments ?? {}} result=${result} />`}
     ${blocks && html`<${Blocks} blocks=${content} connection=${connection} />`}
     ${blocks && Array.isArray(content) && content.length === 0 && structuredContent === undefined && html`<p class="faint">The result is empty.</p>`}
     ${structuredContent !== undefined && html`<h3>Structured content</h3><${Json} value=${structuredContent} open=${3} label="Structured content" />`}

@@ -34,6 +34,7 @@ const tabs = [
   { id: "resources", title: "Resources" },
   { id: "templates", title: "Templates" },
   { id: "prompts", title: "Prompts" },
+  { id: "skills", title: "Skills" },
   { id: "call", title: "The same call" },
 ];
 

@@ -8,6 +8,7 @@ import { useKept } from "../../lib/state.js";
 import { Badge, Button, Copy, ErrorBox, Facts, Json, Notice, Spinner, Tabs, Time } from "../../lib/ui.js";
 import { Exchange } from "./exchange.js";
 import { colours } from "./list.js";
+import { ResumeAfter } from "./replay.js";
 
 /** Frame shows a frame. */
 export function Frame({ connection, number }) {
@@ -33,14 +34,24 @@ function Message({ connection, frame }) {
         ["ID", frame.id && html`<code>${label(frame.id, 200)}</code>`],
         ["About", label(frame.subject ?? "", 300)],
         ["Bytes", frame.size],
-        ["Event", frame.event && html`<code>${label(frame.event, 200)}</code>`],
+        ["Event", frame.event && html`<code>${label(frame.event, 200)}</code>${frame.replayed ? ", which had come before" : ""}`],
         ["Session", label(frame.session ?? "", 200)],
         ["Exchange", frame.exchange > 0 && html`<${Button} kind="link" onClick=${() => go([connection.id, "traffic"], { exchange: frame.exchange })}>${frame.exchange}: all that belongs to it<//>`],
       ]}
     />
+    ${frame.aside && html`<p class="faint">The page asked for this, and the client got none of it.</p>`} <${Resuming} connection=${connection} frame=${frame} />
     ${frame.dropped && html`<${Notice} kind="warning" title=${`Dropped: ${frame.dropped}`}>${label(frame.explain ?? "", 1000)} ${label(frame.error ?? "", 1000)}<//>`}
     ${frame.message !== undefined && html`<${Json} value=${frame.message} label="Message" open=${4} />`} ${frame.text && html`<${Cut} text=${frame.text} />`}
     ${frame.base64 && html`<p>These bytes are no text.</p>`}`;
+}
+
+/** Resuming has the stream of an event resumed after it, while its session lasts. */
+function Resuming({ connection, frame }) {
+  const [open, setOpen] = useState(false);
+  const lasts = connection.state === "up" && (frame.session ?? "") === (connection.session ?? "");
+  if (!frame.event || frame.kind === "http" || !lasts) return null;
+  return html`<p><${Button} onClick=${() => setOpen(true)}>Resume after this event…<//></p>
+    ${open && html`<${ResumeAfter} connection=${connection} event=${frame.event} onClose=${() => setOpen(false)} />`}`;
 }
 
 function Raw({ connection, frame }) {

@@ -4,6 +4,8 @@ import { api } from "../../lib/api.js";
 import { label } from "../../lib/content.js";
 import { html, useEffect, useRef, useState } from "../../lib/preact.js";
 import { Badge, Duration, Spinner, Time, VirtualList } from "../../lib/ui.js";
+import { Mark } from "./mark.js";
+import { marked } from "./numbers.js";
 
 const block = 100; // rows that are asked for at a time
 const mostBlocks = 40; // that are kept
@@ -11,14 +13,18 @@ const mostBlocks = 40; // that are kept
 export const colours = { error: "error", malformed: "error", dropped: "warning", request: "accent", result: "good" };
 
 /**
- * FrameList is the list of frames that were found.
- * @param {{path: string, found?: {runs: [number, number][]}, tail: boolean, picked?: number, onPick: (n: number) => void, empty: any}} props
+ * FrameList is the list of frames that were found, with marks between them.
+ * @param {{path: string, found?: {runs: [number, number][]}, marks?: Map<number, object>, tail: boolean, picked?: number, onPick: (n: number) => void, empty: any}} props
+ * marks are by numbers that are no frames': half a frame before the one that they stand before
  */
-export function FrameList({ path, found, tail, picked, onPick, empty }) {
+export function FrameList({ path, found, marks = new Map(), tail, picked, onPick, empty }) {
   const rows = useRows(path);
   if (!found) return html`<${Spinner} label="Reading the traffic" />`;
-  const index = indexOf(found.runs);
-  const row = (i) => html`<${Row} n=${index.at(i)} row=${rows.at(index, i)} />`;
+  const index = indexOf(marked(found.runs, [...marks.keys()]));
+  const row = (i) => {
+    const mark = marks.get(index.at(i));
+    return mark ? html`<${Mark} mark=${mark} />` : html`<${Row} n=${index.at(i)} row=${rows.at(index, i)} />`;
+  };
   return html`<${VirtualList} label="Frames" count=${index.count} rowHeight=${28} tail=${tail} row=${row} keyOf=${(i) => index.at(i)} selected=${picked === undefined ? -1 : index.of(picked)} onPick=${(i) => onPick(index.at(i))} empty=${empty} />`;
 }
 
@@ -55,7 +61,7 @@ export function indexOf(runs) {
 }
 
 /** useRows fetches rows in blocks, the first time that they are in sight. */
-function useRows(path) {
+export function useRows(path) {
   const kept = useRef(new Map());
   const asked = useRef(new Set());
   const alive = useRef(true);
@@ -93,7 +99,7 @@ function useRows(path) {
       const key = `${from}:${row ? index.count : ""}`;
       if (!asked.current.has(key)) {
         asked.current.add(key);
-        const numbers = Array.from({ length: Math.min(block, index.count - from) }, (_, k) => index.at(from + k));
+        const numbers = Array.from({ length: Math.min(block, index.count - from) }, (_, k) => index.at(from + k)).filter(Number.isInteger);
         queueMicrotask(() => fetchRows(numbers, key));
       }
       return row;
@@ -106,7 +112,7 @@ function Row({ n, row }) {
   const sent = row.direction === "sent";
   return html`<span class="frame-row">
     <span class="faint number n">${row.n}</span> <${Time} at=${row.time} /> <span class=${`way ${row.direction}`} aria-label=${row.direction}>${sent ? "→" : "←"}</span>
-    <${Badge} kind=${colours[row.kind]}>${row.kind}<//> <span class="what">${label(row.method ?? "", 100)} <span class="faint">${label(row.subject ?? row.dropped ?? "", 100)}</span></span>
+    <${Badge} kind=${colours[row.kind]}>${row.kind}<//>${row.replayed && html` <${Badge} kind="warning">replayed<//>`} <span class="what">${label(row.method ?? "", 100)} <span class="faint">${label(row.subject ?? row.dropped ?? "", 100)}</span></span>
     ${row.status > 0 && html`<span class="number">${row.status}</span>`} ${row.took !== undefined && html`<${Duration} ms=${row.took} />`} <span class="faint number size">${row.size}</span>
   </span>`;
 }

@@ -27,3 +27,27 @@ export function grown(known, answer, filter) {
   else if (next) runs.push(next);
   return { ...answer, runs: runs.concat(others), through: Math.max(known.through, answer.through) };
 }
+
+/**
+ * marked returns runs with marks between them, each before the frame after it; one after which no
+ * frame was found is left out.
+ * @param {[number, number][]} runs
+ * @param {number[]} marks in order, each half a frame less than the one that it stands before
+ */
+export function marked(runs, marks) {
+  const all = [];
+  let next = 0;
+  for (const [first, last] of runs) {
+    let from = first;
+    for (; next < marks.length && marks[next] < last; next++) {
+      const mark = marks[next];
+      if (mark > from) {
+        all.push([from, mark - 0.5]);
+        from = mark + 0.5;
+      }
+      all.push([mark, mark]);
+    }
+    all.push([from, last]);
+  }
+  return all;
+}

@@ -1,61 +1,56 @@
-// Break the network on purpose, and see what the server replays.
+// Connect anew, break the network on purpose, have a stream resumed, and see what came of it.
 
 import { api, useGet } from "../../lib/api.js";
 import { label } from "../../lib/content.js";
-import { html, useRef, useState } from "../../lib/preact.js";
-import { href } from "../../lib/route.js";
-import { Badge, Button, Dialog, Empty, ErrorBox } from "../../lib/ui.js";
-import { colours } from "./list.js";
+import { html, useEffect, useState } from "../../lib/preact.js";
+import { go } from "../../lib/route.js";
+import { Button, Dialog, Empty, ErrorBox, announce } from "../../lib/ui.js";
+import { ResumeAfter } from "./replay.js";
+import { Stream } from "./stream.js";
 
-const mostShown = 50;
-
-/** Resume is the buttons that reconnect, and that break the network. */
-export function Resume({ connection }) {
-  const [after, setAfter] = useState(undefined);
-  const [error, setError] = useState(undefined);
+/** Resume is the buttons that reconnect, that break the network, and that resume a stream. */
+export function Resume({ connection, lines }) {
+  const [open, setOpen] = useState({});
   const path = `/connections/${connection.id}`;
-  const cut = () => api.post(`${path}/resume`).then((done) => setAfter(done.after), setError);
-  const again = () => api.post(`${path}/reconnect`).catch(setError);
-  return html`<${Button} onClick=${again}>Reconnect<//> ${connection.target.kind === "url" && html`<${Button} onClick=${cut} disabled=${connection.state !== "up"}>Break the network<//>`}
-    ${error && html`<${Dialog} title="That did not work" onClose=${() => setError(undefined)}><${ErrorBox} error=${error} /><//>`} ${after !== undefined && html`<${Replayed} connection=${connection} after=${after} onClose=${() => setAfter(undefined)} />`}`;
+  const mine = (event) => event.connection === connection.id;
+  const { data } = useGet(`${path}/replay`, {}, { frames: mine, connection: (event) => event.id === connection.id });
+  const close = () => setOpen({});
+  const cut = () => api.post(`${path}/resume`).then(({ after }) => setOpen({ after }), (error) => setOpen({ error }));
+  return html`<${Reconnect} connection=${connection} lines=${lines} onError=${(error) => setOpen({ error })} />
+    ${connection.target.kind === "url" && html`<${Button} onClick=${cut} disabled=${connection.state !== "up"}>Break the network<//>`}
+    <${Button} onClick=${() => setOpen({ resume: true })} disabled=${!data || data.why !== ""} aria-describedby=${data?.why ? "why-not-resumed" : undefined}>Resume a stream…<//>
+    ${data?.why && html`<p class="faint" id="why-not-resumed">Nothing to resume: ${data.why}</p>`}
+    ${open.error && html`<${Dialog} title="That did not work" onClose=${close}><${ErrorBox} error=${open.error} /><//>`}
+    ${open.after !== undefined && html`<${Broken} connection=${connection} after=${open.after} onClose=${close} />`} ${open.resume && html`<${ResumeAfter} connection=${connection} onClose=${close} />`}`;
 }
 
-/** Replayed shows what came again after the network was broken. */
-function Replayed({ connection, after, onClose }) {
+/** Reconnect connects anew, and leads to what came of it once the client has sent something. */
+function Reconnect({ connection, lines, onError }) {
+  const [before, setBefore] = useState(undefined); // the newest line when the button was pressed
+  const newest = lines.at(-1);
+  useEffect(() => {
+    if (before === undefined || !newest || newest.connection <= before) return;
+    setBefore(undefined);
+    announce("Connected anew");
+    go([connection.id, "traffic"], { line: newest.connection });
+  }, [before, newest?.connection]);
+  const again = () => {
+    setBefore(newest?.connection ?? 0);
+    api.post(`/connections/${connection.id}/reconnect`).catch((error) => {
+      setBefore(undefined);
+      onError(error);
+    });
+  };
+  return html`<${Button} onClick=${again} busy=${before !== undefined && connection.state === "connecting"}>Reconnect<//>`;
+}
+
+/** Broken shows which streams were asked for again after the network was broken, and what came on them. */
+function Broken({ connection, after, onClose }) {
   const { data, error } = useGet(`/connections/${connection.id}/resume`, { after }, { frames: (event) => event.connection === connection.id });
   const streams = data?.streams ?? [];
   return html`<${Dialog} title="The network was broken" onClose=${onClose} wide=${true}>
-    <${ErrorBox} error=${error} /> ${data?.why && html`<p>${data.why}</p>`}
+    <${ErrorBox} error=${error} /> ${data?.why && html`<p>${label(data.why, 1000)}</p>`}
     ${streams.length === 0 && !data?.why && html`<${Empty} title="No stream has been asked for again yet" />`}
-    <div class="stack">${streams.map(
-      (stream) => html`<div class="card" key=${stream.exchange}>
-        <p><a href=${href([connection.id, "traffic"], { exchange: stream.exchange })} onClick=${onClose}>Exchange ${stream.exchange}</a> asked for the stream again${stream.lastEvent ? html` after event <code>${label(stream.lastEvent, 100)}</code>` : ""}${stream.status ? `: HTTP ${stream.status}` : ""}.</p>
-        <${Brought} connection=${connection} stream=${stream} onClose=${onClose} />
-      </div>`,
-    )}</div>
+    <div class="stack">${streams.map((stream) => html`<${Stream} key=${stream.exchange} connection=${connection} stream=${stream} onLeave=${onClose} />`)}</div>
   <//>`;
-}
-
-/** Brought lists what came on a stream after it was asked for again, with the IDs of its events. */
-function Brought({ connection, stream, onClose }) {
-  const numbers = stream.replayed.slice(0, mostShown);
-  const { data, error } = useGet(numbers.length > 0 ? `/connections/${connection.id}/frames` : null, { n: numbers.join(",") });
-  const shown = useRef([]);
-  if (data) shown.current = data.frames; // what was read last stays while more is read
-  if (numbers.length === 0) return html`<p class="faint">Nothing has come on it.</p>`;
-  return html`<p>${stream.total === 1 ? "One message" : `${stream.total} messages`} came on it${stream.total > numbers.length ? `; these are the first ${numbers.length}` : ""}.</p>
-    <${ErrorBox} error=${error} />
-    <table class="brought">
-      <caption class="unseen">What came on the stream</caption>
-      <thead><tr><th scope="col">Frame</th><th scope="col">Event</th><th scope="col">What</th></tr></thead>
-      <tbody>
-        ${shown.current.map(
-          (frame) => html`<tr key=${frame.n}>
-            <td><a href=${href([connection.id, "traffic"], { n: frame.n })} onClick=${onClose}>${frame.n}</a></td>
-            <td>${frame.event ? html`<code>${label(frame.event, 100)}</code>` : html`<span class="faint">none</span>`}</td>
-            <td><${Badge} kind=${colours[frame.kind]}>${frame.kind}<//> ${label(frame.method ?? "", 80)} <span class="faint">${label(frame.subject ?? "", 80)}</span></td>
-          </tr>`,
-        )}
-      </tbody>
-    </table>`;
 }
