@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
+	"github.com/parley-mcp/parley/server"
 	"github.com/parley-mcp/parley/transport/sse"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
@@ -22,10 +24,15 @@ import (
 func gatewayFile(t *testing.T, url, more string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "gateway.yaml")
+	writeGateway(t, file, url, more)
+	return file
+}
+
+func writeGateway(t *testing.T, file, url, more string) {
+	t.Helper()
 	if err := os.WriteFile(file, []byte("version: 1\n"+more+"\nbackends: {a: {url: \""+url+"\"}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return file
 }
 
 // served is a process that serves, and a call that runs there: it has asked its client
@@ -199,5 +206,53 @@ func TestSecondSignal(t *testing.T) {
 				t.Errorf("the server ended with %v, want the signal:\n%s", err, strings.Join(s.log, "\n"))
 			}
 		})
+	}
+}
+
+// A call that runs in a view of a gateway that its file does not name any more is answered,
+// while nobody finds the view.
+func TestCallsOfAViewFinish(t *testing.T) {
+	t.Parallel()
+	begun, gate := make(chan struct{}), make(chan struct{})
+	srv := server.New(mcp.Implementation{Name: "behind", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
+	server.AddTool(srv, mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *server.Call, _ struct{}) (string, error) {
+		close(begun)
+		select {
+		case <-gate:
+		case <-ctx.Done():
+		}
+		return "done", ctx.Err()
+	})
+	h, err := streamable.New(srv, &streamable.Options{ServeOptions: mcp.ServeOptions{Logger: mcptest.Quiet()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := httptest.NewServer(h)
+	t.Cleanup(func() {
+		_ = h.Close(context.Background()) // nothing is in flight
+		behind.Close()
+	})
+	file := gatewayFile(t, behind.URL, "listen: {grace: 1h}\nviews: {some: {}}")
+	s := &served{aServer: startProcess(t, "gateway", file, "--http", "127.0.0.1:0")}
+	c, err := client.Connect(t.Context(), &streamable.Client{URL: s.url + "/some", NoSSEFallback: true, Logger: mcptest.Quiet()}, &client.Options{Revisions: []mcp.Revision{mcp.Revision20250618}, Logger: mcptest.Quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() }) // the view is gone
+	ended := make(chan error, 1)
+	go func() { // ends with the call
+		_, err := client.Call[string](t.Context(), c, "a__wait", struct{}{})
+		ended <- err
+	}()
+	<-begun
+	writeGateway(t, file, behind.URL, "listen: {grace: 1h}")
+	for s.status(http.MethodGet, "/mcp/some", "") != http.StatusNotFound {
+		if t.Context().Err() != nil {
+			t.Fatal("the view stayed")
+		}
+	}
+	close(gate)
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

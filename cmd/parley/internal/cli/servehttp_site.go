@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/internal/webserver"
@@ -58,19 +59,29 @@ func (s *site) serve(at []endpoint) error {
 	s.pages.Store(s.routes())
 	for path, h := range old {
 		if next[path] == nil {
-			s.work.Go(func() { s.leave(path, h) }) // ends after webserver.CloseTimeout at the latest
+			s.work.Go(func() { s.leave(path, h) }) // ends after the grace period and webserver.CloseTimeout at the latest
 		}
 	}
 	return nil
 }
 
-// leave closes an endpoint that is not served any more.
+// leave closes an endpoint that is not served any more. Its running calls may finish, as
+// at the end.
 func (s *site) leave(path string, h webserver.Endpoint) {
-	ctx, cancel := context.WithTimeout(context.Background(), webserver.CloseTimeout)
-	defer cancel()
-	if err := h.Close(ctx); err != nil {
+	if s.f.grace > 0 {
+		if err := within(s.f.grace, h.Drain); err != nil {
+			s.logger.Warn("some requests to an endpoint that is gone did not finish in time, and are cancelled", "path", path, "time", s.f.grace)
+		}
+	}
+	if err := within(webserver.CloseTimeout, h.Close); err != nil {
 		s.logger.Warn("an endpoint was closed with requests in flight", "path", path, "error", err)
 	}
+}
+
+func within(d time.Duration, f func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	return f(ctx)
 }
 
 // drain waits for the calls of all endpoints.

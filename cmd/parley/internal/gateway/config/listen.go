@@ -75,7 +75,7 @@ func (l *listening) keys() []key {
 		{name: "tls_key", value: word{&l.Key, notEmpty}, with: "tls_cert", example: "key.pem", doc: "The key of the certificate."},
 		{
 			name: "grace", value: period{&l.Grace, webserver.GracePeriod, 0, time.Hour}, example: "20s",
-			doc: "How long running calls may go on when the gateway is told to end. With 0, they are cancelled at once.",
+			doc: "How long running calls may go on when the gateway is told to end, and those in a view that goes away. With 0, they are cancelled at once.",
 		},
 		{
 			name: "metrics", value: word{&l.Metrics, isMetrics}, example: "127.0.0.1:9464",

@@ -92,8 +92,11 @@ func (r *Recorder) repeated(lines []Line) {
 	for _, s := range r.segments {
 		for i := range s.entries {
 			h := &s.entries[i].Head
+			if !opens(h) {
+				continue
+			}
 			at := slices.IndexFunc(lines, func(l Line) bool { return l.Connection == h.Connection })
-			if at < 0 || !opens(h) {
+			if at < 0 {
 				continue
 			}
 			what := said{h.Method, h.Subject}
