@@ -137,6 +137,7 @@ async function session(stage, revision) {
     assert(second.session && second.session !== first.session, `the session is ${second.session}, and was ${first.session}`);
     for (const part of ["Connected anew", second.session, first.session, "DELETE", "HTTP 204", "initialize"]) assert(text.includes(part), `no ${part} in ${brief(text, 1500)}`);
     assert(!text.includes("tools/call"), `a call was sent again: ${brief(text, 1500)}`);
+    await until(() => tab.page.evaluate(() => [...document.querySelectorAll(".frame-row")].every((row) => row.querySelector(".what"))), "what is in each row in sight");
     equal((await tab.judge()).join("\n"), "", "axe");
     await tab.shot(stage.shots, `reconnect-${revision}`);
   });

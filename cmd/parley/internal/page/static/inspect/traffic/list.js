@@ -60,10 +60,10 @@ export function indexOf(runs) {
   };
 }
 
-/** useRows fetches rows in blocks, the first time that they are in sight. */
+/** useRows fetches rows in blocks, the first time that they are in sight. What is once recorded stays as it is. */
 export function useRows(path) {
   const kept = useRef(new Map());
-  const asked = useRef(new Set());
+  const asked = useRef(new Set()); // numbers
   const alive = useRef(true);
   const [, changed] = useState(0);
   useEffect(
@@ -79,36 +79,33 @@ export function useRows(path) {
     }
     asked.current.clear();
   };
-  const fetchRows = async (numbers, key) => {
+  const fetchRows = async (numbers) => {
     try {
       const { frames } = await api.get(`${path}/frames`, { n: numbers.join(","), limit: block });
       for (const frame of frames) kept.current.set(frame.n, frame);
       if (kept.current.size > block * mostBlocks) forget();
       if (alive.current) changed((count) => count + 1);
     } catch {
-      asked.current.delete(key); // what is still in sight then is asked for again
+      for (const n of numbers) asked.current.delete(n); // what is still in sight then is asked for again
     }
+  };
+  const isNew = (n) => Number.isInteger(n) && !kept.current.has(n) && !asked.current.has(n);
+  const ask = (index, from) => {
+    const numbers = Array.from({ length: Math.min(block, index.count - from) }, (_, k) => index.at(from + k)).filter(isNew);
+    for (const n of numbers) asked.current.add(n);
+    queueMicrotask(() => fetchRows(numbers));
   };
   return {
     at(index, i) {
       const n = index.at(i);
-      const row = kept.current.get(n);
-      // A request whose answer was still to come is looked at again.
-      if (row && !(row.kind === "request" && row.took === undefined && index.count - i < block)) return row;
-      const from = Math.floor(i / block) * block;
-      const key = `${from}:${row ? index.count : ""}`;
-      if (!asked.current.has(key)) {
-        asked.current.add(key);
-        const numbers = Array.from({ length: Math.min(block, index.count - from) }, (_, k) => index.at(from + k)).filter(Number.isInteger);
-        queueMicrotask(() => fetchRows(numbers, key));
-      }
-      return row;
+      if (isNew(n)) ask(index, Math.floor(i / block) * block);
+      return kept.current.get(n);
     },
   };
 }
 
 function Row({ n, row }) {
-  if (!row) return html`<span class="frame-row"><span class="faint number">${n}</span></span>`;
+  if (!row) return html`<span class="frame-row"><span class="faint number n">${n}</span></span>`;
   const sent = row.direction === "sent";
   return html`<span class="frame-row">
     <span class="faint number n">${row.n}</span> <${Time} at=${row.time} /> <span class=${`way ${row.direction}`} aria-label=${row.direction}>${sent ? "→" : "←"}</span>
