@@ -182,10 +182,11 @@ async function tasks(stage, way) {
 
   await check("the keyboard alone picks a task, and gets its result", async () => {
     await tab.go("#/c1");
+    await page.waitForSelector("[role=listbox][aria-label=Tasks]", { hidden: true });
     await page.evaluate(() => document.activeElement.blur());
     await tab.press("g");
     await tab.press("k");
-    await page.waitForSelector("[role=listbox][aria-label=Tasks]");
+    await page.waitForSelector("[role=listbox][aria-label=Tasks] [role=option]");
     for (let i = 0; i < 40 && (await tab.focused())?.role !== "listbox"; i++) await tab.press("Tab");
     await tab.press("End"); // the oldest
     await tab.press("Enter");

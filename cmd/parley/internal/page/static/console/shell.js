@@ -1,6 +1,6 @@
 import { useGet } from "../lib/api.js";
 import { useStream } from "../lib/live.js";
-import { html, useEffect, useRef, useState } from "../lib/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib/preact.js";
 import { href, useRoute } from "../lib/route.js";
 import { label } from "../lib/text.js";
 import { Announcements, Badge, Button, Contained, ErrorBox, IconButton, Notice, Spinner, announce } from "../lib/ui.js";
@@ -84,7 +84,8 @@ let focusView = false;
 
 function Main({ view, here, overview, error }) {
   const ref = useRef(null);
-  useEffect(() => {
+  // Before painting, so that it takes the focus from nobody who is quick.
+  useLayoutEffect(() => {
     if (focusView) {
       ref.current.focus({ preventScroll: true });
       announce(view?.title ?? "Not found");

@@ -80,7 +80,8 @@ let focusView = false;
 function Main({ leads, ...shown }) {
   const { view } = shown;
   const ref = useRef(null);
-  useEffect(() => {
+  // Before painting, so that it takes the focus from nobody who is quick.
+  useLayoutEffect(() => {
     if (focusView) {
       ref.current.focus({ preventScroll: true });
       announce(view?.title ?? "Not found");
