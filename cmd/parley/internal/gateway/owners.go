@@ -53,7 +53,7 @@ func (o *owners) add(id, principal string) {
 		o.of, o.tasks = map[string]string{}, map[string][]owned{}
 	}
 	if owner, ok := o.of[id]; ok { // a server uses IDs again
-		o.tasks[owner] = slices.DeleteFunc(o.tasks[owner], func(t owned) bool { return t.id == id })
+		o.keep(owner, slices.DeleteFunc(o.tasks[owner], func(t owned) bool { return t.id == id }))
 	}
 	o.number++
 	o.of[id] = principal
@@ -71,7 +71,7 @@ func (o *owners) add(id, principal string) {
 func (o *owners) richest() (richest string) {
 	var most []owned
 	for principal, tasks := range o.tasks {
-		if len(tasks) > len(most) || len(tasks) > 0 && len(tasks) == len(most) && tasks[0].number < most[0].number {
+		if len(tasks) > len(most) || len(tasks) == len(most) && tasks[0].number < most[0].number {
 			richest, most = principal, tasks
 		}
 	}
@@ -82,9 +82,16 @@ func (o *owners) richest() (richest string) {
 func (o *owners) forget(principal string) {
 	tasks := o.tasks[principal]
 	delete(o.of, tasks[0].id)
-	if o.tasks[principal] = tasks[1:]; len(tasks) == 1 {
+	o.keep(principal, tasks[1:])
+}
+
+// keep makes these the tasks of a principal. The caller holds o.mu.
+func (o *owners) keep(principal string, tasks []owned) {
+	if len(tasks) == 0 {
 		delete(o.tasks, principal)
+		return
 	}
+	o.tasks[principal] = tasks
 }
 
 // admits reports whether a task is a principal's, as far as is known.

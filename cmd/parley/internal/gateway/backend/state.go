@@ -154,8 +154,8 @@ func (l *life) connected(c *client.Client, key string) (missed bool) {
 	return missed
 }
 
-// ended forgets a connection, and returns what it was. err is nil if it did not end by itself. It reports whether
-// the server has answered nothing since the connection was made.
+// ended forgets a connection, and returns what it was. err is nil if it did not end by
+// itself. early says that the server has answered nothing since the connection was made.
 func (l *life) ended(c *client.Client, err error) (had *connection, early bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -55,9 +55,8 @@ func (p *Pins) cardOf(backend string, d *mcp.Description) json.RawMessage {
 // readCard reads the card of a server. What cannot be read is as it was: most servers have
 // none, and one that is down has not changed.
 func (p *Pins) readCard(backend string, c *shownCard) {
-	ctx, cancel := context.WithTimeout(context.Background(), reading)
+	ctx, cancel := context.WithTimeout(p.running, reading)
 	defer cancel()
-	defer context.AfterFunc(p.running, cancel)()
 	doc, err := p.opts.Card(ctx, backend)
 	if err != nil {
 		p.opts.Logger.Debug("the card of a server cannot be read", "backend", backend, "error", err)
