@@ -13,10 +13,7 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-var (
-	errEnded  = errors.New("the stream has ended")
-	errEnding = errors.New("the server is shutting down")
-)
+var errEnded = errors.New("the stream has ended")
 
 // post accepts the messages of a client; the answers go out on its stream.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender) {
@@ -44,7 +41,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, sender era.Sender
 	switch err := c.take(httpserve.Within(c.ctx, r.Context()), body, hold, sender); {
 	case errors.Is(err, errEnded):
 		http.Error(w, err.Error(), http.StatusNotFound)
-	case errors.Is(err, errEnding):
+	case errors.Is(err, era.ErrShutdown):
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	case err != nil:
@@ -136,7 +133,7 @@ func (c *connection) take(ctx context.Context, body []byte, hold *httpserve.Hold
 func (c *connection) serve(requests bool, f func()) error {
 	if requests {
 		if !c.calls.Begin() {
-			return errEnding
+			return era.ErrShutdown
 		}
 		defer c.calls.End()
 	}
