@@ -164,6 +164,11 @@ install() {
   esac
 }
 
+# failures keeps the marks of what failed, with what is said of each, for the end: what
+# one of three thousand checks said is found there.
+failures=$(mktemp)
+trap 'rm -f "$failures"' EXIT
+
 passed=0
 failed=0
 not_run=""
@@ -188,21 +193,28 @@ for suite in typescript bridge gateway servers python go host java rust tasks ng
   output=$(mktemp)
   status=0
   node "$suite/run.mjs" ${options[@]+"${options[@]}"} | tee "$output" || status=$?
+  awk -v suite="$suite" '/^✗/ { print suite ": " $0; more = 1; next } /^ / && more { print; next } { more = 0 }' "$output" >>"$failures"
   if [[ "$(tail -n 1 "$output")" =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=$((passed + BASH_REMATCH[1]))
     failed=$((failed + BASH_REMATCH[2]))
     # No failure was counted, but the suite did not succeed: it did not run at all.
     if [ "$status" -ne 0 ] && [ "${BASH_REMATCH[2]}" -eq 0 ]; then
+      echo "$suite: nothing failed, but it ended with exit code $status" | tee -a "$failures"
       failed=$((failed + 1))
     fi
   else
-    echo "the suite $suite did not get to its summary (exit code $status)"
+    echo "$suite: did not get to its summary (exit code $status)" | tee -a "$failures"
     failed=$((failed + 1))
   fi
   rm -f "$output"
 done
 
 echo
+if [ -s "$failures" ]; then
+  printf 'What failed, again:\n\n'
+  cat "$failures"
+  echo
+fi
 printf '%s' "$not_run"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
