@@ -71,12 +71,15 @@ func ReservedMeta(key string) bool {
 
 // WithoutReserved returns m without the keys that ReservedMeta reports, which
 // is what may be passed on to the next hop. It returns m itself where there are
-// none.
+// none, and nil where there is nothing else.
 func (m Meta) WithoutReserved() Meta {
 	for key := range m {
 		if ReservedMeta(key) {
 			kept := maps.Clone(m)
 			maps.DeleteFunc(kept, func(key string, _ json.RawMessage) bool { return ReservedMeta(key) })
+			if len(kept) == 0 {
+				return nil
+			}
 			return kept
 		}
 	}

@@ -13,7 +13,9 @@ func TestWithoutReserved(t *testing.T) {
 	if len(kept) != 2 || len(m) != 3 || kept[mcp.MetaTraceParent] == nil {
 		t.Errorf("kept %v of %v", kept, m)
 	}
-	if none := mcp.Meta(nil).WithoutReserved(); none != nil {
-		t.Errorf("nothing became %v", none)
+	for _, m := range []mcp.Meta{nil, {mcp.MetaServerInfo: json.RawMessage("{}")}} {
+		if none := m.WithoutReserved(); none != nil {
+			t.Errorf("%v became %v", m, none)
+		}
 	}
 }

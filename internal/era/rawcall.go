@@ -105,17 +105,23 @@ func (f form) appendRawCall(dst []byte, c *plainCall) []byte {
 }
 
 // appendRawMeta writes the member _meta, as stamp makes it: what others have put there,
-// and who answers.
+// and who answers. If all that was there was of the other hop, there is no member.
 func (f form) appendRawMeta(dst []byte, first int, meta json.RawMessage) []byte {
+	without, removed := len(dst), false
 	dst = append(comma(dst, first), `"_meta":{`...)
 	first = len(dst)
 	for name, member := range wire.Whole(meta) {
-		if !mcp.ReservedMeta(string(name)) {
-			dst = append(comma(dst, first), member...)
+		if mcp.ReservedMeta(string(name)) {
+			removed = true
+			continue
 		}
+		dst = append(comma(dst, first), member...)
 	}
 	if f.facts.Stateless {
 		dst = append(comma(dst, first), f.by.inner...)
+	}
+	if removed && len(dst) == first {
+		return dst[:without]
 	}
 	return append(dst, '}')
 }

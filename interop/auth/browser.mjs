@@ -57,7 +57,7 @@ class Person {
 
   /** press clicks a button, and waits for the page that follows. */
   async press(page, action) {
-    const [response] = await Promise.all([page.waitForNavigation({ timeout: 10_000 }), page.click(`button[value=${action}]`)]);
+    const [response] = await Promise.all([page.waitForNavigation({ timeout: 30_000 }), page.click(`button[value=${action}]`)]);
     return response;
   }
 
@@ -73,7 +73,7 @@ class Person {
   async authorize(url, { deny = false } = {}) {
     const page = await this.page();
     try {
-      await page.goto(String(url), { timeout: 10_000 });
+      await page.goto(String(url), { timeout: 30_000 });
       const loggedIn = (await page.$("#password")) !== null;
       if (loggedIn) await this.fill(page);
       const asked = await page.$$eval("input[name=scope]", (boxes) => boxes.map((box) => box.value));
@@ -95,14 +95,14 @@ class Person {
   async visit(url) {
     const page = await this.page();
     try {
-      let response = await page.goto(String(url), { timeout: 10_000 });
+      let response = await page.goto(String(url), { timeout: 30_000 });
       for (let steps = 0; steps < 10; steps++) {
         if (await page.$("#password")) {
           response = await this.fill(page);
         } else if (await page.$("button[value=allow]")) {
           response = await this.press(page, "allow");
         } else if (await page.$("a.button")) {
-          [response] = await Promise.all([page.waitForNavigation({ timeout: 10_000 }), page.click("a.button")]);
+          [response] = await Promise.all([page.waitForNavigation({ timeout: 30_000 }), page.click("a.button")]);
         } else {
           break;
         }

@@ -42,7 +42,7 @@ export function python(version) {
       stored: () => run({ do: "stored" }),
       end: async () => {
         child.stdin.end();
-        await within(10_000, ended, "end of the client").catch(() => child.kill("SIGKILL"));
+        await within(30_000, ended, "end of the client").catch(() => child.kill("SIGKILL"));
       },
     };
   };

@@ -105,7 +105,7 @@ export function typescript(generation) {
         for (const params of error.data.elicitations) {
           const done = new Promise((resolve) => (completed = (id) => id === params.elicitationId && resolve()));
           await elicit(params);
-          await within(10_000, done, "notifications/elicitation/complete");
+          await within(30_000, done, "notifications/elicitation/complete");
         }
         return run();
       }

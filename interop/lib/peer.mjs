@@ -194,11 +194,18 @@ class Run {
     await this.check("ping", () => this.parley(0, "ping"));
     await this.check("end", async () => {
       if (this.peer.way === "http") skip("the server is not parley's to end");
-      await sleep(500); // as long as a server may take after parley has ended
+      equal((await this.leftBehind()).join(), "", "server processes left behind");
+    });
+  }
+
+  /** leftBehind lists the server's processes that do not end soon after parley. */
+  async leftBehind() {
+    for (const end = Date.now() + 5000; ; await sleep(50)) {
       const ps = this.start("ps", ["-eo", "pid=,args="]);
       await ps.ended;
-      equal(ps.stdout.split("\n").filter((line) => line.includes(this.notes)).join(), "", "server processes left behind");
-    });
+      const there = ps.stdout.split("\n").filter((line) => line.includes(this.notes));
+      if (there.length === 0 || Date.now() > end) return there;
+    }
   }
 
   async cancel() {
@@ -213,13 +220,13 @@ class Run {
     this.target = plain;
     await within(limit / 2, seen(run, /notifications\/progress/), "first progress");
     run.child.kill("SIGINT");
-    const { code } = await within(5000, run.ended, "end of parley after SIGINT");
+    const { code } = await within(limit / 2, run.ended, "end of parley after SIGINT");
     equal(code, 130, "exit code");
     if (this.peer.way === "stdio") contains(readFileSync(heard, "utf8"), '"notifications/cancelled"');
     // The tool would go on for 20 s; a server that can hear of it writes this.
     if (this.peer.hears) {
       const stopped = () => existsSync(this.notes) && readFileSync(this.notes, "utf8").includes("count was cancelled");
-      await within(4000, until(stopped), "the end of the cancelled tool");
+      await within(10_000, until(stopped), "the end of the cancelled tool");
     }
     await this.parley(0, "call", "count", "steps=1", "pause=0");
   }

@@ -41,7 +41,7 @@ async function serving(parley, args, name) {
     child.once("error", fail);
     exited.then(({ code, signal }) => fail(new Error(`${name} ended with ${code ?? signal}: ${log}`)));
   });
-  const origin = await within(10_000, listening, `start of ${name}`);
+  const origin = await within(30_000, listening, `start of ${name}`);
   return {
     origin,
     pid: child.pid,
@@ -49,7 +49,7 @@ async function serving(parley, args, name) {
     end: async () => {
       child.kill("SIGTERM");
       try {
-        return await within(15_000, exited, `end of ${name} after SIGTERM`);
+        return await within(30_000, exited, `end of ${name} after SIGTERM`);
       } catch (error) {
         child.kill("SIGKILL");
         throw error;

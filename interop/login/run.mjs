@@ -4,8 +4,7 @@
 // `parley serve --auth dev`. See ../README.md.
 
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer as createSite } from "node:http";
-import { createServer } from "node:net";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { randomBytes } from "node:crypto";
@@ -15,6 +14,7 @@ import { parseArgs } from "node:util";
 import { Browser } from "../auth/browser.mjs";
 import { typescript } from "../auth/typescript.mjs";
 import { Visitor } from "../auth/visitor.mjs";
+import { freePort } from "../lib/port.mjs";
 import { Report, assert, brief, equal } from "../lib/report.mjs";
 import { gatewayHTTP, serveHTTP } from "../lib/serve.mjs";
 
@@ -56,15 +56,6 @@ for (const [i, row] of rows.entries()) await walk(row, 50_100 + i);
 await browser.close();
 report.print();
 process.exit(report.failed > 0 || report.passed === 0 ? 1 : 0);
-
-/** freePort returns a port that nobody uses. */
-async function freePort() {
-  const server = createServer();
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address();
-  await new Promise((done) => server.close(done));
-  return port;
-}
 
 /** site starts a gateway with its issuer, and a shop with another one behind it. */
 async function site(name) {
@@ -123,7 +114,7 @@ async function walk({ name, make }, port) {
   await client.open();
 
   // The page of the client that the issuer sends the browser back to.
-  const page = createSite((_, response) => response.end("you can close this page"));
+  const page = createServer((_, response) => response.end("you can close this page"));
   await new Promise((done) => page.listen(port, "127.0.0.1", done));
 
   const able = await check("login", async () => {

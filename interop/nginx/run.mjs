@@ -3,13 +3,13 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
+import { freePort } from "../lib/port.mjs";
 import { Report, assert, brief, equal, skip, within } from "../lib/report.mjs";
 import { serveHTTP } from "../lib/serve.mjs";
 import { exchange } from "./http.mjs";
@@ -386,15 +386,5 @@ function run(args) {
     child.stderr.setEncoding("utf8").on("data", (chunk) => (stderr += chunk));
     child.once("error", fail);
     child.once("close", (code) => done({ code, stdout, stderr }));
-  });
-}
-
-function freePort() {
-  return new Promise((done, fail) => {
-    const probe = createServer().once("error", fail);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address();
-      probe.close(() => done(port));
-    });
   });
 }

@@ -3,17 +3,18 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import puppeteer from "puppeteer-core";
 
+import { freePort } from "../lib/port.mjs";
 import { start } from "../lib/process.mjs";
 import { assert, brief, skip, within } from "../lib/report.mjs";
 import { serveHTTP } from "../lib/serve.mjs";
 
+export { freePort } from "../lib/port.mjs";
 export { start } from "../lib/process.mjs";
 export { assert, brief, equal, skip, within } from "../lib/report.mjs";
 export { serveHTTP } from "../lib/serve.mjs";
@@ -49,15 +50,6 @@ export async function launch(args = []) {
   });
   process.once("exit", () => browser.process()?.kill("SIGKILL"));
   return browser;
-}
-
-/** freePort returns a port that nobody uses. */
-export async function freePort() {
-  const server = createServer();
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address();
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 /** Inspect is one run of parley inspect. */

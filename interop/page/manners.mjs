@@ -1,7 +1,7 @@
 // How the page behaves: with the keyboard alone, on dark and on narrow screens, over a reload,
 // with links that lead into it, with lists of any length.
 
-import { Tab, assert, equal, until, ways } from "./lib.mjs";
+import { Tab, assert, equal, freePort, until, ways } from "./lib.mjs";
 import { keys } from "./lib/pace.mjs";
 
 export async function run(stage) {
@@ -266,7 +266,8 @@ const is2 = (page) => page.waitForFunction(() => document.querySelectorAll("[rol
 
 async function gone(stage) {
   stage.expect(/ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE|CONNECTION_RESET)/);
-  const inspect = await stage.inspect();
+  const addr = `127.0.0.1:${await freePort()}`;
+  const inspect = await stage.inspect(["--addr", addr]);
   const tab = await stage.open(inspect.address, { as: "gone" });
   await stage.check("that parley has ended is said", async () => {
     await tab.sees("Connect");
@@ -277,8 +278,7 @@ async function gone(stage) {
 
   await stage.check("a page of a run before has no access, and a new address mends it", async () => {
     stage.expect(/401/);
-    const port = new URL(inspect.origin).port;
-    const next = await stage.inspect(["--addr", `127.0.0.1:${port}`]);
+    const next = await stage.inspect(["--addr", addr]);
     equal(next.origin, inspect.origin, "origin");
     await tab.sees("This page has no access.");
     await tab.page.goto(next.address);

@@ -289,10 +289,10 @@ async function runServer(server, row) {
     const { stdout } = await recorder(row, command).parley("list");
     contains(stdout, server.tools[0]);
     const pid = Number(readFileSync(pidFile, "utf8"));
-    for (let waited = 0; alive(pid) && waited < 1000; waited += 50) await sleep(50);
+    for (let waited = 0; alive(pid) && waited < 10_000; waited += 50) await sleep(50);
     if (alive(pid)) {
       process.kill(pid, "SIGKILL");
-      throw new Error(`the server was still running as process ${pid} a second after parley ended`);
+      throw new Error(`the server was still running as process ${pid} ten seconds after parley ended`);
     }
   });
 }

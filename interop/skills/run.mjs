@@ -3,13 +3,14 @@
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createConnection, createServer } from "node:net";
+import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
+import { freePort } from "../lib/port.mjs";
 import { start } from "../lib/process.mjs";
 import { Report, assert, brief, equal, skip } from "../lib/report.mjs";
 import { serveHTTP } from "../lib/serve.mjs";
@@ -147,15 +148,6 @@ async function asHost(peer, way, row) {
   });
   await report.check(row, "unknown", limit, () => assert(found.none?.includes("no skill is served"), `the error is ${brief(found.none)}`));
   for (const column of ["pull", "changed"]) await report.check(row, column, limit, () => skip("it is the host's"));
-}
-
-/** freePort returns a port that nobody listens on. */
-async function freePort() {
-  const server = createServer();
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address();
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 async function listening(port) {

@@ -289,7 +289,7 @@ async function runClient(client, way, row) {
     assert(cancelledAt, `the call ended before any progress: ${brief(outcome.value ?? outcome.error?.message)}`);
     assert(outcome.error !== undefined, `the cancelled call returned ${brief(outcome.value)}`);
     const took = Date.now() - cancelledAt;
-    assert(took < 1000, `the call rejected only ${took} ms after the cancellation`);
+    assert(took < 5000, `the call rejected only ${took} ms after the cancellation`); // it would take 20 s
 
     await session.alive();
 
@@ -298,16 +298,16 @@ async function runClient(client, way, row) {
     const closes = modern && way === "http";
     const cancelled = wire.sent("notifications/cancelled").at(-1);
     equal(cancelled?.params.requestId, closes ? undefined : call.id, "request named by notifications/cancelled");
-    // What was in flight when the notification arrived may still come in; after that
-    // the tool has to be silent, and at its pace a moment suffices to see that.
+    // Silence proves nothing when nobody listens; the server's log does. What was in
+    // flight when the notification arrived may still come in; after that the tool has to
+    // be silent, and at its pace a moment suffices to see that.
+    const added = await newlyCancelled(sdk, before);
+    equal(added.length, 1, `calls that the server's log has as cancelled: ${brief(added)}`);
     const earlier = progressOf(wire, server.slow.name).values.length;
     await sleep(400);
     const later = progressOf(wire, server.slow.name).values.length;
     assert(later === earlier, `the tool went on: ${later - earlier} progress notifications after it was cancelled`);
     equal(wire.responseTo(call.id), undefined, "answer to the cancelled request");
-    // Silence proves nothing when nobody listens; the server's log does.
-    const added = [...(await cancelledCalls(sdk))].filter((line) => !before.has(line));
-    equal(added.length, 1, `calls that the server's log has as cancelled: ${brief(added)}`);
     await session.list.tools();
   };
   // The log of one server is about all of its clients, so they take turns.
@@ -368,7 +368,7 @@ async function endOfProcess(transport) {
   // Old versions send SIGTERM at once; closing standard input first holds all
   // of them to the same rule: the end of input ends the server.
   child.stdin.end();
-  const { code, signal } = await within(1500, exited, "exit at the end of standard input");
+  const { code, signal } = await within(limit / 2, exited, "exit at the end of standard input");
   equal(signal, null, "signal that ended the server");
   equal(code, 0, "exit code of the server");
 }
@@ -404,6 +404,14 @@ async function cancelledCalls(sdk) {
   const { contents } = await sdk.readResource({ uri: server.log.uri });
   const cancelled = new RegExp(server.log.cancelled);
   return new Set(contents[0].text.split("\n").filter((line) => cancelled.test(line)));
+}
+
+/** newlyCancelled waits until the log has calls that it did not have before, and returns their lines. */
+async function newlyCancelled(sdk, before) {
+  for (const end = Date.now() + limit / 2; ; await sleep(20)) {
+    const added = [...(await cancelledCalls(sdk))].filter((line) => !before.has(line));
+    if (added.length > 0 || Date.now() > end) return added;
+  }
 }
 
 function textOf(result) {

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/parley-mcp/parley/internal/texts"
@@ -123,8 +124,9 @@ func shown(f texts.Finding, from []byte) string {
 	return fmt.Sprintf("U+%04X", r)
 }
 
-// says are what was found, in words, by the rule.
-var says = func() map[string]string {
+// says are what was found, in words, by the rule. The patterns are compiled for it, which
+// takes more than a megabyte: a gateway in which nothing is found does without.
+var says = sync.OnceValue(func() map[string]string {
 	all := map[string]string{
 		string(texts.Tags): "hidden characters of the tags block", string(texts.Direction): "characters that turn text around",
 		string(texts.Invisible): "characters without width", string(texts.Selectors): "variation selectors that vary nothing",
@@ -137,6 +139,6 @@ var says = func() map[string]string {
 		all[s.ID] = s.Says
 	}
 	return all
-}()
+})
 
-func saysOf(rule string) string { return says[rule] }
+func saysOf(rule string) string { return says()[rule] }
