@@ -21,7 +21,8 @@ type Call struct {
 
 	progress progress
 
-	mu      sync.Mutex // guards the fields below
+	mu      sync.Mutex        // guards the fields below
+	asked   map[string][]byte // what was asked, by the key
 	extra   mcp.Contents
 	meta    mcp.Meta
 	omitted omitted

@@ -39,7 +39,8 @@
 // AddTool infers the schemas of arguments and results from Go types. The fields
 // of a struct follow their json tags, and other members are refused. A field is
 // required unless it is a pointer, is tagged omitempty or omitzero, or has a
-// default. These tags describe a field and limit its values:
+// default. In results, a pointer that is nil is null, unless it is left out. Arguments
+// may be null where they may be left out. These tags describe a field and limit its values:
 //
 //	tag                                 on                        what it says
 //	json:"name,omitzero"                any                       the member's name; "-" leaves the field out

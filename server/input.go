@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,7 +43,8 @@ func (e *DeclinedError) Unwrap() error { return e.cause }
 
 // Elicit asks the user to fill in a form and returns what they filled in. key
 // names the question within the exchange: the same question must have the same
-// key each time the handler runs. A client of the stateless era may send answers
+// key each time the handler runs, and another one a key of its own, also in a loop;
+// a key that is used for two questions is an error. A client of the stateless era may send answers
 // along with its first request, before it is asked. Where the user must have seen
 // the question, make the key of something that Once has made up, such as the
 // number of an order.
@@ -95,7 +97,8 @@ func Roots(ctx context.Context, call *Call) ([]*mcp.Root, error) {
 
 // Once runs f and returns its result. When the handler runs again for the same
 // exchange, because it asked a question later on, Once returns the same result
-// without running f: it is for what must not happen twice. The result travels
+// without running f: it is for what must not happen twice. So it does when a key is
+// used again in the same run: in a loop, each step needs a key of its own. The result travels
 // through the client, sealed, so it must have a JSON form and should be small.
 // An error of f is returned and not kept.
 //
@@ -218,6 +221,9 @@ func (c *Call) Ask(ctx context.Context, questions ...Question) (Answers, error) 
 			return Answers{}, fmt.Errorf("question %q: %w", q.key, err)
 		}
 		requests[i] = mcp.InputRequest{Key: q.key, Method: q.method, Params: params}
+		if err := c.isSame(&requests[i]); err != nil {
+			return Answers{}, err
+		}
 		answers.byKey[q.key] = answer{read: read}
 	}
 	if c.x.Back == nil {
@@ -234,6 +240,28 @@ func (c *Call) Ask(ctx context.Context, questions ...Question) (Answers, error) 
 		answers.byKey[q.key] = answer{raws[i], answers.byKey[q.key].read}
 	}
 	return answers, nil
+}
+
+// isSame returns an error if the handler has asked something else with the key of a
+// question: where answers come with the next run, they would be taken for the answers to
+// both, and who has agreed to the one would have agreed to the other.
+func (c *Call) isSame(q *mcp.InputRequest) error {
+	text, err := wire.Marshal([]any{q.Method, q.Params})
+	if err != nil {
+		return fmt.Errorf("question %q: %w", q.Key, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, asked := c.asked[q.Key]
+	switch {
+	case !asked && c.asked == nil:
+		c.asked = map[string][]byte{q.Key: text}
+	case !asked:
+		c.asked[q.Key] = text
+	case !bytes.Equal(before, text):
+		return fmt.Errorf("question %q: another question of this call has the same key; give each a key of its own", q.Key)
+	}
+	return nil
 }
 
 // Answer returns the answer to the question with a key. T must be the type of

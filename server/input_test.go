@@ -100,11 +100,34 @@ func TestDeclined(t *testing.T) {
 
 // Spec: 2026-07-28 client/elicitation#safe-url-handling.
 func TestPagesToVisit(t *testing.T) {
-	call, back := newTestCall(map[string]string{"k": `{"action":"accept"}`})
-	pages := []string{"https://example.com/x?y=z#", "http://localhost:8080/x", "http://127.0.0.1/", "http://[::1]:8080/"}
-	for i, page := range pages {
-		if err := ElicitURL(t.Context(), call, "k", "m", page); err != nil || len(back.asked) != i+1 {
+	for _, page := range []string{"https://example.com/x?y=z#", "http://localhost:8080/x", "http://127.0.0.1/", "http://[::1]:8080/"} {
+		call, back := newTestCall(map[string]string{"k": `{"action":"accept"}`})
+		if err := ElicitURL(t.Context(), call, "k", "m", page); err != nil || len(back.asked) != 1 {
 			t.Errorf("%s: %v", page, err)
+		}
+	}
+}
+
+// Who has agreed to one question has not agreed to another one with the same key.
+func TestOneKeyForTwoQuestions(t *testing.T) {
+	call, back := newTestCall(map[string]string{"sure": `{"action":"accept","content":{}}`, RootsKey: `{"roots":[]}`})
+	ask := func(message string) error {
+		_, err := Elicit[struct{}](t.Context(), call, "sure", message)
+		return err
+	}
+	if err := ask("Delete a?"); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask("Delete b?"); err == nil || !strings.Contains(err.Error(), `"sure"`) || len(back.asked) != 1 {
+		t.Errorf("%v; %d questions", err, len(back.asked))
+	}
+	for _, what := range []func() error{
+		func() error { return ask("Delete a?") },
+		func() error { _, err := Roots(t.Context(), call); return err },
+		func() error { _, err := Roots(t.Context(), call); return err },
+	} {
+		if err := what(); err != nil {
+			t.Errorf("the same question: %v", err)
 		}
 	}
 }

@@ -223,6 +223,9 @@ func (t *tool) check(args json.RawMessage) (json.RawMessage, error) {
 		validate = t.input.ValidateParsed
 	}
 	if err := validate(full); err != nil {
+		if fewer, ok := schema.WithoutNulls(t.tool.InputSchema, args); ok {
+			return t.check(fewer)
+		}
 		return full, err
 	}
 	return full, t.checkRange(full)

@@ -55,8 +55,8 @@ func TryAddTool[In, Out any](s *Server, t mcp.Tool, h func(ctx context.Context, 
 		return fmt.Errorf("tool %q: %w", t.Name, err)
 	}
 	plan.run = func(ctx context.Context, call *Call, args json.RawMessage) (*mcp.CallToolResult, error) {
-		var in In
-		if err := wire.Unmarshal(args, &in); err != nil {
+		in, err := decodeInput[In](args)
+		if err != nil {
 			return mcp.ToolError("invalid arguments for tool %q: %v", plan.tool.Name, err), nil
 		}
 		out, err := h(ctx, call, in)
@@ -66,6 +66,22 @@ func TryAddTool[In, Out any](s *Server, t mcp.Tool, h func(ctx context.Context, 
 		return encode(ctx, call, &out)
 	}
 	return s.addTool(plan, h == nil, opts)
+}
+
+// decodeInput reads arguments that fit their schema, to which 10.0 is an integer as well.
+func decodeInput[In any](args json.RawMessage) (In, error) {
+	var in In
+	err := wire.Unmarshal(args, &in)
+	if err == nil {
+		return in, nil
+	}
+	if plain, ok := schema.PlainIntegers(args); ok {
+		var again In
+		if wire.Unmarshal(plain, &again) == nil {
+			return again, nil
+		}
+	}
+	return in, err
 }
 
 func inferInput(t *mcp.Tool, in reflect.Type) error {
@@ -91,6 +107,9 @@ type encoder[Out any] func(ctx context.Context, call *Call, out *Out) (*mcp.Call
 
 // resultEncoder chooses the encoder by the type once, at registration.
 func resultEncoder[Out any](t *tool) (encoder[Out], error) {
+	if out := reflect.TypeFor[Out](); isContent(out) {
+		return nil, fmt.Errorf("a result of type %s would be structured content: return *mcp.CallToolResult, or a text or struct{} and use Call.AddContent", out)
+	}
 	switch reflect.TypeFor[Out]() {
 	case reflect.TypeFor[*mcp.CallToolResult]():
 		return func(_ context.Context, _ *Call, out *Out) (*mcp.CallToolResult, error) {
@@ -112,6 +131,16 @@ func resultEncoder[Out any](t *tool) (encoder[Out], error) {
 	}, nil
 }
 
+// isContent reports whether a type is that of blocks of content, which nobody means to be
+// encoded as data.
+func isContent(t reflect.Type) bool {
+	block := reflect.TypeFor[mcp.Content]()
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t == block || reflect.PointerTo(t).Implements(block)
+}
+
 func plain[Out any](t *tool, content func(*Out) mcp.Contents) (encoder[Out], error) {
 	if t.tool.OutputSchema != nil {
 		return nil, fmt.Errorf("a result of type %s has no structured content, but there is an output schema", reflect.TypeFor[Out]())
@@ -126,7 +155,7 @@ func inferOutput[Out any](t *mcp.Tool) error {
 	if t.OutputSchema != nil || out.Kind() == reflect.Interface {
 		return nil
 	}
-	raw, err := schema.Infer(out)
+	raw, err := schema.InferResult(out)
 	if err != nil {
 		return fmt.Errorf("output: %w", err)
 	}

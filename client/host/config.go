@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-mcp/parley/internal/jsonc"
 	"github.com/parley-mcp/parley/internal/ref"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -53,8 +54,8 @@ type Server struct {
 }
 
 // ParseConfig reads a configuration as most programs have it: a JSON object whose member
-// "mcpServers", or "servers", has a Server for each name. Other members are ignored, and
-// so are comments not allowed: the file is JSON. In texts, ${NAME} and ${env:NAME} are
+// "mcpServers", or "servers", has a Server for each name. Other members are ignored.
+// Comments and commas after the last of something are fine. In texts, ${NAME} and ${env:NAME} are
 // replaced by what lookup returns for NAME, and ${NAME:-TEXT} by TEXT if that is nothing;
 // nil means os.LookupEnv.
 //
@@ -65,7 +66,7 @@ func ParseConfig(data []byte, lookup func(name string) (string, bool)) (map[stri
 		MCPServers map[string]json.RawMessage `json:"mcpServers"`
 		Servers    map[string]json.RawMessage `json:"servers"`
 	}
-	if err := wire.Unmarshal(data, &file); err != nil {
+	if err := wire.Unmarshal(jsonc.Plain(data), &file); err != nil {
 		return nil, fmt.Errorf("this is not a configuration of servers: %w", err)
 	}
 	if file.MCPServers == nil && file.Servers == nil {

@@ -9,7 +9,7 @@ import (
 
 func TestParseConfig(t *testing.T) {
 	vars := map[string]string{"TOKEN": "t", "HOME": "/home/ann"}
-	servers, err := host.ParseConfig([]byte(`{
+	servers, err := host.ParseConfig([]byte(`{ // as editors take it
 		"mcpServers": {
 			"files": {"command": "${HOME}/bin/files", "args": ["--root", "${ROOT:-/srv}"], "env": {"KEY": "${env:TOKEN}"}, "cwd": "/tmp", "other": 1},
 			"shop": {"type": "http", "url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}},

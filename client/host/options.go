@@ -73,6 +73,9 @@ func ApproveReadOnly(_ context.Context, r *Request) error {
 	if r.ReadOnly() {
 		return nil
 	}
+	if a := r.Tool.Annotations; a != nil && a.ReadOnlyHint {
+		return errors.New("nobody is there to approve of it; its server says that it only reads, which Server.TrustAnnotations would believe")
+	}
 	return errors.New("nobody is there to approve of calls that may do more than read")
 }
 

@@ -29,6 +29,9 @@ type Guard struct {
 func NewGuard(hosts, origins []string) (*Guard, error) {
 	g := &Guard{}
 	for _, h := range hosts {
+		if !isHost(h) {
+			return nil, fmt.Errorf(`host %q is not of the form "mcp.example.com" (names are compared as a whole, without scheme, path and wildcard)`, h)
+		}
 		g.hosts = append(g.hosts, strings.ToLower(hostname(h)))
 	}
 	for _, o := range origins {
@@ -39,6 +42,11 @@ func NewGuard(hosts, origins []string) (*Guard, error) {
 		g.origins = append(g.origins, strings.ToLower(o))
 	}
 	return g, nil
+}
+
+// isHost reports whether a Host header can be this: no client would get in otherwise.
+func isHost(h string) bool {
+	return hostname(h) != "" && !strings.ContainsAny(h, "/*?#@ ,")
 }
 
 // Check returns why a request is refused, or nil.

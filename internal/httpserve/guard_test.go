@@ -66,3 +66,17 @@ func TestGuard(t *testing.T) {
 		})
 	}
 }
+
+// What no Host header can be would lock everybody out, so it is refused.
+func TestHostsThatAreNone(t *testing.T) {
+	for _, host := range []string{"", "https://mcp.example.com", "mcp.example.com/mcp", "*", "*.example.com", "a, b", ":80"} {
+		if _, err := NewGuard([]string{host}, nil); err == nil {
+			t.Errorf("%q is taken", host)
+		}
+	}
+	for _, host := range []string{"mcp.example.com", "mcp.example.com:443", "::1", "[::1]:80", "10.0.0.1", "a_b"} {
+		if _, err := NewGuard([]string{host}, nil); err != nil {
+			t.Error(err)
+		}
+	}
+}

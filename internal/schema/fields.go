@@ -19,6 +19,7 @@ type field struct {
 	tagged   bool // the name is from a tag
 	quoted   bool // a number in a string
 	optional bool
+	omitted  bool // where it is zero
 }
 
 // jsonFields returns the JSON members of struct type t in declaration order,
@@ -83,16 +84,30 @@ func (f *field) parse(tag string) (embed bool, err error) {
 	for option := range strings.SplitSeq(options, ",") {
 		switch key, _, _ := strings.Cut(option, ":"); key {
 		case "omitempty", "omitzero":
-			f.optional = true
+			f.optional, f.omitted = true, true
 		case "string":
 			f.quoted = true
 		case "embed", "inline":
 			embed = true
 		case "format", "unknown":
 			return false, fmt.Errorf("the json option %q is not supported in a schema", key)
+		default:
+			if meant := meantOption(key); meant != "" {
+				return false, fmt.Errorf("there is no json option %q; the nearest is %q", key, meant)
+			}
 		}
 	}
 	return embed, nil
+}
+
+// meantOption returns the option of a json tag that another one looks like, or "".
+func meantOption(key string) string {
+	for _, known := range []string{"omitempty", "omitzero", "string", "embed", "inline"} {
+		if key != known && key != "" && looksLike(plainly(key), known) {
+			return known
+		}
+	}
+	return ""
 }
 
 // cutName splits a json tag after the name, which may be in single quotes.

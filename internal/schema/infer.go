@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,14 +31,34 @@ func Infer(t reflect.Type) (json.RawMessage, error) {
 	if t == nil {
 		return nil, errors.New("cannot infer a schema from a nil type")
 	}
+	return inferOnce(shape{pointed(t), false})
+}
+
+// InferResult is Infer for what is written, and never read: a field that is a pointer and
+// not tagged omitempty or omitzero is null when it is nil, so it may be null.
+func InferResult(t reflect.Type) (json.RawMessage, error) {
+	if t == nil {
+		return nil, errors.New("cannot infer a schema from a nil type")
+	}
+	return inferOnce(shape{pointed(t), true})
+}
+
+func pointed(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer && t.Name() == "" {
 		t = t.Elem()
 	}
-	return inferOnce(t)
+	return t
 }
 
-func infer(t reflect.Type) (json.RawMessage, error) {
-	in := inferrer{root: t, busy: map[reflect.Type]bool{}, refs: map[reflect.Type]string{}, defs: &node{}, headers: map[string]string{}}
+// shape is what a schema is inferred of.
+type shape struct {
+	t      reflect.Type
+	result bool // nil pointers are null
+}
+
+func infer(of shape) (json.RawMessage, error) {
+	t := of.t
+	in := inferrer{root: t, result: of.result, busy: map[reflect.Type]bool{}, refs: map[reflect.Type]string{}, defs: &node{}, headers: map[string]string{}}
 	n, err := in.typ(t)
 	if err != nil {
 		return nil, fmt.Errorf("inferring the schema of %s: %w", t, err)
@@ -51,6 +72,7 @@ func infer(t reflect.Type) (json.RawMessage, error) {
 // inferrer holds the state of one Infer call.
 type inferrer struct {
 	root    reflect.Type
+	result  bool
 	busy    map[reflect.Type]bool   // types being described
 	refs    map[reflect.Type]string // recursive types and their names
 	defs    *node
@@ -269,5 +291,26 @@ func (in *inferrer) field(f field) (*node, error) {
 		}
 		n = newNode("string")
 	}
-	return n, in.applyTags(f, n)
+	if err := in.applyTags(f, n); err != nil {
+		return nil, err
+	}
+	if in.result && f.typ.Kind() == reflect.Pointer && !f.omitted {
+		return orNull(n), nil
+	}
+	return n, nil
+}
+
+// orNull returns a schema of what another one allows, or null.
+func orNull(n *node) *node {
+	typ := n.typ()
+	if typ == "" {
+		either := &node{}
+		either.set("anyOf", []json.RawMessage{n.append(nil), json.RawMessage(`{"type":"null"}`)})
+		return either
+	}
+	n.set("type", []string{typ, "null"})
+	if values, ok := n.get("enum").([]json.RawMessage); ok {
+		n.set("enum", append(slices.Clone(values), json.RawMessage("null")))
+	}
+	return n
 }

@@ -3,7 +3,6 @@ package schema
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"reflect"
 	"runtime"
 	"sync"
 	"weak"
@@ -45,17 +44,17 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	return s, nil
 }
 
-// inferred holds the results of Infer by type. It is bounded by the number of
+// inferred holds the results of Infer and InferResult. It is bounded by the number of
 // types in the program.
-var inferred sync.Map // of json.RawMessage by reflect.Type
+var inferred sync.Map // of json.RawMessage by shape
 
-func inferOnce(t reflect.Type) (json.RawMessage, error) {
-	if raw, ok := inferred.Load(t); ok {
+func inferOnce(of shape) (json.RawMessage, error) {
+	if raw, ok := inferred.Load(of); ok {
 		return raw.(json.RawMessage), nil //nolint:forcetypeassert // inferred has nothing else
 	}
-	raw, err := infer(t)
+	raw, err := infer(of)
 	if err == nil {
-		inferred.Store(t, raw)
+		inferred.Store(of, raw)
 	}
 	return raw, err
 }

@@ -18,10 +18,23 @@ var describing = []string{"json", "title", "description", "jsonschema", "default
 // foreign are tags of other packages that look like ours.
 var foreign = []string{"bson", "form", "url"}
 
+// elsewhere are tags by which other packages that make schemas say what is said in another
+// way here.
+var elsewhere = map[string]string{
+	"optional":               "a field is optional if it is a pointer, is tagged omitempty or omitzero, or has a default",
+	"jsonschema_description": `the tag is "description"`,
+	"jsonschema_extras":      "each constraint has a tag of its own",
+}
+
 // CheckTags refuses a field's tag that looks like one of ours and is not: it would
 // be ignored, and what it asks for lost. Other packages have tags of their own, which
 // nobody can list; so one that only looks like ours is fine beside ours. fits are the JSON types of the field.
 func CheckTags(tag reflect.StructTag, fits ...string) error {
+	for name, instead := range elsewhere {
+		if _, ok := tag.Lookup(name); ok {
+			return fmt.Errorf("there is no tag %q: %s", name, instead)
+		}
+	}
 	names, rest := tagNames(tag)
 	if lost := lostIn(rest); lost != "" {
 		return fmt.Errorf("tag %q is not read, because the tags are malformed from %q on", lost, rest)
@@ -106,7 +119,7 @@ func looksLike(typed, own string) bool {
 	switch n := len(typed); {
 	case n >= 8:
 		slips = 2
-	case n >= 4:
+	case n >= 3:
 		slips = 1
 	}
 	return typed == own ||

@@ -38,6 +38,7 @@ func TestMisspeltTags(t *testing.T) {
 		"defalt":       {"string", "default"},
 		"Default":      {"string", "default"},
 		"Header":       {"string", "header"},
+		"jsn":          {"string", "json"},
 		"headers":      {"string", "header"},
 		"unique":       {"array", "uniqueItems"},
 		",minLength":   {"string", "minLength"}, // after a comma instead of a space
@@ -97,5 +98,36 @@ func TestMisspeltTagInType(t *testing.T) {
 	want := `field "Query" of schema_test.inner: there is no tag "descrption"; the nearest is "description"`
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("the error is %v, want %s", err, want)
+	}
+}
+
+// What other packages say with a tag of theirs, and what json and formats are called, is not
+// lost silently either.
+func TestTagsThatSayItElsewhere(t *testing.T) {
+	type optional struct {
+		A string `optional:"true"`
+	}
+	type described struct {
+		A string `jsonschema_description:"an a"`
+	}
+	type omitted struct {
+		A string `json:"a,omitmpty"` //nolint:staticcheck // this is what is refused
+	}
+	type mail struct {
+		A string `format:"emial"`
+	}
+	for want, typ := range map[string]reflect.Type{
+		"a field is optional if": reflect.TypeFor[optional](), `the tag is "description"`: reflect.TypeFor[described](),
+		`the nearest is "omitempty"`: reflect.TypeFor[omitted](), `the nearest is "email"`: reflect.TypeFor[mail](),
+	} {
+		if raw, err := schema.Infer(typ); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %s, %v; want %q", typ, raw, err, want)
+		}
+	}
+	type own struct {
+		A string `json:"a,case:ignore" format:"com.example.code"`
+	}
+	if _, err := schema.Infer(reflect.TypeFor[own]()); err != nil {
+		t.Errorf("what is anybody's own: %v", err)
 	}
 }

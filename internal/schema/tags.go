@@ -188,7 +188,21 @@ func parseFormat(_ *node, text string) (any, error) {
 	if text == "" {
 		return nil, errors.New("it is empty")
 	}
+	if !slices.Contains(formats, text) {
+		for _, known := range formats {
+			if looksLike(plainly(text), plainly(known)) {
+				return nil, fmt.Errorf("there is no format %q; the nearest is %q", text, known)
+			}
+		}
+	}
 	return text, nil
+}
+
+// formats are those of JSON Schema (2020-12, validation, section 7.3). Others may be
+// anybody's own.
+var formats = []string{
+	"date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6",
+	"uri", "uri-reference", "iri", "iri-reference", "uuid", "uri-template", "json-pointer", "relative-json-pointer", "regex",
 }
 
 // checkLimits refuses limits that no value can meet.

@@ -65,6 +65,18 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
+// CheckCertificate returns why HTTPS cannot be served with a certificate and its key, so that
+// nobody is told of an address at which nothing answers. Neither file means no HTTPS.
+func CheckCertificate(certFile, keyFile string) error {
+	if certFile == "" && keyFile == "" {
+		return nil
+	}
+	if _, err := tls.LoadX509KeyPair(certFile, keyFile); err != nil {
+		return fmt.Errorf("the certificate %q with the key %q cannot be used: %w", certFile, keyFile, err)
+	}
+	return nil
+}
+
 func (s *Server) listen(web *http.Server, l net.Listener) error {
 	if s.CertFile == "" && s.TLS == nil {
 		return web.Serve(l)

@@ -138,6 +138,9 @@ func (o *Options) check() error {
 	case o.CloseTimeout < 0:
 		return fmt.Errorf("httpserver: Options.CloseTimeout is %v", o.CloseTimeout)
 	}
+	if err := webserver.CheckCertificate(o.CertFile, o.KeyFile); err != nil {
+		return fmt.Errorf("httpserver: %w", err)
+	}
 	return nil
 }
 
