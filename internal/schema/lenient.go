@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 )
@@ -9,6 +10,9 @@ import (
 // where its schema does not allow null: that is how many programs write what they leave
 // out. ok is false if there are none.
 func WithoutNulls(schema, doc json.RawMessage) (_ json.RawMessage, ok bool) {
+	if !bytes.Contains(doc, []byte("null")) {
+		return nil, false
+	}
 	s, err := Decode(schema)
 	if err != nil {
 		return nil, false
@@ -22,8 +26,15 @@ func PlainIntegers(doc json.RawMessage) (_ json.RawMessage, ok bool) {
 	return rewritten(doc, plainIntegers)
 }
 
+// maxLenient bounds the documents that are rewritten, in bytes: what is decoded takes many
+// times the memory, and what nobody can read must not cost more than what they can.
+const maxLenient = 256 << 10
+
 // rewritten returns a document in which something was changed.
 func rewritten(doc json.RawMessage, change func(v any) (any, bool)) (json.RawMessage, bool) {
+	if len(doc) > maxLenient {
+		return nil, false
+	}
 	v, err := Decode(doc)
 	if err != nil {
 		return nil, false

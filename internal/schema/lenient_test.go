@@ -25,6 +25,10 @@ func TestWithoutNulls(t *testing.T) {
 			t.Errorf("%s: got %s, %t, want %q", doc, got, ok, want)
 		}
 	}
+	long := json.RawMessage(`{"a":null,"c":1,"x":"` + strings.Repeat("a", 256<<10) + `"}`)
+	if _, ok := schema.WithoutNulls(json.RawMessage(s), long); ok {
+		t.Error("a long document is decoded")
+	}
 	if _, ok := schema.WithoutNulls(json.RawMessage(`true`), json.RawMessage(`{"a":null}`)); ok {
 		t.Error("a schema without properties says that something may be left out")
 	}
