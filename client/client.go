@@ -12,6 +12,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -73,6 +74,9 @@ type Client struct {
 func Connect(ctx context.Context, t mcp.Transport, opts *Options) (*Client, error) {
 	o := opts.withDefaults()
 	caps, err := o.capabilities()
+	if err == nil && t == nil {
+		err = errors.New("client.Connect: the transport is nil")
+	}
 	if err != nil {
 		return nil, err
 	}

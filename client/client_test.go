@@ -532,3 +532,9 @@ func TestVisitsAreToTheWeb(t *testing.T) {
 		}
 	}
 }
+
+func TestConnectToNothing(t *testing.T) {
+	if _, err := client.Connect(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), "transport is nil") {
+		t.Errorf("got %v", err)
+	}
+}

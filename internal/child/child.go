@@ -3,11 +3,13 @@
 package child
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -74,9 +76,25 @@ func Start(o Options) (*Process, error) {
 	_ = childOut.Close()
 	if err != nil {
 		_ = out.Close()
-		return nil, err
+		return nil, blame(o.Dir, err)
 	}
 	return p, nil
+}
+
+// blame returns why a process could not be started. Where its folder is missing, the system
+// names the program.
+func blame(dir string, err error) error {
+	if dir == "" {
+		return err
+	}
+	info, missing := os.Stat(dir)
+	switch {
+	case missing != nil:
+		return &os.PathError{Op: "chdir", Path: dir, Err: errors.Unwrap(missing)}
+	case !info.IsDir():
+		return &os.PathError{Op: "chdir", Path: dir, Err: syscall.ENOTDIR}
+	}
+	return err
 }
 
 // run starts the process, says so, and waits for its end. The process ends with the thread

@@ -74,19 +74,20 @@ var (
 
 // Take handles one frame. For each Pending, only one goroutine at a time may call
 // it. A client accepts batches in every revision, though servers send them only in
-// 2025-03-26. The answers to the requests of a batch go out as one array, too.
+// 2025-03-26. The answers to the requests of a batch go out as one array, too. Take reports
+// whether the frame was a message, or has one, however wrong.
 //
 // Spec: 2025-03-26 basic#batching.
-func (in *Inbound) Take(frame []byte, calls Pending) {
+func (in *Inbound) Take(frame []byte, calls Pending) (isMessage bool) {
 	if !jsonrpc.IsBatch(frame) {
 		m, err := in.Decoder.Decode(frame)
 		in.message(m, err, calls, nil)
-		return
+		return speaks(m, err)
 	}
 	entries, err := in.Decoder.DecodeBatch(frame)
 	if err != nil {
 		in.malformed(new(jsonrpc.Message), err, calls)
-		return
+		return false
 	}
 	open := 0
 	for _, e := range entries {
@@ -97,7 +98,14 @@ func (in *Inbound) Take(frame []byte, calls Pending) {
 	together := newGather(open, in.Reply)
 	for _, e := range entries {
 		in.message(e.Message, e.Err, calls, together)
+		isMessage = isMessage || speaks(e.Message, e.Err)
 	}
+	return isMessage
+}
+
+// speaks reports whether something is a message; bad is the error of its decoding.
+func speaks(m *jsonrpc.Message, bad error) bool {
+	return bad == nil || m.Method != "" || !m.ID.IsZero()
 }
 
 // asks reports whether a message, which may be malformed, waits for an answer.

@@ -91,15 +91,21 @@ var (
 
 // Text redacts a body, a message, a URL or a sentence.
 func (r *Redactor) Text(s string) string {
-	if r != nil && r.values != nil {
-		s = r.values.Replace(s)
-	}
+	s = r.known(s)
 	for _, form := range []*regexp.Regexp{member, escaped} {
 		s = replace(form, s, func(m []string) string { return m[1] + Hidden(m[2]) + m[3] })
 	}
 	s = replace(parameter, s, func(m []string) string { return m[1] + Hidden(m[2]) })
 	s = replace(bearer, s, func(m []string) string { return m[1] + Hidden(m[2]) })
 	return replace(userinfo, s, func(m []string) string { return m[1] + Hidden(m[2]) + "@" })
+}
+
+// known takes out the secrets that are known by value.
+func (r *Redactor) known(s string) string {
+	if r == nil || r.values == nil {
+		return s
+	}
+	return r.values.Replace(s)
 }
 
 func replace(re *regexp.Regexp, s string, with func(m []string) string) string {

@@ -20,6 +20,7 @@ import (
 // Conn is the client's end of a connection of frames.
 type Conn struct {
 	frames    Frames
+	junk      junk
 	seen      *tap.Conn
 	inbound   era.Inbound
 	calls     calls.Table
@@ -100,7 +101,11 @@ func (c *Conn) read() error {
 			}
 			return err
 		}
-		c.inbound.Take(frame, pending{c})
+		if c.inbound.Take(frame, pending{c}) {
+			c.junk.message()
+		} else if err := c.junk.count(len(frame)); err != nil {
+			return err
+		}
 	}
 }
 

@@ -46,6 +46,8 @@ async function judged(stage, way) {
     await tab.click("button", "Judge");
     await tab.sees("the tools cost about");
     await tab.shot(stage.shots, "checks-definitions");
+    const runs = await tab.page.$$eval("main option", (all) => all.map((option) => option.innerText).filter((text) => /\d:\d\d/.test(text)));
+    assert(runs.length > 1 && runs.every((text) => /, \d\d:\d\d:\d\d\.\d{3}$/.test(text)), `the times of reports are written as nowhere else: ${runs}`);
   });
 
   await stage.check(at("a report is exported"), async () => {
@@ -77,7 +79,8 @@ async function compared(stage) {
     await tab.click("button", "Connect");
     await until(async () => (await tab.page.evaluate(() => location.hash)).includes("b=c2"), "the second connection");
     await tab.sees("/revision");
-    await tab.sees("2026-07-28");
+    const text = await tab.sees("2026-07-28");
+    assert(!text.includes("/features"), `what only the page knows of is compared: ${text}`);
     await tab.shot(stage.shots, "compare-server");
   });
 

@@ -93,6 +93,7 @@ async function forms(stage, tab, served) {
       await tab.click("button", "Reconnect");
       await tab.sees("Connected", "main");
       await tab.click("button", "Close for good");
+      await tab.confirm();
       await tab.sees("Connect to a server", "main");
     });
   }
@@ -108,6 +109,7 @@ async function forms(stage, tab, served) {
     await tab.shot(stage.shots, "connect-card");
     equal((await tab.judge()).join("\n"), "", "card");
     await tab.click("button", "Close for good");
+    await tab.confirm();
     await tab.sees("Connect to a server", "main");
   });
 
@@ -117,6 +119,7 @@ async function forms(stage, tab, served) {
     await tab.press("Enter");
     await tab.sees("Connected", "main");
     await tab.click("button", "Close for good");
+    await tab.confirm();
   });
 
   await stage.check("several at once", async () => {
@@ -147,6 +150,7 @@ async function official(stage, tab) {
       await tab.sees("The server answered in", "main");
       await tab.shot(stage.shots, `connect-everything-${transport}`);
       await tab.click("button", "Close for good");
+      await tab.confirm();
       await tab.sees("Connect to a server", "main");
     });
   }
@@ -177,6 +181,24 @@ async function failures(stage, tab, served) {
     await tab.click("button", "Connect");
     await tab.sees("a quote is not closed", "form");
     assert(await tab.page.$("input[aria-invalid=true]"), "no field is marked");
+    const before = (await tab.api("get", "/connections")).connections.length;
+    for (const [server, why] of [["localhost:8080/mcp", "http:// or https:// is missing"], ["ftp://example.com/mcp", "A server cannot be reached by ftp://"], ['{"a": 1}', "names no servers"]]) {
+      await tab.fill("Server", server);
+      await tab.click("button", "Connect");
+      await tab.sees(why, "form");
+    }
+    equal((await tab.api("get", "/connections")).connections.length, before, "connections");
+    const recent = await tab.text("[aria-label=Recent]");
+    for (const part of ["localhost", "ftp:", "{"]) assert(!recent.includes(part), `${part} is among the recent ones: ${recent}`);
+  });
+
+  await stage.check("the servers of a configuration that is pasted are offered", async () => {
+    await tab.fill("Server", JSON.stringify({ mcpServers: { pasted: { command: parley, args: ["serve", "--stdio"], env: { KEY: "swordfish" } } } }));
+    await tab.click("button", "pasted");
+    equal(await (await tab.named("textbox", "Server")).evaluate((e) => e.value), `${parley} serve --stdio`, "the command");
+    equal(await (await tab.named("textbox", "Name of variable 1")).evaluate((e) => e.value), "KEY", "the variable");
+    await until(() => tab.page.evaluate(() => sessionStorage.getItem("parley:connect")?.includes("serve --stdio")), "the draft is kept");
+    assert(!(await tab.page.evaluate(() => JSON.stringify({ ...sessionStorage }))).includes("swordfish"), "a secret is in the storage");
   });
 }
 
@@ -281,13 +303,30 @@ async function changes(stage, tab) {
     assert(!(await tab.page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).includes("swordfish"), "a secret is in the storage");
   });
 
+  await stage.check("what was never there is not said to list nothing", async () => {
+    const { id } = await tab.api("post", "/connections", { args: ["parley-no-such-program"], title: "nowhere" });
+    await tab.go(`#/${id}/tools`);
+    const text = await tab.sees("It is not connected.");
+    assert(!text.includes("lists no tools") && (await tab.page.$$("main .notice.error")).length === 0, text);
+    await tab.shot(stage.shots, "connection-failed-tools");
+    await tab.api("del", `/connections/${id}`);
+  });
+
   await stage.check("a command that dies is seen at once", async () => {
     const { id } = await tab.api("post", "/connections", { args: ["timeout", "2", parley, "serve", "--stdio"], title: "mortal" });
     await tab.go(`#/${id}`);
     await tab.sees("Connected", "main");
     const text = await tab.sees("Connection lost", "main");
     assert(text.includes("The server went away. Reconnect"), brief(text, 800));
+    await tab.go(`#/${id}/tools`);
+    const tools = await tab.sees("The connection is lost.");
+    assert(!tools.includes("The server lists no tools"), `what is not known is claimed: ${tools}`);
+    equal((await tab.judge()).join("\n"), "", "axe");
+    await tab.shot(stage.shots, "connection-lost");
     await tab.click("button", "Reconnect");
+    await until(async () => !(await tab.text("body")).includes("The connection is lost."), "it is back");
+    await tab.sees("calculate", "main");
+    await tab.go(`#/${id}`);
     await tab.sees("Connected", "main");
     await tab.api("del", `/connections/${id}`);
   });

@@ -20,6 +20,7 @@ export async function run(stage) {
   await operator(stage, folder);
   await bearer(stage, folder);
   await issuer(stage, folder);
+  await bare(stage);
 }
 
 /** gateway starts a gateway of a configuration, with a console. */
@@ -99,15 +100,9 @@ async function looked(stage, tab, name) {
   await tab.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
 }
 
-/** confirm says yes in the dialog that has just opened. */
-async function confirm(page) {
-  await (await page.waitForSelector("dialog[open] footer .danger")).focus();
-  await page.keyboard.press("Enter");
-}
-
 async function operator(stage, folder) {
   const site = await gateway(stage, folder, "code", ({ consolePort }) => `console: {listen: "127.0.0.1:${consolePort}"}`);
-  stage.expect(/401 \(Unauthorized\)|409 \(Conflict\)/);
+  stage.expect(/400 \(Bad Request\)|401 \(Unauthorized\)|409 \(Conflict\)/);
   const tab = await stage.open(site.address, { as: "code" });
   const { page } = tab;
 
@@ -136,6 +131,10 @@ async function operator(stage, folder) {
     await looked(stage, tab, "backends");
     await tab.go("#/backends/down");
     await tab.sees("executable file not found");
+    const rows = await tab.text('[role="listbox"]');
+    assert(/down[^]*fails/.test(rows), `that it fails is not in the list: ${rows}`);
+    await tab.go("#/backends/NOPE");
+    await tab.sees("There is no backend “NOPE”.");
   });
 
   await stage.check("an approval, given while the client waits", async () => {
@@ -151,7 +150,7 @@ async function operator(stage, folder) {
     await tab.click("button", "Approve");
     equal((await waiting.ended).code, 0, `exit code: ${waiting.stderr}`);
     assert(waiting.stdout.includes("42"), waiting.stdout);
-    await tab.sees("does not wait any more");
+    await tab.sees("does not wait any more: approved");
   });
 
   await stage.check("a refusal with a reason", async () => {
@@ -162,6 +161,34 @@ async function operator(stage, folder) {
     await tab.click("button", "Refuse");
     const { code: exit } = await waiting.ended;
     assert(exit !== 0 && waiting.stderr.includes("not today"), `${exit}: ${waiting.stderr}`);
+    const text = await tab.sees("does not wait any more: refused", "#main");
+    assert(/By\s+the operator/i.test(text) && text.includes("not today") && text.includes("Decided lately"), text);
+    await looked(stage, tab, "approvals decided");
+    await tab.go("#/approvals/no-such-id");
+    await tab.sees("This call does not wait any more.");
+  });
+
+  await stage.check("a letter after g never decides, however late it comes", async () => {
+    const waiting = call(site, "ref__calculate", "expression=5*5");
+    await tab.go("#/approvals");
+    await pickFirst(tab, "ref__calculate");
+    const { hash } = new URL(page.url());
+    await tab.named("button", "Approve");
+    await new Promise((done) => setTimeout(done, 600)); // keys decide after a moment
+    for (const key of ["a", "d"]) await tab.press(key);
+    for (const key of ["d", "A", "D"]) {
+      await tab.press("g");
+      await new Promise((done) => setTimeout(done, 1700));
+      await (key === "d" ? tab.press(key) : tab.shifted(key));
+    }
+    await tab.press("g");
+    await new Promise((done) => setTimeout(done, 1700));
+    await tab.press("a");
+    await page.waitForFunction(() => location.hash === "#/approvals");
+    equal((await tab.api("get", "/approvals")).waiting.length, 1, "calls that wait");
+    await tab.go(hash);
+    await tab.click("button", "Refuse");
+    assert((await waiting.ended).code !== 0, "it was refused");
     await tab.sees("does not wait any more");
   });
 
@@ -183,9 +210,9 @@ async function operator(stage, folder) {
     await pickFirst(tab, "ref__calculate");
     await tab.named("button", "Approve");
     await until(async () => {
-      await tab.press("a");
+      await tab.shifted("A");
       return (await tab.text()).includes("does not wait any more");
-    }, "a approves");
+    }, "Shift A approves");
     equal((await keys.ended).code, 0, `exit code: ${keys.stderr}`);
   });
 
@@ -194,7 +221,7 @@ async function operator(stage, folder) {
     writeFileSync(site.mood, sly);
     await tab.go("#/backends/moody");
     await tab.enter("button", "Start again");
-    await confirm(page);
+    await tab.confirm();
     await page.waitForFunction(() => !document.querySelector("dialog[open]"));
     const refused = call(site, "moody__pay", "amount=1");
     assert((await refused.ended).code !== 0 && refused.stderr.includes("withheld"), refused.stderr);
@@ -207,7 +234,7 @@ async function operator(stage, folder) {
     await tab.sees("it is what was approved");
     await until(async () => (await call(site, "moody__pay", "amount=2").ended).code === 0, "the call goes through");
     await tab.enter("button", "Withdraw the approval");
-    await confirm(page);
+    await tab.confirm();
     await tab.sees("it is withheld until somebody approves it");
   });
 
@@ -224,7 +251,12 @@ async function operator(stage, folder) {
     await tab.press("End");
     await tab.press("Enter");
     await tab.sees("Name at the backend");
+    assert(/^#\/exchanges\/\d+$/.test(new URL(page.url()).hash), "an exchange has no address");
+    const whole = await page.$eval('[aria-selected="true"] strong', (name) => name.scrollWidth <= name.clientWidth && name.innerText);
+    equal(whole, "everything__echo", "the name in the list, whole");
     await looked(stage, tab, "exchanges");
+    await tab.go("#/exchanges/99999");
+    await tab.sees("There is no exchange 99999 here.");
     await tab.click("checkbox", "Pause");
     await call(site, "everything__echo", "message=again").ended;
     await tab.sees(", paused");
@@ -273,6 +305,24 @@ async function operator(stage, folder) {
     await tab.sees("ref__calculate");
     equal(await tab.page.$eval("form.filters select", (select) => select.value), "denied", "the outcome in the form, after the address has changed");
     equal(await (await tab.named("textbox", "Method or action")).evaluate((e) => e.value), "", "the method in the form, which the address does not name");
+    for (const outcome of ["approval", "console"]) {
+      await tab.go(`#/audit?outcome=${outcome}`);
+      await tab.sees(outcome, '[role="listbox"]');
+      const badges = await page.$$eval('[role="listbox"] .badge', (all) => [...new Set(all.map((badge) => badge.innerText))]);
+      equal(badges.join(), outcome, "the outcomes of lines, where one is asked for");
+      if (outcome === "approval") await tab.sees("revoked · ", '[role="listbox"]');
+    }
+    await tab.go("#/audit");
+    await tab.sees("tools/call everything__", '[role="listbox"]');
+    const times = await page.$$eval('[role="listbox"] time', (all) => all.map((time) => time.dateTime));
+    equal(times.join(), [...times].sort().reverse().join(), "the order of lines");
+    await tab.page.focus('[role="listbox"]');
+    await tab.press("Enter");
+    await page.waitForFunction(() => location.hash.includes("line="));
+    await page.reload();
+    await tab.sees("outcome", ".detail");
+    await tab.go("#/audit?after=2026-11-02T10%3A00&before=2026-11-01T10%3A00");
+    await tab.sees("This is not after From.");
   });
 
   await stage.check("audit: a slower answer does not overwrite that to a later search", async () => {
@@ -300,7 +350,7 @@ async function operator(stage, folder) {
   await stage.check("policy tester", async () => {
     await tab.go("#/policy");
     await page.waitForFunction(() => document.querySelector("select")?.options.length > 0);
-    await tab.fill("Name at the backend", "calculate");
+    await tab.fill("Name", "calculate", "combobox");
     await tab.fill("Arguments", '{"expression": "1/0"}');
     await tab.click("button", "Ask");
     const text = await tab.sees("Denied");
@@ -309,11 +359,36 @@ async function operator(stage, folder) {
     await tab.fill("Arguments", "[1]");
     await tab.click("button", "Ask");
     await tab.sees("This is no JSON object.");
+    await tab.fill("Arguments", '{"expression": "1/0"}');
+    await tab.fill("Name", "ref__calculate", "combobox");
+    await tab.click("button", "Ask");
+    await tab.sees("no-zero");
+    await tab.fill("Name", "no_such_tool", "combobox");
+    await tab.click("button", "Ask");
+    await tab.sees("ref lists no tool of this name");
+    await looked(stage, tab, "policy unlisted");
+    assert((await page.$$(".notice.good")).length === 0, "what does not exist looks allowed");
+    const offered = await page.$$eval("#policy-names option", (all) => all.map((option) => option.value));
+    assert(offered.includes("calculate"), `the names that are offered: ${offered}`);
+    await tab.fill("Name", "", "combobox");
+    await tab.click("button", "Ask");
+    await tab.sees("it is about nothing"); // an error without a field
+    await tab.fill("Name", "calculate", "combobox");
+    await page.$eval("details", (more) => (more.open = true));
+    await tab.fill("View", "no-such-view", "combobox");
+    await page.$eval("details", (more) => (more.open = false));
+    await tab.click("button", "Ask");
+    await tab.sees("there is no view");
+    await tab.fill("View", "", "combobox");
     await tab.click("tab", "Cases");
-    await tab.fill("Cases", '[{"name":"fine","backend":"ref","tool":"calculate","arguments":{"expression":"1"},"expect":"allow"},{"backend":"ref","tool":"calculate","expect":"deny"}]');
+    await tab.fill("Cases", '[{"name":"fine","backend":"ref","tool":"calculate","arguments":{"expression":"1"},"expect":"allow"},{"backend":"ref","tool":"calculate","arguments":{"expression":"1"},"expect":"deny"}]');
     await tab.click("button", "Test");
     await tab.sees("1 of 2 as expected");
     await looked(stage, tab, "policy cases");
+    await tab.fill("Cases", "{}");
+    await tab.click("button", "Test");
+    await tab.sees("This is no JSON array of cases.");
+    assert(!(await tab.text()).includes("as expected"), "old results stand under a new error");
   });
 
   await stage.check("scan, costs and logins", async () => {
@@ -366,6 +441,39 @@ async function operator(stage, folder) {
   });
 }
 
+/** bare is a gateway without any of the sections that the console shows. */
+async function bare(stage) {
+  const folder = mkdtempSync(join(tmpdir(), "parley-console-"));
+  stage.after(() => rmSync(folder, { recursive: true, force: true }));
+  const yaml = `version: 1
+listen: {http: "127.0.0.1:0"}
+backends: {ref: {command: ${JSON.stringify([parley, "serve", "--stdio"])}}}
+console: {listen: "127.0.0.1:${await freePort()}"}
+`;
+  const site = await withConsole(stage, { file: join(folder, "bare.yaml"), yaml });
+  stage.expect(/409 \(Conflict\)/);
+  const tab = await stage.open(site.address, { as: "bare" });
+
+  await stage.check("what is not configured is said to be off", async () => {
+    await tab.sees("Who may use it");
+    const cards = await tab.text(".cards");
+    equal(cards.match(/off: not in the configuration/g)?.length, 2, `cards that are off: ${cards}`);
+    await looked(stage, tab, "overview bare");
+    for (const [view, section] of [["pins", "pins: {file"], ["audit", "audit: {file"]]) {
+      await tab.go(`#/${view}`);
+      const text = await tab.sees("This is off", "main");
+      assert(text.includes(section) && !text.split("\n").includes("section"), text);
+      equal((await tab.page.$$("main .notice.error")).length, 0, "errors");
+    }
+    await looked(stage, tab, "audit bare");
+    await tab.go("#/policy");
+    await tab.page.waitForFunction(() => document.querySelector("select")?.options.length > 0);
+    await tab.fill("Name", "calculate", "combobox");
+    await tab.click("button", "Ask");
+    await tab.sees("the configuration has no section policy");
+  });
+}
+
 async function bearer(stage, folder) {
   const token = "0123456789abcdef0123456789abcdef";
   const site = await gateway(stage, folder, "bearer", ({ consolePort }) => `auth: {bearer: ${token}}\nconsole: {listen: "127.0.0.1:${consolePort}"}`);
@@ -378,7 +486,7 @@ async function bearer(stage, folder) {
     await tab.fill("Token of the gateway required", "a wrong token, a wrong token");
     await tab.click("button", "Log in");
     await tab.sees("This is not the token of the gateway".toLowerCase().slice(1, 12));
-    await tab.fill("Token of the gateway required", token);
+    await tab.fill("Token of the gateway required", ` ${token} `); // as it is copied
     await tab.click("button", "Log in");
     await tab.sees("Who may use it");
     await tab.sees("viewer");
@@ -387,7 +495,7 @@ async function bearer(stage, folder) {
     const waiting = start(parley, ["call", site.url, "ref__calculate", "expression=6*7", "--header", `Authorization: Bearer ${token}`], { PARLEY_KEYRING: "off" });
     await tab.go("#/approvals");
     await pickFirst(tab, "ref__calculate");
-    await tab.sees("This is for approvers.");
+    await tab.sees("Only approvers may approve or refuse it.");
     const id = new URL(tab.page.url()).hash.split("/").at(-1);
     const refused = await tab.page.evaluate(async (at) => {
       const { api } = await import("/page.js");
@@ -500,7 +608,7 @@ console: {listen: "127.0.0.1:${consolePort}", roles: {viewer: {principals: [bob]
     await cleo.sees("Who may use it");
     assert(!(await cleo.text()).includes("Read the configuration again"), "an approver is offered what is for operators");
     await cleo.go("#/backends/ref");
-    await cleo.sees("This is for operators.");
+    await cleo.sees("Only operators may start it again.");
     const lines = audited(site.audit).map(({ console: c }) => `${c.by} ${c.role} ${c.action} ${c.refused ?? false}`);
     assert(lines.some((line) => line.endsWith("user cleo approver approvals.allow false")), lines.join("\n"));
   });
@@ -532,7 +640,7 @@ console: {listen: "127.0.0.1:${consolePort}", roles: {viewer: {principals: [bob]
     assert(users.length === 1 && !/eyJ|"(access|refresh)_?token"/i.test(JSON.stringify(users)), `the API tells ${brief(users)}`);
     await looked(stage, ada, "logins with one");
     await ada.page.$eval("[role=region][aria-label=Users] button", (button) => button.click());
-    await confirm(ada.page);
+    await ada.confirm();
     await ada.sees("No user has logged in at a server.");
     assert(audited(site.audit).some(({ console: c }) => c.action.startsWith("logins") && c.role === "operator"), "the audit log does not know");
   });

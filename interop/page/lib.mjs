@@ -211,6 +211,19 @@ export class Tab {
     return this.page.keyboard.press(key);
   }
 
+  /** shifted presses a key with Shift. */
+  async shifted(key) {
+    await this.page.keyboard.down("Shift");
+    await this.press(key);
+    await this.page.keyboard.up("Shift");
+  }
+
+  /** confirm says yes in the dialog that has just opened. */
+  async confirm() {
+    await (await this.page.waitForSelector("dialog[open] footer .danger")).focus();
+    await this.press("Enter");
+  }
+
   /** focused returns the name of what has the focus, as a screen reader would say it. */
   async focused() {
     const snapshot = await this.page.accessibility.snapshot();
@@ -290,6 +303,13 @@ export class Tab {
       return main && main.scrollWidth > main.clientWidth + 1 ? `${main.scrollWidth} of ${main.clientWidth}` : "";
     });
     assert(!wide, `the view is too wide: ${wide} pixels`);
+    await this.stays();
+  }
+
+  /** stays checks that the page as a whole cannot be scrolled: only its parts can. */
+  async stays() {
+    const [content, window] = await this.page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.clientHeight]);
+    assert(content <= window, `the page is ${content} pixels high in a window of ${window}`);
   }
 
   async shot(folder, name) {

@@ -56,10 +56,18 @@ async function reference(stage, way) {
     await tab.fill("Folder", "https://example.com/");
     await tab.click("button", "Add");
     await tab.sees("is not a file:// URI");
+    for (const folder of ["relative/path", "~/notes"]) {
+      await tab.fill("Folder", folder);
+      await tab.click("button", "Add");
+      await tab.sees("Write the whole path", ".add-root");
+    }
     await tab.fill("Folder", "/srv/some work");
     await tab.fill("Its name", "Work");
     await tab.click("button", "Add");
     await tab.sees("file:///srv/some%20work", "ul.roots");
+    await tab.fill("Folder", "/srv/some work/");
+    await tab.click("button", "Add");
+    await tab.sees("It is among the roots already.");
     await tab.click("button", "Reconnect now");
     await until(async () => (await tab.api("get", "/connections/c1/roots")).declared, "the roots are declared");
     await tab.connected();

@@ -12,7 +12,7 @@ export async function run(stage) {
   stage.after(() => served.end());
   const store = mkdtempSync(join(tmpdir(), "parley-login-"));
   stage.after(() => rmSync(store, { recursive: true, force: true }));
-  stage.expect(/favicon\.ico/);
+  stage.expect(/login\/paste|favicon\.ico/);
   for (const revision of ["2025-03-26", "2025-06-18", "2026-07-28"]) await flow(stage, served, store, revision);
   await documented(stage, served, store);
 }
@@ -74,6 +74,9 @@ async function elsewhere(tab) {
   await page.close();
   await tab.page.bringToFront();
   await tab.page.$$eval("summary", (all) => all.find((s) => s.innerText.includes("on another machine")).click());
+  await tab.fill("The address that the browser ends at", "rubbish");
+  await tab.click("button", "Use this address");
+  await tab.sees("not an address with the answer to a login", ".waiting"); // and it goes on
   await tab.fill("The address that the browser ends at", address);
   await tab.click("button", "Use this address");
 }

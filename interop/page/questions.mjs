@@ -1,5 +1,9 @@
 // What servers ask, answered by a person and by rules.
 
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 import { assert, equal, transports, until, ways } from "./lib.mjs";
 
 export async function run(stage) {
@@ -126,6 +130,39 @@ async function reference(stage, way) {
     await tab.sees("by the rule always info");
     await shot("answered");
   });
+
+  await check("imported rules are added or take the place of others, which can be taken back", async () => {
+    await tab.click("tab", "Rules");
+    const names = async () => (await tab.api("get", "/connections/c1/rules")).rules.map((rule) => rule.name).join();
+    await imports(tab, { mcpServers: {} });
+    await tab.sees("has no rules");
+    equal(await names(), "always info", "rules after an import of something else");
+    const given = { on: true, rules: [{ name: "never", kind: "sampling", action: "decline" }] };
+    await imports(tab, given);
+    await tab.sees("The file has 1 rule, and you have 1.", "dialog");
+    await shot("rules-import");
+    await tab.click("button", "Replace");
+    await until(async () => (await names()) === "never", "the rules are replaced");
+    await tab.click("button", "Take it back");
+    await until(async () => (await names()) === "always info", "the rules from before");
+    await imports(tab, given);
+    await tab.click("button", "Add");
+    await until(async () => (await names()) === "always info,never", "the rules are added");
+    equal((await tab.api("get", "/connections/c1/rules")).on, false, "whether they answer at once");
+  });
+}
+
+/** imports has the page read a file of rules. */
+async function imports(tab, content) {
+  const folder = mkdtempSync(join(tmpdir(), "parley-rules-"));
+  const file = join(folder, "rules.json");
+  writeFileSync(file, JSON.stringify(content));
+  try {
+    await (await tab.page.waitForSelector("input[type=file]")).uploadFile(file);
+    await tab.page.waitForFunction(() => document.querySelector("dialog[open]") || document.querySelector("main .notice.error"), { polling: 50 });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 async function others(stage, transport) {

@@ -148,7 +148,20 @@ async function forms(stage) {
     await page.click(".call-options > summary");
     await tab.fill("Time limit in seconds", "20");
     await tab.fill("_meta", '{"com.example/trace": "1"');
-    await tab.sees("It is not sent.", ".call-options");
+    await tab.fill("Time limit in seconds", "abc");
+    await page.$eval(".call-options", (options) => (options.open = false)); // where nobody sees what is wrong
+    const before = await last(tab);
+    await tab.click("button", "Call");
+    await tab.sees("It must be a number of seconds", ".call-options");
+    await tab.sees("This is not JSON", ".call-options");
+    await until(async () => (await tab.focused())?.name === "Time limit in seconds", "the option that is wrong has the focus");
+    await tab.fill("Time limit in seconds", "20");
+    await tab.fill("_meta", '{"progressToken": "mine"}');
+    await tab.click("button", "Call");
+    await tab.sees("progressToken is for parley to say", ".call-options");
+    equal((await page.$$("::-p-aria(Call anyway)")).length, 0, "ways to call with wrong options");
+    equal(await last(tab), before, "calls that were made");
+    await tab.shot(stage.shots, "tools-options-wrong");
     await tab.fill("_meta", '{"com.example/trace": "1"}');
     const made = await call(tab);
     equal(made.result.structuredContent.text, "two", "what was sent");
@@ -162,6 +175,17 @@ async function forms(stage) {
     await tab.sees("com.example/trace", ".call-view");
     await tab.click("button", "Refresh");
     await tab.sees("every_field", "[role=listbox]");
+  });
+
+  await stage.check("a call without a connection offers to reconnect", async () => {
+    await tab.api("post", "/connections/c1/disconnect");
+    await tab.sees("It is disconnected.");
+    await tab.click("button", "Call");
+    await tab.sees("is not connected", "main");
+    await page.waitForSelector("main .notice.error");
+    await page.locator("main .notice.error ::-p-aria(Reconnect)").click();
+    await tab.connected();
+    await until(async () => !(await tab.text("body")).includes("It is disconnected."), "it is said no more");
   });
 
   await stage.check("what is no number is not sent", async () => {
@@ -342,6 +366,8 @@ async function reference(stage, way) {
   await tab.connected();
   await stage.check(`${way.name}: text, image, sound, progress, a wrong argument`, async () => {
     await tool(tab, "calculate");
+    const cut = await tab.page.$$eval(".tool-marks-short", (all) => all.filter((marks) => marks.scrollWidth > marks.clientWidth || marks.getBoundingClientRect().right > marks.closest(".tool-row").getBoundingClientRect().right).map((marks) => marks.innerText));
+    equal(cut.join(), "", "badges that are cut");
     await tab.fill("expression required", "2 + 3 * 4");
     const sum = await call(tab);
     equal(sum.result.content[0].text, "14", "result");

@@ -43,6 +43,15 @@ async function seen(stage, way) {
     assert(searched.length > 0 && searched.every((query) => Number(query.get("after")) > 0 && query.get("q") === "40+2"), `searched for ${searched.join(" and ")}`);
   });
 
+  await stage.check(at("a method can be read at 360 pixels"), async () => {
+    await tab.page.setViewport({ width: 360, height: 740 });
+    await tab.sees("tools/call", frames);
+    const [room, needed] = await tab.page.$eval(`${frames} [role=option] .what`, (what) => [what.clientWidth, 10 * parseFloat(getComputedStyle(what).fontSize) * 0.6]);
+    assert(room >= needed, `${room} pixels for tools/call, which needs ${needed}`);
+    await tab.shot(stage.shots, `traffic-narrow-${way.name.replace(" ", "-")}`);
+    await tab.page.setViewport({ width: 1280, height: 860 });
+  });
+
   await stage.check(at("a frame is read, with what belongs to it"), async () => {
     await tab.page.focus(frames);
     await tab.press("Home");
@@ -102,6 +111,14 @@ async function seen(stage, way) {
       return `${lines.bytes.length} and ${har.bytes.length} bytes`;
     });
   }
+
+  await stage.check(at("frames are forgotten by those only who mean it"), async () => {
+    await tab.fill("Search frames", "", "searchbox");
+    await tab.click("button", "Clear");
+    await tab.sees("What was recorded so far is gone then.", "dialog");
+    await tab.click("button", "Leave it");
+    await tab.sees("tools/call", frames);
+  });
 
   if (way.transport !== "HTTP") return;
   await stage.check(at("the network is broken, and what comes of it is shown"), async () => {

@@ -82,6 +82,10 @@ func (c *Command) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn,
 
 // explain adds to err how the process ended, for the calls in flight.
 func (c *Command) explain(p *child.Process, err error) error {
+	if errors.Is(err, stream.ErrNoMessages) {
+		_ = p.Terminate() // it would write for ever; Close sees to it that it ends
+		return err
+	}
 	if !p.Gone() {
 		return fmt.Errorf("the server closed its output, and still runs: %w", err)
 	}

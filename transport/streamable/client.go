@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-mcp/parley/internal/caching"
 	"github.com/parley-mcp/parley/internal/httpcall"
+	"github.com/parley-mcp/parley/internal/origins"
 	"github.com/parley-mcp/parley/internal/tap"
 	"github.com/parley-mcp/parley/internal/terse"
 	"github.com/parley-mcp/parley/mcp"
@@ -113,6 +114,8 @@ func (c *Client) Connect(ctx context.Context, receiver mcp.Receiver) (mcp.Conn, 
 	cn.postHeader = toPost(cn.header)
 	cn.ctx, cn.end = context.WithCancelCause(context.Background())
 	cn.inbound = cn.inbox(receiver)
+	cn.named = origins.Of(ctx)
+	cn.named.Store(true)
 	link := caching.Of(ctx)
 	link.Listed = func(page json.RawMessage) { cn.tools.learn(page, cn.opts.Logger) }
 	link.Credentials = func(ctx context.Context) (string, bool) { return httpcall.Credentials(ctx, cn.http, u, cn.header) }

@@ -28,6 +28,7 @@ type conn struct {
 	inbound    era.Inbound
 	refusals   serial.Queue // of the server's requests
 	tools      toolHeaders
+	named      *atomic.Bool // whether streams say which call a message belongs to
 	lastID     atomic.Int64
 
 	ctx       context.Context //nolint:containedctx // the connection's lifetime: cancelled when it ends

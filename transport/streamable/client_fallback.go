@@ -23,6 +23,7 @@ func (c *conn) fallBack(ctx context.Context, initialize *call) (*jsonrpc.Message
 		_ = old.Close() // nothing was sent
 		return nil, jsonrpc.ErrClosed
 	}
+	c.named.Store(false)
 	c.opts.Logger.Debug("the server speaks HTTP+SSE", "server", c.opts.Name())
 	return old.RoundTrip(ctx, initialize.m)
 }

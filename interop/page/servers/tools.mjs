@@ -1,10 +1,12 @@
 // A server on standard input and output whose tools have every kind of field and of content, and one
-// that does not keep what its schema promises. --many N adds N tools.
+// that does not keep what its schema promises. --many N adds N tools, and --choices N one whose arguments are N choices.
 
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 
-const { values: flags } = parseArgs({ options: { many: { type: "string", default: "0" } } });
+const { values: flags } = parseArgs({ options: { many: { type: "string", default: "0" }, choices: { type: "string", default: "0" } } });
+
+const choices = (n) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`choice_${i}`, { oneOf: [{ type: "string", title: "a text" }, { type: "object", title: "an object", properties: { a: { type: "integer" } } }] }]));
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const silence = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
@@ -51,6 +53,7 @@ const tools = [
   `{"name": "misfit", "description": "Promises what it does not keep.", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", "properties": {"sum": {"type": "integer"}, "parts": {"type": "array", "items": {"type": "object", "properties": {"a/b": {"type": "string"}}}}}, "required": ["sum"]}, "annotations": {"destructiveHint": true}}`,
   `{"name": "broken", "description": "Fails, and says of which argument.", "inputSchema": {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}}}`,
   `{"name": "steps", "description": "Reports its progress until it is cancelled.", "inputSchema": {"type": "object"}}`,
+  ...(flags.choices === "0" ? [] : [JSON.stringify({ name: "choices", inputSchema: { type: "object", properties: choices(Number(flags.choices)) } })]),
   ...Array.from({ length: Number(flags.many) }, (_, i) => `{"name": "tool_${i}", "description": "Tool number ${i} of very many.", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}}`),
 ];
 

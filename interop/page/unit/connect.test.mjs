@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { blank, lacksSecrets, recentOf, withoutSecrets } from "../../../cmd/parley/internal/page/static/inspect/connect-model.js";
+import { blank, lacksSecrets, misread, recentOf, serversOf, withoutSecrets } from "../../../cmd/parley/internal/page/static/inspect/connect-model.js";
 
 const typed = { ...blank, server: "npx shop --token swordfish", env: [{ name: "KEY", value: "swordfish" }], headers: [{ name: "X-Key", value: "swordfish" }], login: { ...blank.login, secret: "swordfish" } };
 const asked = { transport: "auto", revision: "auto" };
@@ -35,4 +35,24 @@ test("a recent connection without secrets, and one of a file, connect at once", 
   const filed = recentOf({ title: "shop", target: { entry, command: ["shop"], env: [{ name: "KEY", value: "***" }] }, asked }, { ...blank, entry });
   assert.deepEqual(filed.form.entry, entry);
   assert.ok(!lacksSecrets(filed.form));
+});
+
+test("what can be neither a URL nor a command is told from what can", () => {
+  for (const text of ["https://a/mcp", "HTTP://localhost:80", "npx -y some-server", "./localhost:8080", "/bin/server", "server", "go run ./x", "node server.js", "server.exe", "C:/x/server.exe", "docker run a/b:latest", ""]) assert.equal(misread(text), "", text);
+  for (const text of ["localhost:8080/mcp", "localhost/mcp", "127.0.0.1:80", "[::1]:80/mcp", "example.com/mcp", "box:8080"]) assert.match(misread(text), /http:\/\/ or https:\/\/ is missing/, text);
+  assert.match(misread("ftp://a/b"), /cannot be reached by ftp/);
+  assert.match(misread('{"a":1}'), /names no servers/);
+  assert.match(misread("{"), /names no servers/);
+});
+
+test("a configuration that was pasted has the forms of its servers", () => {
+  const text = '{"mcpServers":{"shop":{"command":"npx","args":["-y","a b"],"env":{"KEY":"x"}},"far":{"url":"https://a/mcp","headers":{"X":"1"}},"odd":3}}';
+  const [shop, far, ...others] = serversOf(text);
+  assert.deepEqual(others, []);
+  assert.equal(shop.title, "shop");
+  assert.equal(shop.server, "npx -y 'a b'");
+  assert.deepEqual(shop.env, [{ name: "KEY", value: "x" }]);
+  assert.equal(far.server, "https://a/mcp");
+  assert.deepEqual(far.headers, [{ name: "X", value: "1" }]);
+  assert.match(misread(text), /Pick one/);
 });

@@ -5,7 +5,9 @@
 //
 // A client in a session has a connection of its own, which ends with the session.
 // Clients without sessions share one for each principal and set of capabilities,
-// because nothing else tells them apart. Options.Share changes that. The other server
+// because nothing else tells them apart. Options.Share changes that. Where a connection
+// does not say which call a question belongs to, clients that can be asked something use
+// it one after the other, and at the same time each has one. The other server
 // learns the capabilities of the client, so that it asks only what the client can
 // answer.
 package bridge
@@ -52,11 +54,18 @@ type Options struct {
 	// Answered is called when the other server has answered a request that was sent at a
 	// time, also with an error. It must not block.
 	Answered func(c *client.Client, sent time.Time)
+	// Words returns what clients are told of an error of a connection, or of making one. nil
+	// means all of it.
+	Words func(err error) string
 	// Single says that there is only one client, so that any of its calls will do for
 	// asking it something.
 	Single bool
-	// MaxConnections bounds the connections that are open at a time. 0 means 100.
+	// MaxConnections bounds the connections that are open at a time. 0 means 100. No
+	// principal gets more than it leaves to the others: one alone has half of them.
 	MaxConnections int
+	// MaxConnectionsBy is what the user calls MaxConnections, for errors; "" if it cannot
+	// be set.
+	MaxConnectionsBy string
 	// Idle is how long a connection is kept that serves no session, call or
 	// subscription. 0 means 30 minutes.
 	Idle time.Duration
@@ -78,6 +87,8 @@ type Bridge struct {
 	keys      keys
 	parked    parked
 	tasks     tasks
+	calls     atomic.Uint64   // of askers that are known by nothing else
+	vague     atomic.Bool     // whether the last connection does not say which call a question belongs to
 	ctx       context.Context //nolint:containedctx // the bridge's lifetime: ended by Close
 	end       context.CancelCauseFunc
 	work      sync.WaitGroup // goroutines that end with the bridge
@@ -108,12 +119,15 @@ func New(ctx context.Context, o Options) (*Bridge, error) {
 	if o.May == nil {
 		o.May = func(*client.Client) error { return nil }
 	}
+	if o.Words == nil {
+		o.Words = error.Error
+	}
 	if o.Answered == nil {
 		o.Answered = func(*client.Client, time.Time) {}
 	}
 	b := &Bridge{opts: o, lost: make(chan error, 1), parked: parked{bounds: o.Parking}}
 	b.ctx, b.end = context.WithCancelCause(context.Background())
-	b.pool = pool{b: b, links: map[string]*link{}, retired: map[*link]bool{}}
+	b.pool = pool{b: b, links: map[string][]*link{}, retired: map[*link]bool{}}
 	if !o.OnDemand {
 		if err := b.Look(ctx); err != nil {
 			b.end(err)
@@ -131,11 +145,14 @@ func (b *Bridge) Look(ctx context.Context) error {
 		return nil
 	}
 	spare := newLink(b, b.whose(&mcp.Peer{}))
+	defer spare.giveUp(nil)
 	if err := spare.connect(ctx); err != nil {
 		return err
 	}
 	close(spare.ready)
-	b.pool.spares(spare)
+	if !b.pool.spares(spare) {
+		spare.close()
+	}
 	return nil
 }
 
@@ -164,38 +181,44 @@ func (b *Bridge) Serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 	if x.ID.IsZero() && b.opts.OnDemand && !b.pool.has(&x.Peer) {
 		return nil, nil //nolint:nilnil // a notification has no result
 	}
-	l, err := b.pool.get(ctx, &x.Peer)
+	switch p, err := b.parked.resume(x); {
+	case err != nil:
+		return nil, b.failure(ctx, x, err)
+	case p != nil: // it has its connection
+		result, err := p.await(ctx)
+		return p.link.answered(ctx, x, result, err)
+	}
+	by := b.askerOf(x)
+	l, err := b.pool.get(ctx, want{&x.Peer, by, b.tasks.about(x)})
 	if err != nil {
 		return nil, b.failure(ctx, x, &unsentError{err})
 	}
-	defer b.pool.release(l)
+	defer b.pool.release(l, by)
 	l.heard(x.Method, x.Peer.Principal)
 	if x.ID.IsZero() {
-		return nil, l.client.Notify(ctx, x.Method, x.Params)
+		return nil, b.tell(ctx, l, x)
 	}
-	result, err := b.request(ctx, l, x)
+	result, err := b.request(ctx, l, x, by)
+	return l.answered(ctx, x, result, err)
+}
+
+// answered is what the client is told of what the other server has answered.
+func (l *link) answered(ctx context.Context, x *mcp.Exchange, result json.RawMessage, err error) (any, error) {
 	if err != nil {
-		return nil, b.failureOn(ctx, l, x, l.visitFirst(x, err))
+		return nil, l.b.failureOn(ctx, l, x, l.visitFirst(x, err))
 	}
 	return result, nil
 }
 
-// request passes a request on, or goes on with one that was.
-func (b *Bridge) request(ctx context.Context, l *link, x *mcp.Exchange) (json.RawMessage, error) {
-	p, err := b.parked.resume(x)
-	switch {
-	case err != nil:
-		return nil, err
-	case p != nil:
-		return p.await(ctx)
-	}
+// request passes a request on.
+func (b *Bridge) request(ctx context.Context, l *link, x *mcp.Exchange, by asker) (_ json.RawMessage, err error) {
 	if err := b.opts.May(l.client); err != nil {
 		return nil, &unsentError{err}
 	}
 	if x, err = l.again(ctx, x); err != nil {
 		return nil, err
 	}
-	p = &passing{link: l}
+	p := &passing{link: l, by: by}
 	p.x.Store(x)
 	if err := p.prepare(ctx, x); err != nil {
 		return nil, err
@@ -206,12 +229,13 @@ func (b *Bridge) request(ctx context.Context, l *link, x *mcp.Exchange) (json.Ra
 	case p.isTask(x):
 		return b.beginTask(ctx, p)
 	case l.parks(x):
-		l.begin(ctx, p)
+		p.detach(ctx)
+		l.begin(p)
 		return p.await(ctx)
 	}
 	p.run(context.WithValue(ctx, passingKey{}, p), l.add(p))
 	if p.err == nil {
-		b.tasks.remember(x, p.result)
+		b.tasks.remember(x, p)
 	}
 	return l.withTasks(x, p.result), p.err
 }

@@ -1,8 +1,10 @@
 package bridge_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -92,6 +94,20 @@ func (h *haunted) speak(ctx context.Context) {
 	h.failed = err != nil
 }
 
+// bridge returns a bridge to the server that is for all.
+func (h *haunted) bridge(t *testing.T, logger *slog.Logger) *bridge.Bridge {
+	t.Helper()
+	b, err := bridge.New(t.Context(), bridge.Options{Share: bridge.ShareAll, Logger: logger, Connect: func(ctx context.Context, _ *mcp.Peer, c *client.Options) (*client.Client, error) {
+		c.Revisions = []mcp.Revision{mcp.Revision20251125}
+		return client.Connect(ctx, h, c)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
 func message(method, params string) *jsonrpc.Message {
 	return &jsonrpc.Message{Kind: jsonrpc.Notification, Method: method, Params: json.RawMessage(params)}
 }
@@ -105,14 +121,7 @@ func TestNothingIsGuessedBetweenPrincipals(t *testing.T) {
 	}{"another": {"bob", false}, "the same": {"ann", true}} {
 		t.Run(name, func(t *testing.T) {
 			h := newHaunted()
-			b, err := bridge.New(t.Context(), bridge.Options{Share: bridge.ShareAll, Logger: mcptest.Quiet(), Connect: func(ctx context.Context, _ *mcp.Peer, c *client.Options) (*client.Client, error) {
-				c.Revisions = []mcp.Revision{mcp.Revision20251125}
-				return client.Connect(ctx, h, c)
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = b.Close() })
+			b := h.bridge(t, mcptest.Quiet())
 			var first, second heard
 			if err := person(t, b, "ann", &first)("first"); err != nil {
 				t.Error(err)
@@ -130,5 +139,23 @@ func TestNothingIsGuessedBetweenPrincipals(t *testing.T) {
 				t.Errorf("who has called first hears %q", got)
 			}
 		})
+	}
+}
+
+// What reaches nobody is logged, without what it says: that may be somebody's secret.
+func TestWhatReachesNobodyIsNotLogged(t *testing.T) {
+	var log bytes.Buffer
+	h := newHaunted()
+	b := h.bridge(t, slog.New(slog.NewTextHandler(&log, nil)))
+	var nobody heard
+	if err := person(t, b, "ann", &nobody)("first"); err != nil {
+		t.Error(err)
+	}
+	if err := person(t, b, "bob", &nobody)("next"); err != nil {
+		t.Error(err)
+	}
+	_ = b.Close()
+	if got := log.String(); !strings.Contains(got, "method="+mcp.NoteMessage+" bytes=47") || strings.Contains(got, "the first has failed") {
+		t.Errorf("the log is %s", got)
 	}
 }

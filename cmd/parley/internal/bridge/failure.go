@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -42,7 +43,7 @@ func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error 
 	case errors.As(err, &rpc), errors.As(err, &missing), errors.As(err, &invalid):
 		return err
 	case errors.As(err, &task):
-		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v", task.Err)
+		return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%s", b.opts.Words(task.Err))
 	case errors.As(err, &undeclared):
 		return &mcp.MethodNotFoundError{Method: undeclared.Method}
 	case errors.Is(err, mcp.ErrResourceNotFound), errors.Is(err, context.Canceled) && !unsent: // it is connecting that may be given up for others
@@ -53,7 +54,7 @@ func (b *Bridge) failure(ctx context.Context, x *mcp.Exchange, err error) error 
 		level = slog.LevelDebug
 	}
 	b.opts.Logger.Log(ctx, level, "not passed on", "error", err)
-	return &UnansweredError{Err: err, Unsent: unsent}
+	return &UnansweredError{Err: err, Unsent: unsent, words: b.opts.Words(err)}
 }
 
 // failureOn is failure for a request that was to be passed on through a connection.
@@ -65,6 +66,15 @@ func (b *Bridge) failureOn(ctx context.Context, l *link, x *mcp.Exchange, err er
 	return err
 }
 
+// OwnError says that it is the bridge itself that does not pass a request on, and says why.
+type OwnError struct{ err error }
+
+// Error implements error.
+func (e *OwnError) Error() string { return e.err.Error() }
+
+// Unwrap returns the reason.
+func (e *OwnError) Unwrap() error { return e.err }
+
 // UnansweredError says that the other server has not answered a request: it could not be
 // reached, or the connection was lost, or it took too long.
 type UnansweredError struct {
@@ -73,10 +83,14 @@ type UnansweredError struct {
 	Unsent bool
 	// Via is the connection that the request was to go through; nil if there was none.
 	Via *client.Client
+
+	words string // what clients are told of Err
 }
 
 // Error says that it is not the bridge that failed.
-func (e *UnansweredError) Error() string { return "the server behind the bridge: " + e.Err.Error() }
+func (e *UnansweredError) Error() string {
+	return "the server behind the bridge: " + cmp.Or(e.words, e.Err.Error())
+}
 
 // Unwrap returns what the client is told first.
 func (e *UnansweredError) Unwrap() []error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
+	"github.com/parley-mcp/parley/mcptest"
 	"github.com/parley-mcp/parley/server"
 )
 
@@ -58,7 +60,7 @@ func (k tasker) expect(t *testing.T, method, id, more, want string) {
 		got = err.Error()
 	}
 	if !strings.Contains(got, want) {
-		t.Errorf("%s of %.4s: %s, want %s", method, id, got, want)
+		t.Errorf("%s of %.4s: %.1000s, want %s", method, id, got, want)
 	}
 }
 
@@ -198,4 +200,119 @@ func TestHeldVisit(t *testing.T) {
 		ann.expect(t, mcp.MethodGetTask, id, "", "paid")
 		_ = b.Close()
 	})
+}
+
+// finishing returns a server whose tool returns as many bytes as it is asked for.
+func finishing(t *testing.T) *bridge.Bridge {
+	t.Helper()
+	s := server.New(mcp.Implementation{Name: "finishing", Version: "1"}, &server.Options{Logger: mcptest.Quiet(), ToolRate: mcp.Rate{PerSecond: 1e6, Burst: 1e6}})
+	type wanted struct {
+		Bytes int `json:"bytes"`
+	}
+	server.AddTool(s, mcp.Tool{Name: "work"}, func(ctx context.Context, call *server.Call, in wanted) (string, error) {
+		_, err := server.Elicit[struct{}](ctx, call, "sure", "Are you sure?")
+		return strings.Repeat("x", in.Bytes), err
+	})
+	return sharedBy(t, s, modes[0], bridge.SharePrincipal)
+}
+
+// finish makes a task that ends with as many bytes, and returns its ID.
+func (k tasker) finish(t *testing.T, size int) string {
+	t.Helper()
+	k.args = fmt.Sprintf(`{"bytes":%d}`, size)
+	id := k.start(t)
+	k.expect(t, mcp.MethodUpdateTask, id, accept, "")
+	synctest.Wait()
+	return id
+}
+
+// Results that are too large together are forgotten of whoever has the most.
+func TestResultsOfOthersStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := finishing(t)
+		ann, bob, eve := tasker{b: b, principal: "Ann"}, tasker{b: b, principal: "Bob"}, tasker{b: b, principal: "Eve"}
+		own := ann.finish(t, 10)
+		first, second := eve.finish(t, 33<<20), eve.finish(t, 33<<20)
+		ann.expect(t, mcp.MethodGetTask, own, "", `"status":"completed"`)
+		eve.expect(t, mcp.MethodGetTask, first, "", unknown)
+
+		bob.expect(t, mcp.MethodGetTask, bob.finish(t, 34<<20), "", unknown)
+		ann.expect(t, mcp.MethodGetTask, own, "", `"status":"completed"`)
+		eve.expect(t, mcp.MethodGetTask, second, "", `"status":"completed"`)
+		_ = b.Close()
+	})
+}
+
+// crowd makes tasks of ten principals that wait for answers, 100 of each but 99 of the last,
+// and answers those of as many.
+func crowd(t *testing.T, b *bridge.Bridge, answered int) (of [10]tasker, first string) {
+	t.Helper()
+	for i := range of {
+		of[i] = tasker{b: b, principal: fmt.Sprint("Eve", i), args: `{"bytes":1}`}
+		for n := range 100 - i/9 {
+			id := of[i].start(t)
+			if i < answered {
+				of[i].expect(t, mcp.MethodUpdateTask, id, accept, "")
+			}
+			if i+n == 0 {
+				first = id
+			}
+		}
+	}
+	synctest.Wait()
+	return of, first
+}
+
+// Tasks that have ended make room when there are too many: the oldest of whoever has the
+// most.
+func TestEndedTasksMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := finishing(t)
+		ann := tasker{b: b, principal: "Ann", args: `{"bytes":1}`}
+		own := ann.finish(t, 1)
+		of, first := crowd(t, b, 1)
+		ann.start(t)
+		ann.expect(t, mcp.MethodGetTask, own, "", `"status":"completed"`)
+		of[0].expect(t, mcp.MethodGetTask, first, "", unknown)
+		_ = b.Close()
+	})
+}
+
+// Nobody's task makes room for those of somebody who has more.
+func TestTasksOfFewStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := finishing(t)
+		ann := tasker{b: b, principal: "Ann", args: `{"bytes":1}`}
+		own := ann.finish(t, 1)
+		of, _ := crowd(t, b, 0)
+		call := json.RawMessage(`{"name":"work","arguments":{"bytes":1}}`)
+		_, err := of[9].serve(t.Context(), &mcp.Exchange{Method: mcp.MethodCallTool, Params: call, Task: &mcp.TaskOffer{}})
+		if _, ok := errors.AsType[*mcp.InputRequired](err); !ok {
+			t.Errorf("a task too many of somebody who has 99: %v", err)
+		}
+		ann.expect(t, mcp.MethodGetTask, own, "", `"status":"completed"`)
+		ann.start(t)
+		ann.expect(t, mcp.MethodGetTask, own, "", unknown)
+		_ = b.Close()
+	})
+}
+
+// Calls may become tasks at the same time, while others look for room.
+func TestTasksAtOnce(t *testing.T) {
+	s := newServer()
+	server.AddTool(s, mcp.Tool{Name: "work"}, func(context.Context, *server.Call, struct{}) (string, error) { return "done", nil })
+	b := sharedBy(t, s, modes[2], bridge.SharePrincipal)
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() {
+			result, err := b.Serve(t.Context(), &mcp.Exchange{
+				ID: jsonrpc.IntID(1), Method: mcp.MethodCallTool, Params: json.RawMessage(`{"name":"work","task":{}}`), Task: &mcp.TaskOffer{Demanded: true},
+				Back: askLater{}, Peer: mcp.Peer{Revision: mcp.Revision20251125, Principal: fmt.Sprint(i % 2), SessionID: fmt.Sprint(i)},
+			})
+			if raw, _ := result.(json.RawMessage); err != nil || !strings.Contains(string(raw), `"taskId"`) {
+				t.Errorf("%s, error %v: no task", raw, err)
+			}
+		})
+	}
+	group.Wait()
 }

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"crypto/sha256"
 	"strconv"
 	"sync"
 
@@ -11,7 +12,7 @@ import (
 // little are many. The zero value is ready.
 type keys struct {
 	mu   sync.RWMutex
-	seen map[string]string // by what declared writes
+	seen map[[sha256.Size]byte]string // by the hash of what declared writes, which may be long
 }
 
 // maxKeys bounds the keys that are remembered. Those that are used are soon back.
@@ -24,8 +25,9 @@ func (k *keys) of(peer *mcp.Peer) (string, error) {
 	if !ok {
 		return keyOfPrincipal(peer)
 	}
+	hash := sha256.Sum256(text)
 	k.mu.RLock()
-	key := k.seen[string(text)]
+	key := k.seen[hash]
 	k.mu.RUnlock()
 	if key != "" {
 		return key, nil
@@ -37,9 +39,9 @@ func (k *keys) of(peer *mcp.Peer) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.seen == nil || len(k.seen) >= maxKeys {
-		k.seen = map[string]string{}
+		k.seen = map[[sha256.Size]byte]string{}
 	}
-	k.seen[string(text)] = key
+	k.seen[hash] = key
 	return key, nil
 }
 

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/parley-mcp/parley/client"
@@ -15,13 +18,7 @@ import (
 // Clients that declare different things never share a connection, and those that declare
 // the same always do.
 func TestKeys(t *testing.T) {
-	b, err := bridge.New(t.Context(), bridge.Options{Share: bridge.SharePrincipal, OnDemand: true, Connect: func(context.Context, *mcp.Peer, *client.Options) (*client.Client, error) {
-		return nil, errors.ErrUnsupported
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := unconnected(t)
 	taken := map[string]string{}
 	for i, peer := range declarations() {
 		text, err := json.Marshal(peer)
@@ -36,6 +33,42 @@ func TestKeys(t *testing.T) {
 			taken[key] = string(text)
 		}
 	}
+}
+
+// unconnected returns a bridge whose server nobody can connect to.
+func unconnected(t *testing.T) *bridge.Bridge {
+	t.Helper()
+	b, err := bridge.New(t.Context(), bridge.Options{Share: bridge.SharePrincipal, OnDemand: true, Connect: func(context.Context, *mcp.Peer, *client.Options) (*client.Client, error) {
+		return nil, errors.ErrUnsupported
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+// What clients declare is not kept, however long it is.
+func TestKeysAreSmall(t *testing.T) {
+	b := unconnected(t)
+	long := strings.Repeat("x", 256<<10)
+	before := heap()
+	for n := range 32 {
+		settings := json.RawMessage(fmt.Sprintf(`{"n":%d,"text":%q}`, n, long))
+		b.Key(&mcp.Peer{Principal: "ann", Capabilities: mcp.ClientCapabilities{Extensions: map[string]json.RawMessage{"com.example/x": settings}}})
+	}
+	if grown := heap() - before; grown > 2<<20 {
+		t.Errorf("the keys of 32 clients that declare 256 KiB each take %d KiB", grown>>10)
+	}
+	runtime.KeepAlive(b)
+}
+
+// heap returns how many bytes are in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // declarations are peers that differ, by every member that capabilities have.

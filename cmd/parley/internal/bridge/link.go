@@ -6,11 +6,12 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/era"
-	"github.com/parley-mcp/parley/internal/wire"
+	"github.com/parley-mcp/parley/internal/origins"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -23,12 +24,17 @@ type link struct {
 	leave  chan struct{} // closed when it is taken out of use
 	err    error
 	client *client.Client
+	names  bool            // it says which call a question belongs to
+	trying context.Context //nolint:containedctx // the attempt to connect: it outlives the request that it is for
+	giveUp context.CancelCauseFunc
 
 	// Guarded by pool.mu.
-	key   string
-	owned bool // by a session, with which it ends
-	users int  // calls and subscriptions
-	since time.Time
+	key       string
+	principal string // whom it counts for, or ""
+	owned     bool   // by a session, with which it ends
+	users     int    // calls and subscriptions
+	since     time.Time
+	askers    map[asker]int // how many calls each has under way, or has given up lately
 
 	mu      sync.Mutex
 	calls   []*passing       // those in flight through which the client can be asked
@@ -41,12 +47,15 @@ type link struct {
 }
 
 func newLink(b *Bridge, peer mcp.Peer) *link {
-	return &link{b: b, peer: peer, ready: make(chan struct{}), leave: make(chan struct{}), since: time.Now()}
+	l := &link{b: b, peer: peer, ready: make(chan struct{}), leave: make(chan struct{}), since: time.Now()}
+	l.trying, l.giveUp = context.WithCancelCause(b.ctx)
+	return l
 }
 
 // connect connects to the server, as a client with the capabilities of those it is for.
 func (l *link) connect(ctx context.Context) error {
-	c, err := l.b.opts.Connect(ctx, &l.peer, &client.Options{
+	var streams atomic.Bool
+	c, err := l.b.opts.Connect(origins.With(ctx, &streams), &l.peer, &client.Options{
 		Capabilities: &l.peer.Capabilities,
 		Answer:       l.answer,
 		Logger:       l.b.opts.Logger,
@@ -59,17 +68,26 @@ func (l *link) connect(ctx context.Context) error {
 		return err
 	}
 	l.client = c
+	l.learn(streams.Load())
 	l.b.describe(c)
 	l.overhear(ctx)
-	l.b.work.Go(func() { // ends with the connection, which Close closes
+	attend := func() { // ends with the connection, which Close closes
 		<-c.Done()
 		l.b.pool.ended(l, c.Err())
-	})
+	}
+	if !l.b.start(attend) {
+		l.client = nil
+		_ = c.Close() // nobody will use it
+		return errClosed
+	}
 	return nil
 }
 
-// close ends the connection, and the calls on it.
+var errUnwanted = errors.New("nobody wants the connection any more")
+
+// close ends the connection, and the calls on it. One that is still being made is given up.
 func (l *link) close() {
+	l.giveUp(errUnwanted)
 	<-l.ready
 	if l.client != nil {
 		_ = l.client.Close() // nothing can be done about it
@@ -78,12 +96,7 @@ func (l *link) close() {
 
 // over reports whether the connection has been lost.
 func (l *link) over() bool {
-	select {
-	case <-l.ready:
-	default:
-		return false
-	}
-	if l.client == nil {
+	if !l.open() {
 		return false
 	}
 	select {
@@ -116,9 +129,10 @@ func (l *link) unclaimed(ctx context.Context, method string, params json.RawMess
 	l.astray(method, params)
 }
 
-// astray logs what the server says to nobody who is known.
+// astray logs that the server says something to nobody who is known. What it says may be
+// a secret of somebody.
 func (l *link) astray(method string, params json.RawMessage) {
-	l.b.opts.Logger.Info("the server said something that belongs to no call", "method", method, "params", string(params))
+	l.b.opts.Logger.Info("the server said something that belongs to no call", "method", method, "bytes", len(params))
 }
 
 // parks reports whether a request may have to wait for its client to come back: for a
@@ -127,73 +141,23 @@ func (l *link) parks(x *mcp.Exchange) bool {
 	return era.StatelessRevision(x.Peer.Revision) && !era.StatelessRevision(l.client.Revision()) && era.CanAsk(x)
 }
 
-// begin passes a request on whose client may have to come back with answers, in another
-// exchange: so it outlives this one.
-func (l *link) begin(ctx context.Context, p *passing) {
-	run, cancel := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), passingKey{}, p))
-	p.ctx, p.cancel, p.signal, p.done = run, cancel, make(chan struct{}, 1), make(chan struct{})
-	orphans := l.add(p)
-	l.b.pool.hold(l)
-	l.b.work.Go(func() { // ends with the call
-		defer l.b.pool.release(l)
-		defer cancel(nil)
-		defer p.end()
-		stop := context.AfterFunc(l.b.ctx, func() { cancel(errClosed) }) //nolint:contextcheck // the bridge ends its calls
-		defer stop()
-		p.run(run, orphans)
-	})
-}
-
-// end says that the call is over.
-func (p *passing) end() {
-	close(p.done)
-	p.mu.Lock()
-	t := p.task
-	p.mu.Unlock()
-	t.ended()
-}
-
-// run makes the call, once the questions are settled that have waited for one.
-func (p *passing) run(ctx context.Context, orphans []*question) {
-	l, x := p.link, p.x.Load()
-	defer l.remove(p)
-	for _, q := range orphans {
-		q.settled(ctx, p)
-	}
-	if l.over() {
-		p.err = &unsentError{l.client.Err()}
-		return
-	}
-	l.follow(ctx, x.Back)
-	sent := time.Now()
-	p.result, p.err = p.call(ctx, x)
-	l.settle(ctx, sent, p.err)
-	if s := wire.Skim(p.result); p.err == nil && s.Next() != '{' {
-		p.err = errNoObject
-	}
-}
-
-// errNoObject is what becomes of an answer that no client could make sense of.
-//
-// Spec: 2025-11-25 basic#responses.
-var errNoObject = errors.New("the result is no JSON object")
-
 // lostSoon is how long it takes until a client knows that its connection is lost, after
 // a call has failed because of that.
 const lostSoon = 100 * time.Millisecond
 
 // settle waits for the end of a connection on which a call has failed without an answer:
 // whoever makes the call again should not get the same connection. One on which the call
-// was turned away goes on.
-func (l *link) settle(ctx context.Context, sent time.Time, err error) {
+// was turned away goes on. It reports whether the call was given up: the server may not
+// know that yet.
+func (l *link) settle(ctx context.Context, sent time.Time, err error) (givenUp bool) {
 	_, answered := errors.AsType[*jsonrpc.Error](err)
 	_, asks := errors.AsType[*mcp.InputRequired](err)
 	if err == nil || answered || asks {
 		l.b.opts.Answered(l.client, sent)
-		return
+		return false
 	}
-	if ctx.Err() != nil || errors.Is(err, client.ErrTimeout) || turnedAway(err) {
-		return
+	if givenUp = ctx.Err() != nil || errors.Is(err, client.ErrTimeout); givenUp || turnedAway(err) {
+		return givenUp
 	}
 	timer := time.NewTimer(lostSoon)
 	defer timer.Stop()
@@ -202,6 +166,7 @@ func (l *link) settle(ctx context.Context, sent time.Time, err error) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	return ctx.Err() != nil
 }
 
 // options say how a request is passed on.
@@ -272,8 +237,14 @@ func (l *link) add(p *passing) []*question {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls = append(l.calls, p)
-	orphans := l.orphans
-	l.orphans = nil
+	var orphans []*question
+	l.orphans = slices.DeleteFunc(l.orphans, func(q *question) bool {
+		mine := !q.of.asks || q.of == p.by
+		if mine {
+			orphans = append(orphans, q)
+		}
+		return mine
+	})
 	return orphans
 }
 

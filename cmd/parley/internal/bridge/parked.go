@@ -150,6 +150,21 @@ func (w *waiting) before(other waiting) bool {
 	return w.number < other.number
 }
 
+// yield gives up the call of a principal that has waited the longest, if that is long.
+func (k *parked) yield(principal string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var oldest string
+	for name, w := range k.calls {
+		if w.p.link.principal == principal && (oldest == "" || w.before(k.calls[oldest])) {
+			oldest = name
+		}
+	}
+	if w, ok := k.calls[oldest]; ok && time.Since(w.since) >= grace {
+		k.drop(oldest)
+	}
+}
+
 // giveUp ends a call whose client did not come back.
 func (k *parked) giveUp(name string) {
 	k.mu.Lock()

@@ -3,17 +3,20 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
 
 // passing is a request on its way.
 type passing struct {
 	link   *link
+	by     asker
 	x      atomic.Pointer[mcp.Exchange] // by which its client can be reached now
 	result json.RawMessage
 	err    error
@@ -34,6 +37,71 @@ type passing struct {
 }
 
 type passingKey struct{}
+
+// detach prepares a request for outliving its exchange: its client may have to come back
+// with answers, in another one.
+func (p *passing) detach(ctx context.Context) {
+	p.ctx, p.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), passingKey{}, p))
+	p.signal, p.done = make(chan struct{}, 1), make(chan struct{})
+}
+
+// begin passes a detached request on.
+func (l *link) begin(p *passing) {
+	orphans := l.add(p)
+	l.b.pool.hold(l, p.by)
+	work := func() { // ends with the call
+		defer l.b.pool.release(l, p.by)
+		defer p.cancel(nil)
+		defer p.end()
+		stop := context.AfterFunc(l.b.ctx, func() { p.cancel(errClosed) })
+		defer stop()
+		p.run(p.ctx, orphans)
+	}
+	if !l.b.start(work) {
+		p.cancel(errClosed)
+		work() // it ends at once
+	}
+}
+
+// end says that the call is over.
+func (p *passing) end() {
+	close(p.done)
+	p.mu.Lock()
+	t := p.task
+	p.mu.Unlock()
+	t.ended()
+}
+
+// run makes the call, once the questions are settled that have waited for one.
+func (p *passing) run(ctx context.Context, orphans []*question) {
+	l, x := p.link, p.x.Load()
+	defer l.remove(p)
+	for _, q := range orphans {
+		q.settled(ctx, p)
+	}
+	switch {
+	case ctx.Err() != nil:
+		p.err = &unsentError{context.Cause(ctx)}
+		return
+	case l.over():
+		p.err = &unsentError{l.client.Err()}
+		return
+	}
+	l.follow(ctx, x.Back)
+	sent := time.Now()
+	p.result, p.err = p.call(ctx, x)
+	if l.settle(ctx, sent, p.err) {
+		l.b.pool.haunted(l, p.by)
+	}
+	if s := wire.Skim(p.result); p.err == nil && s.Next() != '{' {
+		p.err = errNoObject
+	}
+}
+
+// errNoObject is what becomes of an answer that no client could make sense of.
+//
+// Spec: 2025-11-25 basic#responses.
+var errNoObject = errors.New("the result is no JSON object")
 
 // await waits for the answer to a request. If a question has to be answered first,
 // and the client can be asked only by an answer, the request becomes a task, if the client

@@ -1,8 +1,7 @@
 package bridge
 
 import (
-	"context"
-	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,96 +14,22 @@ type pool struct {
 	b *Bridge
 
 	mu    sync.Mutex
-	links map[string]*link
+	links map[string][]*link // the oldest first
 	// spare was opened to learn what the server is. It is for nobody in particular.
 	spare *link
 	// retired are no longer in use, except for what is still under way there.
 	retired map[*link]bool
+	gone    gone
+	freed   chan struct{} // closed when a connection is let go of; nil if nobody waits for that
 	closed  bool
-}
-
-// get returns the connection of a client, opening it if there is none. The caller
-// must release it.
-func (p *pool) get(ctx context.Context, peer *mcp.Peer) (*link, error) {
-	l, opens, err := p.reserve(peer)
-	if err != nil {
-		return nil, err
-	}
-	if opens {
-		p.b.work.Go(func() { p.open(l) }) // it outlives the request; ends when connected
-	}
-	select {
-	case <-l.ready:
-		err = l.err
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		p.release(l)
-		return nil, err
-	}
-	return l, nil
-}
-
-// reserve finds or makes the connection of a client, and counts its caller as a user.
-func (p *pool) reserve(peer *mcp.Peer) (l *link, opens bool, err error) {
-	key, owned, err := p.b.keyOf(peer)
-	if err != nil {
-		return nil, false, err
-	}
-	whose := p.b.whose(peer)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil, false, errClosed
-	}
-	if l = p.links[key]; l != nil && p.b.replaces(l) && l.over() {
-		p.discard(l) // ended is about to
-		l = nil
-	}
-	if l != nil {
-		l.users++
-		return l, false, nil
-	}
-	if err := p.makeRoom(); err != nil {
-		return nil, false, err
-	}
-	if l = p.spare; l != nil && p.b.suits(l, &whose) {
-		p.spare = nil
-	} else {
-		l, opens = newLink(p.b, whose), true
-	}
-	l.key, l.owned, l.users = key, owned, 1
-	p.links[key] = l
-	return l, opens, nil
-}
-
-// makeRoom closes the connection that has been idle the longest, if there are too
-// many. The caller holds p.mu.
-func (p *pool) makeRoom() error {
-	if len(p.links) < p.b.opts.MaxConnections {
-		return nil
-	}
-	var oldest *link
-	for _, l := range p.links {
-		if l.users == 0 && !l.owned && (oldest == nil || l.since.Before(oldest.since)) {
-			oldest = l
-		}
-	}
-	if oldest == nil {
-		return fmt.Errorf("all %d connections are in use; try again later", p.b.opts.MaxConnections)
-	}
-	p.discard(oldest)
-	return nil
 }
 
 // discard removes a connection, and closes it in the background. The caller holds
 // p.mu.
 func (p *pool) discard(l *link) {
-	if p.links[l.key] == l {
-		delete(p.links, l.key)
-	}
+	p.remove(l)
 	delete(p.retired, l)
+	p.free()
 	p.b.work.Go(l.close) // ends when the connection is closed
 }
 
@@ -118,26 +43,50 @@ func (p *pool) open(l *link) {
 	if spare != nil {
 		spare.close()
 	}
-	if l.err = l.connect(p.b.ctx); l.err == nil {
+	defer l.giveUp(nil)
+	if l.err = l.connect(l.trying); l.err == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.links[l.key] == l {
-		delete(p.links, l.key) // the next request tries again
-	}
+	p.remove(l) // the next request tries again
+	p.free()
 }
 
-// spares keeps a connection for the first client that it suits, unless there is one
-// already.
-func (p *pool) spares(l *link) {
+// remove takes a connection from those that clients get. It reports whether it was one.
+// The caller holds p.mu.
+func (p *pool) remove(l *link) bool {
+	of := p.links[l.key]
+	i := slices.Index(of, l)
+	switch {
+	case i < 0:
+		return false
+	case len(of) == 1:
+		delete(p.links, l.key)
+	default:
+		p.links[l.key] = slices.Delete(of, i, i+1)
+	}
+	return true
+}
+
+// all returns the connections that clients get. The caller holds p.mu.
+func (p *pool) all() (all []*link) {
+	for _, of := range p.links {
+		all = append(all, of...)
+	}
+	return all
+}
+
+// spares keeps a connection for the first client that it suits. It reports false if there
+// is one already, or nobody comes any more.
+func (p *pool) spares(l *link) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.spare != nil || p.closed {
-		p.b.work.Go(l.close) // ends when the connection is closed
-		return
+		return false
 	}
 	p.spare = l
+	return true
 }
 
 // has reports whether a client has a connection.
@@ -148,26 +97,56 @@ func (p *pool) has(peer *mcp.Peer) bool {
 	return err == nil && p.links[key] != nil
 }
 
+// of returns the connections of a client that are open.
+func (p *pool) of(peer *mcp.Peer) []*link {
+	key, _, _ := p.b.keyOf(peer) // without a key there are none
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(p.links[key]), func(l *link) bool { return !l.open() })
+}
+
 // size returns how many connections there are, and how many somebody uses.
 func (p *pool) size() (open, used int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, l := range p.links {
+	all := p.all()
+	for _, l := range all {
 		if l.users > 0 {
 			used++
 		}
 	}
-	return len(p.links), used
+	return len(all), used
 }
 
-func (p *pool) release(l *link) {
+// instead returns a connection that may be in use no more, or another one if it is not.
+func (p *pool) instead(l, other *link) *link {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l != nil && slices.Contains(p.links[l.key], l) {
+		return l
+	}
+	return other
+}
+
+// hold counts another user of a connection, for whom somebody may be asked something.
+func (p *pool) hold(l *link, by asker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.users++
+	l.claim(by)
+}
+
+// release is the end of a use.
+func (p *pool) release(l *link, by asker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.users--
 	l.since = time.Now()
+	l.unclaim(by)
 	if l.users == 0 && p.retired[l] {
 		p.discard(l)
 	}
+	p.free()
 }
 
 // retire takes all connections out of use. Those that are being made have yet to find out
@@ -179,16 +158,11 @@ func (p *pool) retire() (all []*client.Client) {
 		p.discard(p.spare)
 		p.spare = nil
 	}
-	for key, l := range p.links {
-		select {
-		case <-l.ready:
-		default:
+	for _, l := range p.all() {
+		if !l.open() {
 			continue
 		}
-		if l.client == nil { // it could not be made
-			continue
-		}
-		delete(p.links, key)
+		p.remove(l)
 		close(l.leave)
 		all = append(all, l.client)
 		p.retired[l] = true
@@ -197,13 +171,6 @@ func (p *pool) retire() (all []*client.Client) {
 		}
 	}
 	return all
-}
-
-// hold counts another user of a connection.
-func (p *pool) hold(l *link) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	l.users++
 }
 
 // ended removes a connection whose server has gone, if it may be replaced.
@@ -215,7 +182,7 @@ func (p *pool) ended(l *link, why error) {
 	if p.retired[l] {
 		p.discard(l)
 	}
-	used := p.links[l.key] == l
+	used := slices.Contains(p.links[l.key], l)
 	if used && p.b.replaces(l) {
 		p.discard(l)
 	}
@@ -230,18 +197,22 @@ func (p *pool) ended(l *link, why error) {
 	}
 }
 
-// over closes the connection of a session that has ended.
+// over closes the connection of a session that has ended. It gets no other one.
 func (p *pool) over(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if l := p.links[key]; l != nil {
+	p.gone.add(key)
+	for _, l := range slices.Clone(p.links[key]) {
 		p.discard(l)
 	}
 }
 
+// surplus is how long a connection is kept idle if its clients have another one.
+const surplus = time.Minute
+
 // sweep closes idle connections until the bridge is closed.
 func (p *pool) sweep() {
-	ticker := time.NewTicker(p.b.opts.Idle / 4)
+	ticker := time.NewTicker(min(p.b.opts.Idle, surplus) / 4)
 	defer ticker.Stop()
 	for {
 		select {
@@ -250,8 +221,8 @@ func (p *pool) sweep() {
 		case <-ticker.C:
 		}
 		p.mu.Lock()
-		for _, l := range p.links {
-			if l.users == 0 && time.Since(l.since) >= p.b.opts.Idle {
+		for _, l := range p.all() {
+			if idle := time.Since(l.since); l.users == 0 && (idle >= p.b.opts.Idle || idle >= surplus && p.links[l.key][0] != l) {
 				p.discard(l)
 			}
 		}
@@ -268,7 +239,7 @@ func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	for _, l := range p.links {
+	for _, l := range p.all() {
 		p.discard(l)
 	}
 	for l := range p.retired {
@@ -276,5 +247,6 @@ func (p *pool) close() {
 	}
 	if p.spare != nil {
 		p.discard(p.spare)
+		p.spare = nil
 	}
 }

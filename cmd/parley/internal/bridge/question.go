@@ -23,6 +23,7 @@ type question struct {
 	adopt chan *passing
 	asked chan struct{}
 	once  sync.Once
+	of    asker // whose call that has to be; nobody if it may be any
 }
 
 // answered is what became of a question.
@@ -60,6 +61,9 @@ func (l *link) answer(ctx context.Context, method string, params json.RawMessage
 		q.request.Params = params
 	}
 	p, err := l.callOf(ctx, q)
+	if err == nil && l.b.tasks.ofOthers(params, p) {
+		err = errWhom
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
@@ -69,21 +73,24 @@ func (l *link) answer(ctx context.Context, method string, params json.RawMessage
 	return p.ask(ctx, q)
 }
 
-// callOf returns the call that a question belongs to. On the connection of one client
-// any of its calls will do; if there is none, the question waits for the next. Servers
-// ask for the roots as soon as they can, for example.
+// callOf returns the call that a question belongs to. Any will do of the only client whose
+// calls are under way, or who uses the connection; if there is none, the question waits for
+// the next. Servers ask for the roots as soon as they can, for example.
 func (l *link) callOf(ctx context.Context, q *question) (*passing, error) {
 	if p, ok := ctx.Value(passingKey{}).(*passing); ok && l.knows(ctx) {
 		return p, nil
 	}
-	if !l.b.single(l) {
+	of, n := l.b.pool.asked(l)
+	if n > 1 || n == 0 && !l.b.single(l) {
 		return nil, errWhom
 	}
 	l.mu.Lock()
-	switch n := len(l.calls); {
-	case n > 0:
+	q.of = of
+	p := l.latest(of)
+	switch {
+	case p != nil:
 		defer l.mu.Unlock()
-		return l.calls[n-1], nil
+		return p, nil
 	case len(l.orphans) >= maxOrphans:
 		defer l.mu.Unlock()
 		return nil, errNobody
@@ -91,6 +98,17 @@ func (l *link) callOf(ctx context.Context, q *question) (*passing, error) {
 	l.orphans = append(l.orphans, q)
 	l.mu.Unlock()
 	return l.adopted(ctx, q)
+}
+
+// latest returns the latest call of an asker, or of anybody; nil if there is none. The
+// caller holds l.mu.
+func (l *link) latest(of asker) *passing {
+	for _, p := range slices.Backward(l.calls) {
+		if !of.asks || p.by == of {
+			return p
+		}
+	}
+	return nil
 }
 
 // adopted waits for a call through which an orphan can be asked.

@@ -48,6 +48,7 @@ func (b *Bridge) Key(peer *mcp.Peer) string {
 }
 
 // keyOfPrincipal says which connection the clients of a principal use that can do the same.
+// The settings of extensions count: they are for the server to see.
 func keyOfPrincipal(peer *mcp.Peer) (string, error) {
 	capabilities, err := canonical(&peer.Capabilities)
 	return fmt.Sprintf("principal %q %x", peer.Principal, sha256.Sum256(capabilities)), err
@@ -127,6 +128,9 @@ func (l *link) heard(method, principal string) {
 func (l *link) knows(ctx context.Context) bool {
 	if !client.OriginOf(ctx).Inferred {
 		return true
+	}
+	if _, n := l.b.pool.asked(l); n > 1 { // calls that were given up count, too
+		return false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -52,11 +52,13 @@ func (b *Bridge) beginTask(ctx context.Context, p *passing) (json.RawMessage, er
 	own.Params = bytes.Clone(own.Params) // the exchange is over when it has been answered
 	own.Meta = wire.Find(own.Params, "_meta")
 	p.x.Store(&own)
+	p.detach(ctx)
 	t, err := b.tasks.hold(p, own.Task.TTLMs)
 	if err != nil {
+		p.cancel(err)
 		return nil, err
 	}
-	p.link.begin(ctx, p)
+	p.link.begin(p)
 	return t.handOut()
 }
 

@@ -71,12 +71,12 @@ func (l *link) withTasks(x *mcp.Exchange, result json.RawMessage) json.RawMessag
 }
 
 // remember keeps whose a task of the other server is.
-func (k *tasks) remember(x *mcp.Exchange, result json.RawMessage) {
-	if x.Task == nil || !related.IsTask(result) {
+func (k *tasks) remember(x *mcp.Exchange, p *passing) {
+	if x.Task == nil || !related.IsTask(p.result) {
 		return
 	}
 	var t mcp.Task
-	if wire.Unmarshal(result, &t) != nil || t.ID == "" {
+	if wire.Unmarshal(p.result, &t) != nil || t.ID == "" {
 		return
 	}
 	ttl := longestTTL
@@ -89,16 +89,12 @@ func (k *tasks) remember(x *mcp.Exchange, result json.RawMessage) {
 		k.theirs = map[string]theirs{}
 	}
 	now := time.Now()
-	for _, id := range slices.Clone(k.order) {
-		if at, ok := k.theirs[id]; ok && (now.After(at.expires) || len(k.theirs) >= maxTasks) {
-			delete(k.theirs, id)
-		}
-	}
+	k.roomForTheirsLocked(now)
 	of := ownedBy(&x.Peer)
 	if had, ok := k.theirs[t.ID]; ok && had.owner.principal != of.principal {
 		return // a server that repeats an ID does not take a task away from somebody
 	}
-	k.theirs[t.ID] = theirs{of, now.Add(ttl)}
+	k.theirs[t.ID] = theirs{of, p.link, now.Add(ttl)}
 	if !slices.Contains(k.order, t.ID) {
 		k.order = append(k.order, t.ID)
 	}
@@ -168,7 +164,7 @@ func (b *Bridge) statesOf(ctx context.Context, l *link, ids []string) (states []
 	group.SetLimit(lookups)
 	for _, id := range ids {
 		group.Go(func() error {
-			raw, err := l.client.Do(ctx, mcp.MethodGetTask, mcp.TaskParams{ID: id})
+			raw, err := b.pool.instead(b.tasks.linkOf(id), l).client.Do(ctx, mcp.MethodGetTask, mcp.TaskParams{ID: id})
 			t := new(mcp.Task)
 			if err == nil {
 				err = wire.Unmarshal(raw, t)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +25,7 @@ type tasks struct {
 // theirs is a task of the other server.
 type theirs struct {
 	owner   owner
+	link    *link // where it was made
 	expires time.Time
 }
 
@@ -34,6 +34,14 @@ type owner struct{ principal, session string }
 
 func ownedBy(peer *mcp.Peer) owner {
 	return owner{peer.Principal, cmp.Or(peer.SessionID, peer.Source)}
+}
+
+// account is whose tasks are counted together: a principal's are, wherever they were made.
+func (o owner) account() owner {
+	if o.principal != "" {
+		o.session = ""
+	}
+	return o
 }
 
 const (
@@ -88,77 +96,6 @@ func (k *tasks) hold(p *passing, wants *int64) (*task, error) {
 		t.ended()
 	}
 	return t, nil
-}
-
-// roomLocked reports whether there may be another task. For that, one that has ended is
-// forgotten, if its owner has too many.
-func (k *tasks) roomLocked(of owner) bool {
-	owned, over := 0, ""
-	for _, id := range k.order {
-		t := k.held[id]
-		if t == nil || t.owner.principal != of.principal || of.principal == "" && t.owner != of {
-			continue
-		}
-		if owned++; over == "" && t.p.over() {
-			over = id
-		}
-	}
-	if owned >= maxOwnTasks {
-		if over == "" {
-			return false
-		}
-		k.forgetLocked(over)
-	}
-	return len(k.held) < maxTasks
-}
-
-// forgetLocked removes a task.
-func (k *tasks) forgetLocked(id string) {
-	t := k.held[id]
-	if t == nil {
-		return
-	}
-	t.timer.Stop()
-	delete(k.held, id)
-	k.size -= t.weighs
-	k.pruneLocked()
-}
-
-// pruneLocked removes what is gone from the order, once it is the larger part.
-func (k *tasks) pruneLocked() {
-	if len(k.order) < 2*(len(k.held)+len(k.theirs))+100 {
-		return
-	}
-	kept := k.order[:0]
-	for _, id := range k.order {
-		if _, has := k.theirs[id]; has || k.held[id] != nil {
-			kept = append(kept, id)
-		}
-	}
-	k.order = kept
-}
-
-// weigh makes room for the result of a task that has ended, by forgetting the oldest.
-func (k *tasks) weigh(t *task) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.held[t.id] != t {
-		return
-	}
-	k.size -= t.weighs // if it has been here already
-	t.weighs = len(t.p.result)
-	if rpc, ok := errors.AsType[*jsonrpc.Error](t.p.err); ok {
-		t.weighs += len(rpc.Message) + len(rpc.Data)
-	}
-	k.size += t.weighs
-	for _, id := range append([]string(nil), k.order...) {
-		if k.size <= maxTaskBytes {
-			return
-		}
-		if other := k.held[id]; other != nil && other != t && other.p.over() {
-			k.forgetLocked(id)
-		}
-	}
 }
 
 // expire ends a task whose time is over.

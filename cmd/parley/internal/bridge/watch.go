@@ -39,7 +39,7 @@ type subscription struct {
 
 // open subscribes on the connection of the client. The caller must release that.
 func (w *subscription) open(ctx context.Context) (*link, *client.Subscription, error) {
-	l, err := w.b.pool.get(ctx, &w.peer)
+	l, err := w.b.pool.get(ctx, want{peer: &w.peer, at: w.at()})
 	if err != nil {
 		return nil, nil, &unsentError{err}
 	}
@@ -49,13 +49,23 @@ func (w *subscription) open(ctx context.Context) (*link, *client.Subscription, e
 	sent := time.Now()
 	s, err := l.client.Listen(ctx, w.watch.Filter, func(_ context.Context, e client.Event) { w.deliver(e) })
 	if err != nil {
-		w.b.pool.release(l)
+		w.b.pool.release(l, asker{})
 		return nil, nil, refused(err)
 	}
 	if len(w.watch.Filter.ResourceSubscriptions) > 0 { // lists are not asked for in a session
 		w.b.opts.Answered(l.client, sent)
 	}
 	return l, s, nil
+}
+
+// at returns the connection of the tasks that a subscription is about, or nil.
+func (w *subscription) at() *link {
+	for _, id := range w.watch.Filter.TaskIDs {
+		if l := w.b.tasks.linkOf(id); l != nil {
+			return l
+		}
+	}
+	return nil
 }
 
 // keep opens a subscription again when its connection is lost, or at first if there is
@@ -76,7 +86,7 @@ func (w *subscription) keep(l *link, s *client.Subscription) (stop func()) {
 			}
 			replaced := w.b.replaces(l)
 			_ = s.Close() // always nil
-			w.b.pool.release(l)
+			w.b.pool.release(l, asker{})
 			if l = nil; replaced && ctx.Err() == nil {
 				l, s = w.again(ctx)
 			}
@@ -174,9 +184,10 @@ func (b *Bridge) session(x *mcp.Exchange) *mcp.Watching {
 	ctx, cancel := context.WithCancelCause(b.ctx)
 	w := &subscription{b: b, watch: *x.Watch, peer: x.Peer}
 	begun := make(chan func(), 1)
-	b.work.Go(func() { // ends when the subscription is open
-		begun <- w.begin(ctx)
-	})
+	begin := func() { begun <- w.begin(ctx) } // ends when the subscription is open
+	if !b.start(begin) {
+		begun <- func() {}
+	}
 	return &mcp.Watching{Filter: w.watch.Filter, Stop: sync.OnceFunc(func() {
 		cancel(errClosed)
 		(<-begun)()
@@ -187,7 +198,7 @@ func (b *Bridge) session(x *mcp.Exchange) *mcp.Watching {
 // begin subscribes to changes of the lists for a session, and returns what ends that.
 // The connection is the session's even if the server does not agree.
 func (w *subscription) begin(ctx context.Context) (stop func()) {
-	l, err := w.b.pool.get(ctx, &w.peer)
+	l, err := w.b.pool.get(ctx, want{peer: &w.peer})
 	if err != nil {
 		if ctx.Err() == nil { // otherwise the session is over already
 			w.b.opts.Logger.Error("no connection for the session", "error", err)
@@ -197,7 +208,7 @@ func (w *subscription) begin(ctx context.Context) (stop func()) {
 	s, err := l.client.Listen(ctx, w.watch.Filter, func(_ context.Context, e client.Event) { w.deliver(e) })
 	if err != nil {
 		w.b.opts.Logger.Warn("the client will not be notified of changed lists", "error", err)
-		return func() { w.b.pool.release(l) }
+		return func() { w.b.pool.release(l, asker{}) }
 	}
 	return w.keep(l, s) //nolint:contextcheck // as in watch
 }

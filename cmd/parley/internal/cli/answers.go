@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/internal/schema"
+	"github.com/parley-mcp/parley/internal/similar"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -82,6 +85,9 @@ func (s *answers) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitR
 // fromFlags fills in a form from the flags and the form's own defaults. If that
 // is not possible it says why: nothing is made up.
 func (s *answers) fromFlags(p *mcp.ElicitParams, fields []property) (result *mcp.ElicitResult, why string) {
+	if why := s.slips(fields); why != "" {
+		return nil, why
+	}
 	content := form{}
 	var missing []property
 	for _, f := range fields {
@@ -105,6 +111,32 @@ func (s *answers) fromFlags(p *mcp.ElicitParams, fields []property) (result *mcp
 		return nil, err.Error()
 	}
 	return accept, ""
+}
+
+// slips says which --answer has no field of a form, but is like one that has no answer:
+// the form would go out with something else in it, and cannot be taken back.
+func (s *answers) slips(fields []property) string {
+	given := s.answersGiven()
+	has := func(name string) bool {
+		return slices.ContainsFunc(fields, func(f property) bool { return f.Name == name })
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if has(name) {
+			continue
+		}
+		for _, f := range fields {
+			if _, answered := given[f.Name]; !answered && isLike(name, f.Name) {
+				return fmt.Sprintf("--answer %s is about no field of the form; is it %s?", name, f.Name)
+			}
+		}
+	}
+	return ""
+}
+
+// isLike reports whether a name is a slip or two from another one, or a part of it.
+func isLike(name, other string) bool {
+	name, other = strings.ToLower(name), strings.ToLower(other)
+	return len(name) > 2 && (similar.Edits(name, other) <= 2 || strings.HasPrefix(other, name))
 }
 
 // orDecline declines a form that has no result, and says why.

@@ -91,7 +91,7 @@ func (a *app) runBridge(ctx context.Context, t target.Target, f *bridgeFlags) er
 		return err
 	}
 	single := f.http.addr == ""
-	b, err := bridge.New(ctx, bridge.Options{Connect: connect, Single: single, MaxConnections: f.http.sessions, Idle: f.http.idle, Logger: logger})
+	b, err := bridge.New(ctx, bridge.Options{Connect: connect, Single: single, MaxConnections: f.http.sessions, MaxConnectionsBy: "--max-sessions", Idle: f.http.idle, Logger: logger})
 	if err != nil {
 		return notConnected(t, err)
 	}

@@ -171,6 +171,9 @@ func (f *flags) formAnswers() (map[string]string, error) {
 		if !ok || name == "" {
 			return nil, usagef("--answer %q is not of the form name=value", kv)
 		}
+		if own, typed := strings.CutSuffix(name, ":"); typed {
+			return nil, usagef("--answer %q: the form says of which type a value is; write %s=%s", kv, own, value)
+		}
 		answers[name] = value
 	}
 	return answers, nil

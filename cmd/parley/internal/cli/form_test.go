@@ -179,3 +179,18 @@ func TestFormOfAnotherDialect(t *testing.T) {
 		}
 	}
 }
+
+// A slip in the name of an answer is not left out of a form that would go out without it.
+func TestAnswersThatMissAField(t *testing.T) {
+	fields := properties(json.RawMessage(`{"type":"object","properties":{"threshold_cents":{"type":"integer","default":1},"format":{"type":"string","default":"csv"}}}`))
+	p := &mcp.ElicitParams{RequestedSchema: json.RawMessage(`{"type":"object"}`)}
+	for given, want := range map[string]string{
+		"threshold=100": "is it threshold_cents?", "formt=csv": "is it format?", "Format=csv": "is it format?",
+		"threshold_cents=100": "", "email=ada@example.com": "", "fo=1": "",
+	} {
+		s, _ := testAnswers(t, "", given)
+		if _, why := s.fromFlags(p, fields); !strings.Contains(why, want) || want == "" && why != "" {
+			t.Errorf("%s: %q, want %q", given, why, want)
+		}
+	}
+}

@@ -30,6 +30,8 @@ func (f *frontFlags) check() (err error) {
 		return usagef("--auth, --bearer and --no-auth are for --http; without it, only whoever starts the program can use it")
 	case f.http.auth.mode != "" && f.bearer != "":
 		return usagef("--auth and --bearer do not go together")
+	case f.noAuth && (f.http.auth.mode != "" || f.bearer != ""):
+		return usagef("--no-auth lets everybody in, and --auth and --bearer do not: use one of them")
 	case f.http.auth.mode == "dev":
 		return usagef("--auth dev is for the reference server; use --bearer @FILE, or --auth issuer=URL")
 	case f.http.addr == "":

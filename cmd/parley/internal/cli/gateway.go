@@ -63,6 +63,9 @@ func (a *app) gateway() *cobra.Command {
 		case len(args) > 1:
 			return usagef("name one file: %s", cmd.UseLine())
 		}
+		if err := mistyped(cmd, args[0]); err != nil {
+			return err
+		}
 		return a.failed(a.runGateway(cmd.Context(), args[0], &f), target.Target{})
 	}
 	return cmd

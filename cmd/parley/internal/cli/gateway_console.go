@@ -135,6 +135,7 @@ func (r *runningGateway) openConsole(ctx context.Context, f *gatewayFlags) error
 		s.listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}})
 	}
 	r.console = s
+	r.live.Secrets = r.hidden
 	r.live.Changed = func() { r.watchers.tell("exchange") }
 	return nil
 }

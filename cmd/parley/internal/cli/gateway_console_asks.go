@@ -11,7 +11,6 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/tokens"
 	consolepage "github.com/parley-mcp/parley/cmd/parley/internal/page/console"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
-	"github.com/parley-mcp/parley/internal/redact"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -28,10 +27,12 @@ func (g *consoleGateway) inventory(ctx context.Context) (*inventory, error) {
 	}
 	c, _ := g.r.shown.now()
 	all := &inventory{config: c}
+	var missing map[string]error
 	var err error
-	if all.entries, all.instructions, all.missing, err = g.r.gateway.Entries(ctx); err != nil {
+	if all.entries, all.instructions, missing, err = g.r.gateway.Entries(ctx); err != nil {
 		return nil, err
 	}
+	all.miss(missing, g.r.hidden.Now())
 	g.listed, g.at = all, time.Now()
 	return all, nil
 }
@@ -159,8 +160,7 @@ func (g *consoleGateway) Logins(ctx context.Context) (*consolepage.Logins, error
 	}
 	k, err := g.keptLogins(ctx)
 	if err != nil {
-		var secrets *redact.Redactor
-		list.Problem = secrets.Text(err.Error())
+		list.Problem = g.r.hidden.Now().Text(err.Error())
 		return list, nil
 	}
 	list.Unreadable = k.unreadable

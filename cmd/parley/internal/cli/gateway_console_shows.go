@@ -19,7 +19,6 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/status"
 	consolepage "github.com/parley-mcp/parley/cmd/parley/internal/page/console"
 	"github.com/parley-mcp/parley/cmd/parley/internal/page/web"
-	"github.com/parley-mcp/parley/internal/redact"
 )
 
 // consoleGateway is what the console shows of a running gateway.
@@ -47,7 +46,7 @@ func (g *consoleGateway) Overview() consolepage.Overview {
 		Configuration: consolepage.Configuration(said), Clients: clientsOf(c), Guards: c.GuardKeys(),
 		Approvals: len(r.approvals.desk.Waiting()), Pins: found.Pins, Findings: countsFound(found.Findings), Warnings: []string{},
 	}
-	var secrets *redact.Redactor
+	secrets := r.hidden.Now()
 	for _, w := range c.Warnings {
 		o.Warnings = append(o.Warnings, secrets.Text(w.Error()))
 	}
@@ -71,7 +70,7 @@ func (g *consoleGateway) Backends() []consolepage.Backend {
 		if b := c.Backend(state.Name); b != nil {
 			reached, login = b.String(), b.LogsIn()
 		}
-		s := status.Of(&state, reached)
+		s := status.Of(&state, reached, g.r.hidden.Now())
 		list = append(list, consolepage.Backend{
 			Name: s.Name, Reached: s.Reached, Status: string(s.Status), Server: s.Server, Revision: s.Revision, Connections: s.Connections, Used: s.Used,
 			InFlight: s.InFlight, Parked: s.Parked.Calls, MaxParked: s.Parked.Most, ParkedSince: s.Parked.Oldest, Restarts: s.Restarts, Lost: s.Lost,

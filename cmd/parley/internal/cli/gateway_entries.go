@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/catalogue"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
+	"github.com/parley-mcp/parley/internal/redact"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -24,6 +26,20 @@ type inventory struct {
 	// instructions are those of servers, and missing is why some could not be asked, by
 	// their names.
 	instructions, missing map[string]string
+}
+
+// miss remembers why servers could not be asked, as far as whoever has configured them may
+// read it.
+func (i *inventory) miss(missing map[string]error, secrets *redact.Redactor) {
+	for name, err := range missing {
+		if i.missing == nil {
+			i.missing = map[string]string{}
+		}
+		if e, ok := errors.AsType[*backend.UnavailableError](err); ok {
+			err = e.Err
+		}
+		i.missing[name] = secrets.Thorough(err.Error())
+	}
 }
 
 // onInventory fills in what commands have that ask all servers of a configuration what they
@@ -62,7 +78,7 @@ func (a *app) inventory(ctx context.Context, file string, wait time.Duration) (_
 	}
 	all := &inventory{config: c}
 	logger := slog.New(slog.DiscardHandler)
-	r := &runningGateway{a: a, file: file, logger: logger, single: true, config: c, posts: new(posts), logins: logins{a: a}}
+	r := &runningGateway{a: a, file: file, logger: logger, single: true, config: c, posts: new(posts), logins: logins{a: a}, hidden: new(redact.Changing)}
 	defer r.logins.keep(nil)
 	r.gateway = gateway.New(gateway.Options{Info: mcp.Implementation{Name: "parley-gateway", Version: buildVersion()}, Logger: logger})
 	defer func() { err = errors.Join(err, r.gateway.Close()) }()
@@ -77,10 +93,9 @@ func (a *app) inventory(ctx context.Context, file string, wait time.Duration) (_
 	looking, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	r.gateway.Look(looking)
-	all.entries, all.instructions, all.missing, err = r.gateway.Entries(ctx)
-	if len(all.missing) == 0 {
-		all.missing = nil
-	}
+	var missing map[string]error
+	all.entries, all.instructions, missing, err = r.gateway.Entries(ctx)
+	all.miss(missing, r.hidden.Now())
 	return all, err
 }
 

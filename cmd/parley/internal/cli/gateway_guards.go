@@ -19,8 +19,8 @@ import (
 	"github.com/parley-mcp/parley/internal/redact"
 )
 
-// posts are the guards of a running gateway. Those that have a file go on as they are
-// when another configuration says the same of them.
+// posts are the guards of a running gateway. Those that have a file, or count something, go
+// on as they are when another configuration says the same of them.
 type posts struct {
 	audit   *audit.Log
 	audited audit.Options // without secrets
@@ -29,6 +29,7 @@ type posts struct {
 	pinned  pinning
 	scan    *scan.Scan
 	scanned scan.Options
+	limits  *limit.Limits
 }
 
 // pinning is what a configuration says of pins.
@@ -61,6 +62,7 @@ func post(c *config.Config, old *posts, secrets []string, announce func(), logge
 	if c.Scan != nil {
 		now.keepScan(c.Scan, old, logger)
 	}
+	now.keepLimits(c.Limits, old)
 	return now, nil
 }
 
@@ -115,6 +117,17 @@ func (p *posts) keepScan(c *config.Scan, old *posts, logger *slog.Logger) {
 	}
 }
 
+// keepLimits goes on with what is counted for limits that stay.
+func (p *posts) keepLimits(rules []limit.Rule, old *posts) {
+	switch {
+	case len(rules) == 0:
+	case old.limits == nil:
+		p.limits = limit.New(rules)
+	default:
+		p.limits = limit.Renew(old.limits, rules)
+	}
+}
+
 // status says what the guards have withheld and found.
 func (p *posts) status() (g status.Guards) {
 	if p.pins != nil {
@@ -146,8 +159,8 @@ func (p *posts) chain(c *config.Config, front []guard.Guard, desk *approval.Desk
 	if p.audit != nil {
 		chain = append(chain, p.audit)
 	}
-	if len(c.Limits) > 0 {
-		chain = append(chain, limit.New(c.Limits))
+	if p.limits != nil {
+		chain = append(chain, p.limits)
 	}
 	if c.Policy != nil {
 		rules, err := policies(c.Policy, logger)

@@ -14,6 +14,7 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/login"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/who"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -69,7 +70,7 @@ func (a *app) loginsCommand(cmd *cobra.Command, forgets bool, do onLogins) *cobr
 	honours(cmd, a.flags.format)
 	completesFile(cmd)
 	cmd.Flags().StringArrayVar(&backends, "backend", nil, "only those at the `BACKEND`; * stands for any characters (repeatable)")
-	cmd.Flags().StringArrayVar(&users, "user", nil, "only those of the `PRINCIPAL`, as list shows it; * stands for any characters (repeatable)")
+	cmd.Flags().StringArrayVar(&users, "user", nil, "only those of the `PRINCIPAL`, as list shows it or without the issuer; * stands for any characters (repeatable)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := a.flags.check(); err != nil {
 			return err
@@ -113,7 +114,7 @@ func (a *app) keptLogins(ctx context.Context, c *config.Config, backends, users 
 		return nil, err
 	}
 	for _, e := range all {
-		if backends.Has(e.Backend) && users.Has(e.Principal) {
+		if backends.Has(e.Backend) && (users.Has(e.Principal) || users.Has(who.Of(e.Principal).Name())) {
 			k.list = append(k.list, e)
 		}
 	}

@@ -149,13 +149,16 @@ func digestOf(paths []string) (d digest) {
 // reload makes the gateway serve what the file says now. If that is wrong, everything
 // stays as it was.
 func (r *runningGateway) reload(ctx context.Context) (changes config.Changes, err error) {
+	if log := r.posts.audit; log != nil {
+		log.Follow() // whoever has moved its file tells the gateway like this
+	}
 	c, err := config.Read(r.file, r.a.environment(ctx))
 	if err == nil {
 		if changes = config.Difference(r.config, c); !changes.IsEmpty() {
 			err = r.load(ctx, c)
 		}
 	}
-	r.shown.failed(err)
+	r.shown.failed(err, r.hidden.Now())
 	if err != nil {
 		r.logger.Error("the configuration is wrong, and the one from before stays", "file", r.file, "error", err)
 		return changes, err

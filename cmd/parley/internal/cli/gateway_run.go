@@ -12,12 +12,14 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/approval"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/audit"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/control"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/live"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/login"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/telemetry"
+	"github.com/parley-mcp/parley/internal/redact"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/stdio"
 )
@@ -121,7 +123,9 @@ func (a *app) runGateway(ctx context.Context, file string, f *gatewayFlags) erro
 	if err != nil {
 		return err
 	}
-	r := &runningGateway{a: a, file: file, logger: logger, single: f.stdio, config: c, secrets: f.secrets(), posts: new(posts), logins: logins{a: a}, since: time.Now(), restarts: map[string]int{}, orders: make(chan func(context.Context))}
+	hidden := new(redact.Changing)
+	logger = redact.Logger(logger, hidden)
+	r := &runningGateway{a: a, file: file, logger: logger, hidden: hidden, single: f.stdio, config: c, secrets: f.secrets(), posts: new(posts), logins: logins{a: a}, since: time.Now(), restarts: map[string]int{}, orders: make(chan func(context.Context))}
 	r.approvals = newApprovals(logger)
 	r.approvals.desk.Watch(func(approval.Event) { r.watchers.tell("approval") })
 	if err := r.openConsole(ctx, f); err != nil {
@@ -138,7 +142,7 @@ func (a *app) runGateway(ctx context.Context, file string, f *gatewayFlags) erro
 	defer r.farewell() //nolint:contextcheck // ctx has ended by then
 	r.gateway = gateway.New(gateway.Options{
 		Info:   mcp.Implementation{Name: "parley-gateway", Title: "Parley gateway", Version: buildVersion()},
-		Around: r.telemetry.Around(), Logger: logger,
+		Around: r.telemetry.Around(), Logger: logger, Grace: f.http.grace,
 	})
 	r.doors = doors{gateway: r.gateway, listen: c.Listen, logger: logger}
 	r.openDesk(ctx, c)
@@ -183,7 +187,8 @@ type runningGateway struct {
 	single    bool // there is only one client
 	gateway   *gateway.Gateway
 	config    *config.Config
-	secrets   []string // of the command line, besides those of the configuration
+	secrets   []string         // of the command line, besides those of the configuration
+	hidden    *redact.Changing // what is shown of nothing
 	posts     *posts
 	logins    logins
 	doors     doors
@@ -199,6 +204,8 @@ type runningGateway struct {
 	watchers  consoleWatchers
 	// restarts is how often somebody has had a backend started again, by its name.
 	restarts map[string]int
+	// reported is what was reported on, by the names of backends; see same.
+	reported map[string]string
 	// orders are what the goroutine is to do that reads the configuration.
 	orders chan func(context.Context)
 }
@@ -228,11 +235,19 @@ func (r *runningGateway) serve(ctx context.Context, f *gatewayFlags) error {
 	return r.a.serveHTTP(ctx, f.http, r.doors.at(), r.logger)
 }
 
-// errNoneReached says that the gateway has nothing to show.
-var errNoneReached = errors.New("none of the servers behind the gateway can be reached")
+var (
+	// errNoneReached says that the gateway has nothing to show.
+	errNoneReached = errors.New("none of the servers behind the gateway can be reached")
+	// errNotAudited says that the gateway refuses everything. Why is not for everybody who can ask
+	// whether it is ready: it has paths.
+	errNotAudited = fmt.Errorf(`%w; "parley gateway status" says why`, audit.ErrRequired)
+)
 
 // ready says why the gateway is of no use now, or returns nil.
 func (r *runningGateway) ready() error {
+	if _, guards := r.shown.now(); guards != nil && guards.audit != nil && guards.audit.Ready() != nil {
+		return errNotAudited
+	}
 	states := r.gateway.State()
 	if len(states) == 0 || slices.ContainsFunc(states, func(s backend.State) bool { return s.Reachable() }) {
 		return nil
@@ -240,8 +255,8 @@ func (r *runningGateway) ready() error {
 	return errNoneReached
 }
 
-// look learns what the servers are, and reports how they are after a while. What takes
-// longer goes on.
+// look learns what the servers are, and reports how those are after a while that have not
+// been there before. What takes longer goes on.
 func (r *runningGateway) look(ctx context.Context, wait time.Duration) {
 	done := make(chan struct{})
 	go func() { // ends with ctx at the latest
@@ -255,18 +270,23 @@ func (r *runningGateway) look(ctx context.Context, wait time.Duration) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	reported := map[string]string{}
 	for _, s := range r.gateway.State() {
-		r.report(&s)
+		b := r.config.Backend(s.Name)
+		if b == nil {
+			continue
+		}
+		reported[s.Name] = r.same(b)
+		if r.reported[s.Name] != reported[s.Name] {
+			r.report(b, &s)
+		}
 	}
+	r.reported = reported
 }
 
 // report says how a server is.
-func (r *runningGateway) report(s *backend.State) {
-	how := ""
-	if b := r.config.Backend(s.Name); b != nil {
-		how = b.String()
-	}
-	log := r.logger.With("backend", s.Name, "reached", how)
+func (r *runningGateway) report(b *config.Backend, s *backend.State) {
+	log := r.logger.With("backend", s.Name, "reached", b.String())
 	for _, line := range s.Words {
 		log.Debug("it has written", "line", line)
 	}
@@ -278,6 +298,10 @@ func (r *runningGateway) report(s *backend.State) {
 	case backend.Broken:
 		log.Warn("backend is not available", "error", s.Err)
 	case backend.Idle:
+		if s.Failures > 0 { // and may be tried again by now
+			log.Warn("backend is not available", "error", s.Err)
+			break
+		}
 		log.Info("backend is started on demand")
 	}
 }

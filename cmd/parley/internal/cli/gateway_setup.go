@@ -20,6 +20,7 @@ import (
 
 // load makes the gateway serve what a configuration says, and says what was left out.
 func (r *runningGateway) load(ctx context.Context, c *config.Config) error {
+	r.hidden.Know("", append(c.Secrets(), r.secrets...))
 	s := gateway.Setup{ListTimeout: c.ListTimeout, PageSize: c.PageSize, ReadCache: c.ReadCache, Profile: c.Profiles.Default, Clients: c.Profiles.Clients}
 	for _, b := range c.Backends {
 		s.Servers = append(s.Servers, r.server(ctx, b))
@@ -69,12 +70,18 @@ func (r *runningGateway) server(ctx context.Context, b *config.Backend) gateway.
 		rules.Tools.Include = append(slices.Clone(rules.Tools.Include), login.Tool)
 	}
 	return gateway.Server{
-		Rules: rules, Same: b.Same() + strings.Repeat("'", r.restarts[b.Name]), OnDemand: !b.AtOnce || b.Personal(), // nobody's connection has no token
+		Rules: rules, Same: r.same(b), OnDemand: !b.AtOnce || b.Personal(), // nobody's connection has no token
 		Backend: backend.Options{
 			Connect: r.connector(ctx, b, stderr), Stderr: stderr, Share: b.Share, Single: r.single, Personal: b.Personal(), Login: door,
-			MaxConnections: b.MaxConnections, Idle: b.Idle, Timeout: b.Timeout, Parking: b.Parking(),
+			MaxConnections: b.MaxConnections, Idle: b.Idle, ConnectTimeout: b.ConnectTimeout, Timeout: b.Timeout, Parking: b.Parking(),
 		},
 	}
+}
+
+// same identifies a backend that goes on as it is, whatever else there is in another
+// configuration; see config.Backend.Same.
+func (r *runningGateway) same(b *config.Backend) string {
+	return b.Same() + strings.Repeat("'", r.restarts[b.Name])
 }
 
 // connector returns what connects to a server. Secrets are looked up each time.
@@ -85,6 +92,7 @@ func (r *runningGateway) connector(ctx context.Context, b *config.Backend, stder
 		if err != nil {
 			return nil, err
 		}
+		r.hidden.Know(b.Name, b.Secrets())
 		c := target.Connection{CleanEnv: true, Stderr: stderr, Logger: r.logger}
 		c.Login = func(url string) (*http.Client, error) { return r.logins.at(base, b, url, peer) }
 		transport, err := t.Transport(c)

@@ -42,11 +42,10 @@ func (s *shown) now() (*config.Config, *posts) {
 }
 
 // failed remembers why what the file says now is not served; nil says that it is.
-func (s *shown) failed(err error) {
+func (s *shown) failed(err error, secrets *redact.Redactor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.said.Error = ""; err != nil {
-		var secrets *redact.Redactor
 		s.said.Error = secrets.Text(err.Error())
 	}
 }
@@ -60,12 +59,16 @@ func (r *runningGateway) status(*http.Request, struct{}) (any, error) {
 	r.shown.mu.Unlock()
 	g.Guards = guards.status()
 	g.Guards.Approvals = len(r.approvals.desk.Waiting())
+	if guards.audit != nil {
+		log := guards.audit.State()
+		g.Guards.Audit = status.OfAudit(&log, r.hidden.Now())
+	}
 	for _, s := range r.gateway.State() {
 		reached := ""
 		if b := c.Backend(s.Name); b != nil {
 			reached = b.String()
 		}
-		g.Backends = append(g.Backends, status.Of(&s, reached))
+		g.Backends = append(g.Backends, status.Of(&s, reached, r.hidden.Now()))
 	}
 	return g, nil
 }

@@ -95,12 +95,27 @@ func (a *app) showStatus(g *status.Gateway, stderr bool) {
 	if c.Error != "" {
 		a.out.printf("  %s\n", a.out.red(oneLine("what the file says now is wrong: "+c.Error, 1000)))
 	}
+	if g.Guards.Audit != nil {
+		a.showAudit(g.Guards.Audit)
+	}
 	for _, w := range worries(&g.Guards, cmp.Or(c.File, "FILE")) {
 		a.out.printf("  %-13s  %s\n", w.of, oneLine(w.text, 1000))
 	}
 	for i := range g.Backends {
 		a.showBackend(&g.Backends[i], stderr)
 	}
+}
+
+func (a *app) showAudit(l *status.Audit) {
+	a.out.printf("  audit          %s, level %s, lines %d\n", label(l.File, 500), label(string(l.Level), 20), l.Lines)
+	if l.Error == "" {
+		return
+	}
+	text := fmt.Sprintf("the audit log cannot be written since %s, lines missing %d: %s", since(l.ErrorSince), l.Missing, l.Error)
+	if l.Refusing {
+		text = "all operations are refused: " + text
+	}
+	a.out.printf("  %s\n", a.out.red(oneLine(text, 1000)))
 }
 
 // worry is something that somebody should look at.
@@ -135,7 +150,11 @@ func (a *app) showBackend(b *status.Backend, stderr bool) {
 	a.out.printf("\n  %s  %s%s\n", a.out.bold(b.Name), state, when(b.Server != "", fmt.Sprintf("  %s, %s", label(b.Server, 200), label(b.Revision, 20))))
 	a.out.printf("    %s\n", a.out.dim(label(b.Reached, 300)))
 	a.out.printf("    %s\n", workOf(b))
-	if b.Error != "" {
+	switch {
+	case b.Error == "":
+	case b.Failures == 0:
+		a.out.printf("    %s\n", a.out.dim(oneLine(fmt.Sprintf("last trouble, %s ago: %s", time.Since(b.ErrorSince).Round(time.Second), b.Error), 500)))
+	default:
 		a.out.printf("    %s\n", a.out.red(oneLine(b.Error, 500)))
 	}
 	if b.Failures > 0 {

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/config"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
+	"github.com/parley-mcp/parley/internal/similar"
 	"github.com/parley-mcp/parley/internal/wire"
 )
 
@@ -79,11 +81,25 @@ func warning(m *target.Error) error {
 	return &e
 }
 
+// mistyped refuses a file that is not there and has nearly the name of a subcommand.
+func mistyped(cmd *cobra.Command, file string) error {
+	const far = 2
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, sub := range cmd.Commands() {
+		if similar.Edits(file, sub.Name()) <= far {
+			return &failure{code: codeUsage, err: fmt.Errorf("%s: there is no such command, and no such file", file), hint: fmt.Sprintf("did you mean %q?", sub.CommandPath())}
+		}
+	}
+	return nil
+}
+
 // invalid shows what is wrong with a file.
 func (a *app) invalid(path string, err error) error {
 	mistakes, ok := errors.AsType[config.Mistakes](err)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	switch { // a mistake can be that another file is not there
+	case !ok && errors.Is(err, fs.ErrNotExist):
 		return &failure{code: codeUsage, err: fmt.Errorf("%s: there is no such file", path), hint: "\"parley servers\" lists those of other programs"}
 	case !ok:
 		return usagef("%w", err)

@@ -80,5 +80,9 @@ func misplaced(cmd *cobra.Command, err error) error {
 	if len(others) == 0 || len(name) < 2 {
 		return err
 	}
-	return usagef("--%s has no effect on %q; it is for %s", name, cmd.CommandPath(), strings.Join(others, ", "))
+	hint := ""
+	if slices.Contains(others, "serve") {
+		hint = `; put "--" before a command that starts a server`
+	}
+	return usagef("--%s has no effect on %q; it is for %s%s", name, cmd.CommandPath(), strings.Join(others, ", "), hint)
 }

@@ -102,6 +102,9 @@ func (f *httpFlags) check() error {
 	case f.grace < 0:
 		return usagef("--grace %s is negative", f.grace)
 	}
+	if err := webserver.CheckCertificate(f.cert, f.key); err != nil {
+		return usagef("%v", err)
+	}
 	return nil
 }
 

@@ -23,7 +23,7 @@ belong together, and nothing about whether they are to be trusted.`
 
 const skillsExamples = `  parley skills list -- parley serve --stdio
   parley skills show sample-shop -- parley serve --stdio
-  parley skills pull ./pulled https://mcp.example.com/mcp`
+  parley skills pull https://mcp.example.com/mcp ./pulled`
 
 // labelled registers the flag with which a user names the server of a skill.
 func (f *flags) labelled(cmd *cobra.Command) {

@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,9 +87,30 @@ func (a *app) splitTarget(cmd *cobra.Command, args []string) (target.Target, []s
 		t, err := a.entry(cmd.Context(), name)
 		return t, args, err
 	case t.URL == "" && t.Command == nil:
-		return t, nil, &failure{code: codeUsage, err: usagef("no server named"), hint: `put the command that starts it at the end: ` + cmd.CommandPath() + ` … -- parley serve --stdio; or its URL, with http:// or https://, first; or the name of one that "parley servers" lists, as @NAME`}
+		return t, nil, &failure{code: codeUsage, err: usagef("no server named"), hint: howToName(cmd, args)}
 	}
 	return t, args, nil
+}
+
+// onlyURLs are the commands that are about logins, which a server at a URL has.
+var onlyURLs = []string{"parley login", "parley logout", "parley check auth"}
+
+// hostLike is a URL whose beginning was forgotten.
+var hostLike = regexp.MustCompile(`^[A-Za-z0-9.-]+(?::[0-9]{1,5}(?:/\S*)?|\.[a-z]{2,}/\S*)$`)
+
+// howToName says how the server of a command is named, from what was named instead.
+func howToName(cmd *cobra.Command, args []string) string {
+	path := cmd.CommandPath()
+	if i := slices.IndexFunc(args, target.IsURL); i > 0 {
+		return fmt.Sprintf("put the URL first: %s %s %s", path, args[i], strings.Join(slices.Delete(slices.Clone(args), i, i+1), " "))
+	}
+	if i := slices.IndexFunc(args, hostLike.MatchString); i >= 0 {
+		return fmt.Sprintf("is it %s http://%s (or https://)?", path, args[i])
+	}
+	if slices.Contains(onlyURLs, path) {
+		return "put its URL first: " + path + ` https://mcp.example.com/mcp; or the name of one that "parley servers" lists, as @NAME`
+	}
+	return `put the command that starts it at the end: ` + path + ` … -- parley serve --stdio; or its URL, with http:// or https://, first; or the name of one that "parley servers" lists, as @NAME`
 }
 
 func first(args []string) string {

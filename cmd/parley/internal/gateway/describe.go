@@ -1,16 +1,47 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
+
+// descriptions has what the gateway says of itself in views, by their names and by those of
+// the backends that are mute. The zero value is ready.
+type descriptions struct {
+	mu   sync.Mutex
+	made map[string]*description
+}
+
+// maxDescriptions bounds what is remembered; beyond that, it is begun anew.
+const maxDescriptions = 100
+
+// get returns a description that still holds, or nil.
+func (k *descriptions) get(key string, of []said) *mcp.Description {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if d := k.made[key]; d != nil && slices.Equal(d.of, of) {
+		return d.made
+	}
+	return nil
+}
+
+func (k *descriptions) put(key string, d *description) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.made == nil || len(k.made) >= maxDescriptions {
+		k.made = map[string]*description{}
+	}
+	k.made[key] = d
+}
 
 // description is what the gateway says of itself while its backends say what they say, and
 // guards let the same of their instructions be read.
@@ -27,14 +58,29 @@ type said struct {
 	mute bool
 }
 
-// says returns what a backend says of itself; nothing if it is not known yet.
-func (s *setup) says(m *member) said {
-	d := m.backend.Describe()
+// says returns what a backend says of itself to a peer, or to nobody in particular; nothing
+// if it is not known yet.
+func (v *View) says(ctx context.Context, s *setup, m *member, peer *mcp.Peer) said {
+	d := m.backend.Describe() //nolint:contextcheck // it only remembers
 	if d == nil {
 		return said{}
 	}
-	mute := slices.ContainsFunc(s.describers, func(g guard.Describer) bool { return !g.Describes(m.backend.Name(), d) })
+	name := m.backend.Name()
+	mute := slices.ContainsFunc(s.describers, func(g guard.Describer) bool { return !g.Describes(name, d) }) ||
+		peer != nil && slices.ContainsFunc(s.introducers, func(g guard.Introducer) bool { return !g.Introduces(ctx, peer, v.name, name) })
 	return said{d, mute}
+}
+
+// keyOf tells apart descriptions of a view that live beside each other: not everybody may
+// read the instructions of all backends.
+func (v *View) keyOf(of []said, members []*member) string {
+	key := v.name
+	for i := range of {
+		if of[i].mute {
+			key += "\x00" + members[i].backend.Name()
+		}
+	}
+	return key
 }
 
 const (

@@ -14,3 +14,9 @@ func (o *Owners) Add(id, principal string) { o.add(id, principal) }
 
 // Admits reports whether a task is a principal's, as far as is known.
 func (o *Owners) Admits(id, principal string) bool { return o.admits(id, principal) }
+
+// Following and Waiting bound how subscriptions follow to another setup.
+const (
+	Following = following
+	Waiting   = waiting
+)

@@ -35,6 +35,9 @@ type Options struct {
 	// Around is what every exchange with a client goes through, besides the guards: also
 	// lists, and what no backend was found for. nil means nothing.
 	Around func(mcp.ServeFunc) mcp.ServeFunc
+	// Grace is how long calls that are under way at a server may still take once another
+	// setup is without it, or has it in another way. 0 ends them at once.
+	Grace time.Duration
 	// Logger logs what goes wrong. nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -84,24 +87,27 @@ type Gateway struct {
 
 	loading sync.Mutex
 	closed  bool
-	leaving sync.Mutex
 	work    sync.WaitGroup
+
+	running context.Context //nolint:containedctx // until Close
+	end     context.CancelFunc
 }
 
 // setup is a Setup that is in use.
 type setup struct {
-	names      *naming.Names
-	members    []*member
-	views      map[string]*part
-	defaults   map[string]string // the names of views by the principals who get them where none is named
-	guards     []guard.Guard
-	recorders  []guard.Recorder // those of the guards that are one, as are the next
-	describers []guard.Describer
-	admitters  []guard.Admitter
-	profile    profile.Choice
-	clients    []profile.Client
-	catalogue  *catalogue.Catalogue
-	described  sync.Map // description by the name of the view
+	names       *naming.Names
+	members     []*member
+	views       map[string]*part
+	defaults    map[string]string // the names of views by the principals who get them where none is named
+	guards      []guard.Guard
+	recorders   []guard.Recorder // those of the guards that are one, as are the next
+	describers  []guard.Describer
+	introducers []guard.Introducer
+	admitters   []guard.Admitter
+	profile     profile.Choice
+	clients     []profile.Client
+	catalogue   *catalogue.Catalogue
+	described   descriptions
 }
 
 // member is a backend of a setup.
@@ -119,6 +125,7 @@ func New(o Options) *Gateway {
 		o.Logger = slog.Default()
 	}
 	g := &Gateway{opts: o, reads: reads.New(0)}
+	g.running, g.end = context.WithCancel(context.Background())
 	names, _ := naming.New(nil) // no rules cannot be wrong
 	g.current.Store(&setup{names: names, views: map[string]*part{"": {}}, catalogue: catalogue.New(catalogue.Options{}, nil)})
 	return g
@@ -152,22 +159,31 @@ func (g *Gateway) Load(next Setup) error {
 }
 
 // leave ends what a setup had that the next one has not, once subscriptions have followed
-// to the next.
+// to the next, or have had the time for it.
 func (g *Gateway) leave(old *setup) {
-	g.leaving.Lock()
-	defer g.leaving.Unlock()
 	next := g.current.Load()
-	for _, w := range g.hub.all() {
-		w.moved(next)
-	}
+	g.follow(time.Now().Add(waiting))
 	var group sync.WaitGroup
 	for _, m := range next.left(old) {
 		group.Go(func() {
+			g.drain(m.backend)
 			_ = m.backend.Close()                 // it has nothing to say
 			g.reads.Changed(m.backend.Name(), "") // calls that were under way may have read it
 		})
 	}
 	group.Wait()
+}
+
+// drain gives calls that are under way their time.
+func (g *Gateway) drain(b *backend.Backend) {
+	if g.opts.Grace <= 0 {
+		return
+	}
+	ctx, stop := context.WithTimeout(g.running, g.opts.Grace)
+	defer stop()
+	if err := b.Drain(ctx); err != nil && g.running.Err() == nil {
+		g.opts.Logger.Warn("some calls did not finish in time after the configuration has changed, and are cancelled", "backend", b.Name(), "time", g.opts.Grace)
+	}
 }
 
 // left returns the members of an older setup whose backends this one does not have.
@@ -203,17 +219,17 @@ func (g *Gateway) prepare(old *setup, next *Setup) (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &setup{defaults: defaults, names: names, guards: next.Guards, recorders: guard.Recorders(next.Guards), describers: guard.Describers(next.Guards), admitters: guard.Admitters(next.Guards), profile: next.Profile, clients: next.Clients, views: map[string]*part{}}
+	s := &setup{defaults: defaults, names: names, guards: next.Guards, recorders: guard.Recorders(next.Guards), describers: guard.Describers(next.Guards), introducers: guard.Introducers(next.Guards), admitters: guard.Admitters(next.Guards), profile: next.Profile, clients: next.Clients, views: map[string]*part{}}
 	for i := range next.Servers { // nothing can fail any more
 		s.members = append(s.members, g.join(old, names, &next.Servers[i]))
 	}
 	s.catalogue = catalogue.New(catalogue.Options{
 		Sources: s.sources(), Guards: s.guards, Timeout: next.ListTimeout, PageSize: next.PageSize, Late: g.tell, Logger: g.opts.Logger,
 	}, old.catalogue)
-	s.views[""] = newPart(s, Part{})
+	s.views[""] = newPart(s, "", Part{})
 	s.views[""].personal = len(defaults) > 0
 	for name, p := range next.Views {
-		s.views[name] = newPart(s, p)
+		s.views[name] = newPart(s, name, p)
 	}
 	return s, nil
 }
@@ -320,9 +336,9 @@ const looking = 16
 
 // Entries returns all that the backends list, as the gateway itself sees it, and the
 // instructions of those that have some. Why a backend is missing is by its name.
-func (g *Gateway) Entries(ctx context.Context) (entries []catalogue.Entry, instructions, missing map[string]string, err error) {
+func (g *Gateway) Entries(ctx context.Context) (entries []catalogue.Entry, instructions map[string]string, missing map[string]error, err error) {
 	s := g.current.Load()
-	instructions, missing = map[string]string{}, map[string]string{}
+	instructions, missing = map[string]string{}, map[string]error{}
 	for _, method := range catalogue.Methods() {
 		list, absent, err := s.catalogue.Entries(ctx, &mcp.Peer{}, method)
 		if err != nil {
@@ -353,6 +369,7 @@ func (g *Gateway) Close() error {
 	g.loading.Lock()
 	defer g.loading.Unlock()
 	g.closed = true
+	g.end()
 	g.current.Load().catalogue.Close()
 	var group errgroup.Group
 	for _, m := range g.current.Load().members {

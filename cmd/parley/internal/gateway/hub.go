@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -25,8 +26,9 @@ type watcher struct {
 	peer    mcp.Peer
 	filter  mcp.SubscriptionFilter
 	deliver func(mcp.Change)
-	// moved has what the client subscribes to at backends follow to another setup.
-	moved func(*setup)
+	// moved has what the client subscribes to at backends follow to the setup that there is,
+	// without waiting for backends longer than until a time.
+	moved func(by time.Time)
 }
 
 // add adds a watcher, and returns what removes it. Once that has returned, the watcher is

@@ -43,7 +43,7 @@ func (s *setup) profileFor(p *part, client string) (_ *adapt.Profile, differs bo
 
 // shown is what the catalogue shows of a view.
 func (p *part) shown() catalogue.View {
-	shown := catalogue.View{Backends: p.Backends}
+	shown := catalogue.View{Name: p.name, Backends: p.Backends}
 	if p.selects() {
 		shown.Has = func(d *guard.Definition) bool { return p.has(d.Kind, d.Shown) }
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/who"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -15,7 +16,7 @@ type Part struct {
 	Backends []string
 	// Tools, Prompts and Resources select, by the names and URIs that clients see.
 	Tools, Prompts, Resources naming.Selection
-	// Principals are those who may use it; nil is everybody.
+	// Principals are those who may use it, as package who names them; nil is everybody.
 	Principals []string
 	// DefaultFor are those who get it where no view is named, and may use it.
 	DefaultFor []string
@@ -30,6 +31,7 @@ type Part struct {
 type part struct {
 	Part
 
+	name string
 	// personal says that not everybody sees the same at the same place.
 	personal bool
 	members  []*member
@@ -46,9 +48,9 @@ func (p *Part) check(names *naming.Names) error {
 	return nil
 }
 
-// newPart returns what a view shows of a setup.
-func newPart(s *setup, p Part) *part {
-	made := &part{Part: p, personal: p.Principals != nil || p.DefaultFor != nil, byName: map[string]*member{}}
+// newPart returns what a view of this name shows of a setup.
+func newPart(s *setup, name string, p Part) *part {
+	made := &part{Part: p, name: name, personal: p.Principals != nil || p.DefaultFor != nil, byName: map[string]*member{}}
 	for _, m := range s.members {
 		if p.Backends == nil || slices.Contains(p.Backends, m.backend.Name()) {
 			made.members = append(made.members, m)
@@ -101,5 +103,5 @@ func (p *part) selects() bool {
 
 // admits reports whether somebody may use the view.
 func (p *part) admits(principal string) bool {
-	return p.Principals == nil || slices.Contains(p.Principals, principal) || slices.Contains(p.DefaultFor, principal)
+	return p.Principals == nil || who.In(p.Principals, principal) || who.In(p.DefaultFor, principal)
 }

@@ -29,7 +29,7 @@ func (v *View) recorded(ctx context.Context, s *setup, x *mcp.Exchange) (any, er
 		}
 		return nil, refused
 	}
-	if watching {
+	if watching && x.Method != mcp.NoteInitialized { // which ends with its session: opened sees to that
 		return v.recordedTo(w, x, begun), nil
 	}
 	return result, err

@@ -35,8 +35,14 @@ func (v *View) resolve(ctx context.Context, s *setup, x *mcp.Exchange, m *mcp.Me
 		return nil, err
 	}
 	op.Exchange, op.Method = x, m
+	if err := s.spelled(op, x); err != nil {
+		return nil, err
+	}
 	if err := v.mirrored(s, op, x); err != nil {
 		return nil, err
+	}
+	if len(s.guards) > 0 {
+		op.Again = v.again(x, m)
 	}
 	op.Params = op.names.Params(x.Method, x.Params, op.Subject)
 	return op, nil
@@ -56,29 +62,62 @@ func (v *View) mirrored(s *setup, op *operation, x *mcp.Exchange) error {
 	return check(x, op.Definition.Headers, wire.Find(x.Params, "arguments"))
 }
 
+// spelled refuses arguments whose names are those of the tool but for their case: some
+// servers take them for the same, and what guards decide about would be others.
+func (s *setup) spelled(op *operation, x *mcp.Exchange) error {
+	if len(s.guards) == 0 || op.Definition == nil || op.Definition.Kind != mcp.ToolFeature {
+		return nil
+	}
+	return naming.Spelled(wire.Find(op.Definition.Raw, "inputSchema"), wire.Find(x.Params, "arguments"))
+}
+
 // find finds what a client has named.
-func (v *View) find(ctx context.Context, s *setup, peer *mcp.Peer, kind mcp.FeatureKind, shown string) (*operation, error) {
-	names, own, known := s.names.Own(kind, shown)
+func (v *View) find(ctx context.Context, s *setup, peer *mcp.Peer, kind mcp.FeatureKind, named string) (*operation, error) {
+	if len(named) > naming.Longest {
+		return nil, mcp.InvalidParams("a name, a URI or an ID of %d bytes is too long: at most %d can be passed on", len(named), naming.Longest)
+	}
+	names, own, known := s.names.Own(kind, named)
+	shown := named
+	if names != nil && (kind == mcp.ResourceFeature || kind == mcp.TemplateFeature) {
+		shown = names.Shown(kind, own) // a template can come to be another spelling of it
+	}
 	if names == nil || kind == mcp.TaskFeature && !v.g.owners.admits(shown, peer.Principal) {
-		return nil, unknown(kind, shown)
+		return nil, unknown(kind, named)
 	}
 	member := s.views[v.name].member(names.Name())
 	if member == nil {
-		return nil, unknown(kind, shown)
+		return nil, unknown(kind, named)
 	}
 	op := &operation{member: member, names: names, reads: v.g.reads, owners: &v.g.owners}
 	op.View, op.Backend, op.Subject, op.Shown = v.name, names.Name(), own, shown
-	op.Definition = s.catalogue.Find(ctx, peer, member.backend.Name(), kind, shown)
+	sure := len(s.guards) > 0 || naming.Unusual(own) != ""
+	op.Definition = s.catalogue.Find(ctx, peer, member.backend.Name(), kind, shown, sure)
 	switch {
 	case op.Definition != nil:
 		op.Subject = op.Definition.Name
 	case !known:
-		return nil, unknown(kind, shown)
+		return nil, unknown(kind, named)
+	case kind == mcp.ResourceFeature:
+		if err := s.unlisted(ctx, op, peer); err != nil {
+			return nil, err
+		}
 	}
 	if !names.Has(kind, op.Subject) || !s.views[v.name].has(kind, shown) {
-		return nil, unknown(kind, shown)
+		return nil, unknown(kind, named)
 	}
 	return op, nil
+}
+
+// unlisted is about a URI that its backend does not list: guards judge it by its text, and
+// by the templates that it can have been made with.
+func (s *setup) unlisted(ctx context.Context, op *operation, peer *mcp.Peer) error {
+	if why := naming.Unusual(op.Subject); why != "" {
+		return mcp.InvalidParams("the URI %.200q has %s: no list has it, and servers could read it as another one; send the plain form", op.Shown, why)
+	}
+	if len(s.guards) > 0 {
+		op.Templates = s.catalogue.Templates(ctx, peer, op.member.backend.Name(), op.Subject)
+	}
+	return nil
 }
 
 // unknown says that there is nothing of this name.
@@ -101,9 +140,9 @@ func (s *setup) serve(ctx context.Context, op *operation) (any, error) {
 	if passed, ok := ctx.Value(passedKey{}).(*bool); ok {
 		*passed = true
 	}
+	member, names, reads, owners := op.member, op.names, op.reads, op.owners // and nothing of the request: guards can keep next
 	last := func(ctx context.Context, guarded *guard.Operation) (any, error) {
-		own := *op
-		own.Operation = *guarded
+		own := operation{*guarded, member, names, reads, owners}
 		return own.pass(ctx)
 	}
 	return guard.Chain(s.guards, last)(ctx, &op.Operation)

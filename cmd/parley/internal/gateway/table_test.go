@@ -411,7 +411,7 @@ var features = []feature{
 	}},
 	{name: "a server that is down", test: func(t *testing.T, w *world) {
 		_, err := w.c.CallTool(t.Context(), "down__work", nil)
-		if err == nil || !strings.Contains(err.Error(), `the server "down" is not available: `) || !strings.Contains(err.Error(), "no such program") {
+		if err == nil || !strings.Contains(err.Error(), `the server "down" is not available: `) || !strings.Contains(err.Error(), "it cannot be reached") {
 			t.Errorf("the error is %v", err)
 		}
 	}},

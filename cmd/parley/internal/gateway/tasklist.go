@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -23,10 +24,10 @@ const (
 )
 
 // listTasks serves a list of the tasks that a client has at all backends of a view, the
-// latest first. One that cannot be asked has none for now.
+// latest first. One that cannot be asked, or that guards refuse, has none for now.
 //
 // Spec: 2025-11-25 basic/utilities/tasks#listing-tasks.
-func listTasks(ctx context.Context, p *part, x *mcp.Exchange) (any, error) {
+func (s *setup) listTasks(ctx context.Context, p *part, x *mcp.Exchange, method *mcp.Method) (any, error) {
 	var params mcp.ListParams
 	if x.Params != nil {
 		if err := wire.Unmarshal(x.Params, &params); err != nil {
@@ -41,7 +42,7 @@ func listTasks(ctx context.Context, p *part, x *mcp.Exchange) (any, error) {
 		}
 		after = string(place)
 	}
-	tasks := tasksOf(ctx, p, x)
+	tasks := s.tasksOf(ctx, p, x, method)
 	if after != "" {
 		tasks = slices.DeleteFunc(tasks, func(t *mcp.Task) bool { return placeOf(t) >= after })
 	}
@@ -57,20 +58,22 @@ func listTasks(ctx context.Context, p *part, x *mcp.Exchange) (any, error) {
 func placeOf(t *mcp.Task) string { return t.CreatedAt + " " + t.ID }
 
 // tasksOf returns the tasks of a client, in the names that it knows.
-func tasksOf(ctx context.Context, p *part, x *mcp.Exchange) []*mcp.Task {
+func (s *setup) tasksOf(ctx context.Context, p *part, x *mcp.Exchange, method *mcp.Method) []*mcp.Task {
 	var mu sync.Mutex
 	all := []*mcp.Task{}
 	var group errgroup.Group
 	group.SetLimit(listingTasks)
+	judges := guard.Judges(s.guards)
 	for _, m := range p.members {
 		if d := m.backend.Describe(); d == nil || d.Capabilities.Tasks == nil || d.Capabilities.Tasks.List == nil { //nolint:contextcheck // it only remembers
 			continue
 		}
 		group.Go(func() error {
-			result, err := m.backend.Serve(ctx, behind(x, m.names, nil), true)
+			op := &guard.Operation{Exchange: x, Method: method, View: p.name, Backend: m.backend.Name()}
+			result, err := guard.Chain(judges, m.passTasks)(ctx, op)
 			raw, ok := result.(json.RawMessage)
 			var list mcp.ListTasksResult
-			if err != nil || !ok || wire.Unmarshal(m.names.Result(x.Method, raw), &list) != nil {
+			if err != nil || !ok || wire.Unmarshal(raw, &list) != nil {
 				return nil
 			}
 			mu.Lock()
@@ -82,4 +85,13 @@ func tasksOf(ctx context.Context, p *part, x *mcp.Exchange) []*mcp.Task {
 	_ = group.Wait() // always nil
 	slices.SortFunc(all, func(a, b *mcp.Task) int { return -cmp.Compare(placeOf(a), placeOf(b)) })
 	return all
+}
+
+// passTasks has a backend list its tasks, in the names that clients know.
+func (m *member) passTasks(ctx context.Context, op *guard.Operation) (any, error) {
+	result, err := m.backend.Serve(ctx, behind(op.Exchange, m.names, op.Params), true)
+	if raw, ok := result.(json.RawMessage); ok {
+		return json.RawMessage(m.names.Result(op.Method.Name, raw)), err
+	}
+	return result, err
 }

@@ -3,11 +3,11 @@ package gateway
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/search"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/who"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -45,10 +45,13 @@ func (v *View) of(s *setup, principal string) *View {
 
 // viewName returns the name of the view that a principal gets under a name.
 func (s *setup) viewName(asked, principal string) string {
-	if name, ok := s.defaults[principal]; ok && asked == "" {
+	if asked != "" || len(s.defaults) == 0 {
+		return asked
+	}
+	if name, ok := s.defaults[principal]; ok {
 		return name
 	}
-	return asked
+	return s.defaults[who.Of(principal).Name()]
 }
 
 // part returns what the view shows to a principal now, or nil if it is not there.
@@ -61,27 +64,33 @@ func (v *View) part(s *setup, principal string) *part {
 }
 
 // Describe implements mcp.Handler: it says what the backends say that are known.
-func (v *View) Describe(_ context.Context, peer *mcp.Peer) *mcp.Description {
+func (v *View) Describe(ctx context.Context, peer *mcp.Peer) *mcp.Description {
 	s := v.g.current.Load()
 	if peer != nil {
 		v = v.of(s, peer.Principal)
 	}
 	p := s.views[v.name]
 	if p == nil || peer != nil && !p.admits(peer.Principal) {
-		return describe(&v.g.opts.Info, nil, nil, nil)
+		return v.described(s, nil, nil)
 	}
 	of := make([]said, len(p.members))
 	for i, m := range p.members {
-		of[i] = s.says(m) //nolint:contextcheck // it only remembers
+		of[i] = v.says(ctx, s, m, peer)
 	}
-	if d, ok := s.described.Load(v.name); ok {
-		if d, ok := d.(*description); ok && slices.Equal(d.of, of) {
-			return d.made
-		}
+	key := v.keyOf(of, p.members)
+	if d := s.described.get(key, of); d != nil {
+		return d
 	}
-	d := &description{of: of, made: describe(&v.g.opts.Info, p.members, of, guard.Editors(s.guards))}
-	s.described.Store(v.name, d)
+	d := &description{of: of, made: v.described(s, p.members, of)}
+	s.described.put(key, d)
 	return d.made
+}
+
+// described is what the gateway says of itself while members say what they do.
+func (v *View) described(s *setup, members []*member, of []said) *mcp.Description {
+	d := describe(&v.g.opts.Info, members, of, guard.Editors(s.guards))
+	d.OnSession = v.opened
+	return d
 }
 
 // Serve implements mcp.Handler.
@@ -100,7 +109,7 @@ func (v *View) serve(ctx context.Context, x *mcp.Exchange) (any, error) {
 func (v *View) answer(ctx context.Context, s *setup, x *mcp.Exchange) (any, error) {
 	p := v.part(s, x.Peer.Principal)
 	if p == nil {
-		return nil, &mcp.ForbiddenError{Reason: "this view of the gateway is not for you"}
+		return nil, notForYou()
 	}
 	m := mcp.MethodNamed(x.Method)
 	if p.answers(x, m) {
@@ -163,7 +172,7 @@ func (v *View) request(ctx context.Context, s *setup, p *part, x *mcp.Exchange, 
 	case m.List:
 		return v.list(ctx, s, p, x)
 	case x.Method == mcp.MethodListTasks:
-		return listTasks(ctx, p, x)
+		return s.listTasks(ctx, p, x, m)
 	case m.Feature == 0 && m.Capability != mcp.CapCompletions:
 		return nil, &mcp.MethodNotFoundError{Method: x.Method}
 	}

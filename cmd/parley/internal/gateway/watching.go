@@ -16,11 +16,19 @@ type watching struct {
 	view    *View
 	x       mcp.Exchange // the request, as far as it outlives its answer
 	deliver func(mcp.Change)
+	ctx     context.Context //nolint:containedctx // the subscription's lifetime: ended by stop
+	end     context.CancelFunc
 
-	mu      sync.Mutex
+	// turn is held by who moves the subscription or ends it, and is about what follows.
+	turn chan struct{}
+	at   *setup
+	// wanted is what the client has asked for and, once it knows, what it was granted, in
+	// the names that it knows.
+	wanted mcp.SubscriptionFilter
+
+	mu      sync.Mutex // between the backends that are subscribed to at the same time
 	parts   []watched
 	refused error
-	stopped bool
 }
 
 // watched is what a client subscribes to at one backend.
@@ -30,50 +38,67 @@ type watched struct {
 	stop   func()
 }
 
-func newWatching(v *View, x *mcp.Exchange) *watching {
-	kept := mcp.Exchange{ID: x.ID, Method: x.Method, Peer: x.Peer, Back: x.Back}
-	return &watching{view: v, x: kept, deliver: x.Watch.Deliver}
+// place is where a client can subscribe: what it sees of a setup, and the guards that are
+// asked.
+type place struct {
+	setup  *setup
+	part   *part
+	guards []guard.Guard
 }
 
-// waiting bounds how long a subscription waits for its backends. The connection of the
-// client may not be read in the meantime.
-const waiting = 3 * time.Second
+func newWatching(v *View, s *setup, x *mcp.Exchange) *watching {
+	kept := mcp.Exchange{ID: x.ID, Method: x.Method, Peer: x.Peer, Back: x.Back}
+	w := &watching{view: v, x: kept, deliver: x.Watch.Deliver, turn: make(chan struct{}, 1), at: s}
+	w.wanted.ResourceSubscriptions, w.wanted.TaskIDs = x.Watch.Filter.ResourceSubscriptions, x.Watch.Filter.TaskIDs
+	w.ctx, w.end = context.WithCancel(context.Background())
+	return w
+}
 
-// backends subscribes at all backends that have something of what was asked for. One that
-// cannot be reached is subscribed to when it is there again. The error is why nothing was
-// granted to a client that has asked for a single thing.
-func (w *watching) backends(ctx context.Context, s *setup, p *part, asked mcp.SubscriptionFilter) error {
+// backends subscribes at all backends that have something of what is wanted. One that
+// cannot be reached in time is subscribed to when it is there again.
+func (w *watching) backends(ctx context.Context, by time.Time, at *place, wanted mcp.SubscriptionFilter) {
 	var group sync.WaitGroup
-	for _, m := range p.members {
-		filter := s.names.Filter(m.names, asked)
-		filter.ToolsListChanged, filter.PromptsListChanged, filter.ResourcesListChanged = false, false, false
-		filter.ResourceSubscriptions = w.allowed(ctx, s, m, filter.ResourceSubscriptions)
-		filter.TaskIDs = slices.DeleteFunc(filter.TaskIDs, func(id string) bool {
-			return !w.view.g.owners.admits(m.names.Shown(mcp.TaskFeature, id), w.x.Peer.Principal)
-		})
-		if len(filter.ResourceSubscriptions)+len(filter.TaskIDs) > 0 {
-			group.Go(func() { w.open(ctx, m, filter) })
+	for _, m := range at.part.members {
+		if filter := w.may(ctx, at, m, wanted); size(&filter) > 0 {
+			group.Go(func() { w.open(ctx, by, m, filter) })
 		}
 	}
 	group.Wait()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(asked.ResourceSubscriptions)+len(asked.TaskIDs) == 1 && len(w.parts) == 0 {
+}
+
+// size is how many things a client has to subscribe to at backends.
+func size(f *mcp.SubscriptionFilter) int { return len(f.ResourceSubscriptions) + len(f.TaskIDs) }
+
+// refusal is why nothing is granted to a client that wants a single thing.
+func (w *watching) refusal() error {
+	if size(&w.wanted) == 1 && len(w.parts) == 0 {
 		return w.refused
 	}
 	return nil
 }
 
+// may returns what the client can subscribe to at a backend of what is wanted, in the
+// backend's names.
+func (w *watching) may(ctx context.Context, at *place, m *member, wanted mcp.SubscriptionFilter) (own mcp.SubscriptionFilter) {
+	all := at.setup.names.Filter(m.names, wanted)
+	own.ResourceSubscriptions = w.allowed(ctx, at, m, all.ResourceSubscriptions)
+	own.TaskIDs = slices.DeleteFunc(all.TaskIDs, func(id string) bool {
+		return !w.view.g.owners.admits(m.names.Shown(mcp.TaskFeature, id), w.x.Peer.Principal)
+	})
+	return own
+}
+
 // allowed returns the resources that all guards let the client subscribe to.
-func (w *watching) allowed(ctx context.Context, s *setup, m *member, uris []string) (kept []string) {
+func (w *watching) allowed(ctx context.Context, at *place, m *member, uris []string) (kept []string) {
+	view := w.view.of(at.setup, w.x.Peer.Principal)
 	for _, own := range uris {
-		op, err := w.view.of(s, w.x.Peer.Principal).find(ctx, s, &w.x.Peer, mcp.ResourceFeature, m.names.Shown(mcp.ResourceFeature, own))
+		op, err := view.find(ctx, at.setup, &w.x.Peer, mcp.ResourceFeature, m.names.Shown(mcp.ResourceFeature, own))
 		if err == nil {
 			op.Exchange, op.Method = &w.x, mcp.MethodNamed(mcp.MethodSubscribe)
 			op.Params, err = wire.Marshal(mcp.SubscribeParams{URI: own})
 		}
 		if err == nil {
-			_, err = guard.Chain(s.guards, allow)(ctx, &op.Operation)
+			_, err = guard.Chain(at.guards, allow)(ctx, &op.Operation)
 		}
 		if err != nil {
 			w.refuse(err)
@@ -94,7 +119,7 @@ func (w *watching) refuse(err error) {
 }
 
 // open subscribes at one backend, in its own names.
-func (w *watching) open(ctx context.Context, m *member, filter mcp.SubscriptionFilter) {
+func (w *watching) open(ctx context.Context, by time.Time, m *member, filter mcp.SubscriptionFilter) {
 	x := behind(&w.x, m.names, nil)
 	x.Watch = &mcp.Watch{Filter: filter, Deliver: func(c mcp.Change) {
 		if c.Kind == mcp.ResourceUpdated {
@@ -102,7 +127,7 @@ func (w *watching) open(ctx context.Context, m *member, filter mcp.SubscriptionF
 		}
 		w.deliver(m.names.Change(c))
 	}}
-	ctx, cancel := context.WithTimeout(ctx, waiting)
+	ctx, cancel := context.WithDeadline(ctx, by)
 	defer cancel()
 	got, err := m.backend.Watch(ctx, x)
 	if err != nil {
@@ -111,20 +136,12 @@ func (w *watching) open(ctx context.Context, m *member, filter mcp.SubscriptionF
 		return
 	}
 	w.mu.Lock()
-	stopped := w.stopped
-	if !stopped {
-		w.parts = append(w.parts, watched{m, m.names.Honoured(got.Filter), got.Stop})
-	}
-	w.mu.Unlock()
-	if stopped {
-		got.Stop()
-	}
+	defer w.mu.Unlock()
+	w.parts = append(w.parts, watched{m, m.names.Honoured(got.Filter), got.Stop})
 }
 
-// granted adds what the backends have granted to a filter.
-func (w *watching) granted(f mcp.SubscriptionFilter) mcp.SubscriptionFilter {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// granted is what the backends have granted.
+func (w *watching) granted() (f mcp.SubscriptionFilter) {
 	for _, p := range w.parts {
 		f.ResourceSubscriptions = append(f.ResourceSubscriptions, p.filter.ResourceSubscriptions...)
 		f.TaskIDs = append(f.TaskIDs, p.filter.TaskIDs...)
@@ -132,52 +149,15 @@ func (w *watching) granted(f mcp.SubscriptionFilter) mcp.SubscriptionFilter {
 	return f
 }
 
-// move subscribes anew what another setup has put behind other connections, and says that
-// it may have changed.
-func (w *watching) move(s *setup) {
-	p := w.view.of(s, w.x.Peer.Principal).part(s, w.x.Peer.Principal)
-	var left []watched
-	w.mu.Lock()
-	stay := w.parts[:0:0]
-	for _, part := range w.parts {
-		if p != nil && p.member(part.member.backend.Name()) != nil && p.member(part.member.backend.Name()).backend == part.member.backend {
-			stay = append(stay, part)
-		} else {
-			left = append(left, part)
-		}
-	}
-	w.parts = stay
-	w.mu.Unlock()
-	for _, part := range left {
-		part.stop()
-		if p != nil {
-			_ = w.backends(context.Background(), s, p, part.filter) // what is gone is gone
-		}
-		w.tell(part.filter.ResourceSubscriptions)
-	}
-}
-
-// tell says that resources may have changed.
-func (w *watching) tell(uris []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, uri := range uris {
-		if !w.stopped {
-			w.deliver(mcp.Change{Kind: mcp.ResourceUpdated, URI: uri})
-		}
-	}
-}
-
 // stop ends the subscriptions at the backends.
 func (w *watching) stop() {
-	w.mu.Lock()
-	w.stopped = true
-	parts := w.parts
-	w.parts = nil
-	w.mu.Unlock()
+	w.end()
+	w.turn <- struct{}{} // who moves it lets go of it soon, since ctx has ended
+	defer func() { <-w.turn }()
 	var group sync.WaitGroup
-	for _, part := range parts {
+	for _, part := range w.parts {
 		group.Go(part.stop)
 	}
+	w.parts = nil
 	group.Wait()
 }

@@ -48,6 +48,7 @@ func (e *Entry) member(name string, at place, v hujson.Value) (err error) {
 		if e.File.strict {
 			return at.errorf("there is no such member; there are url, command, args, env, envFile, cwd, headers, revision, type, disabled")
 		}
+		return e.usage(name, at, v)
 	}
 	return err
 }

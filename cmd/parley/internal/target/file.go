@@ -34,6 +34,11 @@ type Entry struct {
 	File *File
 	// Disabled says that the program that the file is for does not use the server.
 	Disabled bool
+	// Tools are those that the program uses, and NoTools those that it does not; nil is all,
+	// and none.
+	Tools, NoTools []string
+	// Beyond are members about what the program does with the server, and nobody else.
+	Beyond []*Error
 	// Err says why the entry cannot be used; nil if it can.
 	Err error
 

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -55,20 +56,22 @@ func (e *Entry) Resolve(env Environment) (Target, error) {
 	return t, r.err
 }
 
-// resolver replaces references, and keeps the first error.
+// resolver replaces references, and collects what is wrong with them.
 type resolver struct {
 	Environment
 
 	file    *File
 	asked   map[string]string // the values of inputs
 	secrets []string          // those that must not be shown
-	err     error
+	err     error             // all that is wrong
 }
 
 func (r *resolver) fail(err error) {
 	if r.err == nil {
 		r.err = err
+		return
 	}
+	r.err = errors.Join(r.err, err)
 }
 
 // text replaces the references in a text.

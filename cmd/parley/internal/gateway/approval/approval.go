@@ -65,6 +65,9 @@ func (g *Guard) Serve(ctx context.Context, op *guard.Operation, next guard.Next)
 	}
 	c := &call{g: g, op: op, x: behind, r: r}
 	given, err := c.decided(ctx, name)
+	if err == nil && c.waited && op.Again != nil {
+		err = c.same(ctx)
+	}
 	if denied, ok := errors.AsType[*deniedError](err); ok {
 		return denied.answer(op.Exchange)
 	}
@@ -108,6 +111,26 @@ type call struct {
 	op *guard.Operation
 	x  *mcp.Exchange // as those behind get it
 	r  *Request
+	// waited says that time has passed since the guards in front have decided.
+	waited bool
+}
+
+// same returns why a call cannot be made any more that has waited for its approval, or is
+// another one by now: a human has approved what they saw.
+func (c *call) same(ctx context.Context) error {
+	now, err := c.op.Again(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := newRequest(now, c.r.Why, c.r.Ask)
+	if err != nil {
+		return err
+	}
+	if r.call != c.r.call {
+		c.op.Approval = &guard.Approval{ID: c.op.Approval.ID, Decision: string(Refused), By: c.op.Approval.By}
+		return c.refused("what is called has changed while it waited; call it again")
+	}
+	return nil
 }
 
 // decided returns how a human has approved the call, and asks if nobody has yet. The name

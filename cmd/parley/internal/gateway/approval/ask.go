@@ -45,6 +45,7 @@ func (c *call) turnedAway(why string) error {
 
 // wait waits until somebody has decided about a request.
 func (c *call) wait(ctx context.Context, p *pending, client bool) (*guard.Approval, error) {
+	c.waited = true
 	c.op.Approval = p.note()
 	asking, stop := context.WithCancel(ctx)
 	answers := make(chan answer, 1)

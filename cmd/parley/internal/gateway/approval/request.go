@@ -78,7 +78,7 @@ func newRequest(op *guard.Operation, why []string, ask Ask) (*Request, error) {
 	if a := x.Peer.Authorization; a != nil {
 		program = a.ClientID
 	}
-	if r.tool, err = identify(r.Principal, program, r.Backend, r.Method, r.Subject, definition); err != nil {
+	if r.tool, err = identify(ownerOf(&x.Peer), program, r.Backend, r.Method, r.Subject, definition); err != nil {
 		return nil, err
 	}
 	r.call, err = identify(r.tool, r.Digest)

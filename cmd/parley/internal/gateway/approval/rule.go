@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/who"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -42,7 +43,8 @@ func (a Ask) stricter(b Ask) Ask {
 // Rule demands a human for the operations that it is about.
 type Rule struct {
 	// Backend, Subject, Method and Principal are patterns, in which * stands for any
-	// characters and ? for one; "" is everything, but of methods only tools/call.
+	// characters and ? for one; "" is everything, but of methods only tools/call. One of
+	// principals fits any name that package who has for somebody.
 	Backend, Subject, Method, Principal string
 	// ReadOnly, Destructive, Idempotent and OpenWorld are what a tool must say of
 	// itself; nil is anything. Nothing but tools has these.
@@ -96,7 +98,7 @@ func matches(pattern, text string) bool {
 
 func (r *Rule) matches(op *guard.Operation) bool {
 	return r.isAbout(op.Method.Name) && matches(r.Backend, op.Backend) && matches(r.Subject, op.Subject) &&
-		matches(r.Principal, op.Exchange.Peer.Principal) && r.hints(op)
+		(r.Principal == "" || who.Fits(r.Principal, op.Exchange.Peer.Principal)) && r.hints(op)
 }
 
 // hints reports whether a tool says of itself what the rule is about.

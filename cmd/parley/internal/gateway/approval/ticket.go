@@ -61,7 +61,8 @@ func unwrap(x *mcp.Exchange) (name string, behind *mcp.Exchange) {
 	return c.Approval, &own
 }
 
-// ownerOf says whom a ticket counts for.
+// ownerOf says whom a ticket or an approval counts for: a principal, and where nobody logs
+// in, everybody at the same address.
 func ownerOf(peer *mcp.Peer) string {
 	if peer.Principal != "" {
 		return "principal " + peer.Principal

@@ -5,12 +5,9 @@ package audit
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
-
-	"github.com/DeRuina/timberjack"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/internal/redact"
@@ -60,9 +57,11 @@ type Log struct {
 	opts Options
 
 	mu      sync.Mutex
-	out     io.WriteCloser
-	failing error // since the last line that could not be written
-	missing int   // lines that could not be written
+	out     output
+	failing error     // why it cannot be written; nil if it can
+	since   time.Time // when failing began
+	missing int       // lines that could not be written
+	lines   int       // lines that were written
 }
 
 var _ guard.Recorder = (*Log)(nil)
@@ -72,16 +71,16 @@ var ErrRequired = errors.New("the audit log cannot be written, and nothing is do
 
 // New opens a log, and creates its file if there is none.
 func New(o Options) (*Log, error) {
-	out := &timberjack.Logger{
-		Filename: o.Path, MaxSize: o.MaxMiB, MaxBackups: o.KeepFiles, MaxAge: o.KeepDays, FileMode: 0o600,
-	}
-	if _, err := out.Write(nil); err != nil {
+	f := new(file)
+	l := newLog(f, o)
+	f.opts = &l.opts
+	if err := f.follow(0); err != nil {
 		return nil, err
 	}
-	return newLog(out, o), nil
+	return l, nil
 }
 
-func newLog(out io.WriteCloser, o Options) *Log {
+func newLog(out output, o Options) *Log {
 	if o.Level == "" {
 		o.Level = Metadata
 	}
@@ -115,8 +114,8 @@ func (l *Log) Approved(a Approved) {
 		return
 	}
 	_ = l.write(&line{ // whoever needs the line is told by the next operation
-		Time: a.Time.UTC(), Outcome: "approval", Principal: a.Principal, Client: a.Client, Backend: a.Backend,
-		Method: a.Method, Subject: a.Subject, Approval: &a.Approval,
+		Time: a.Time.UTC(), Outcome: "approval", Principal: a.Principal, Client: bounded(a.Client), Backend: a.Backend,
+		Method: a.Method, Subject: bounded(a.Subject), Approval: &a.Approval,
 	})
 }
 
@@ -160,13 +159,12 @@ func (l *Log) Record(e *guard.Event) error {
 	return nil
 }
 
-// admit refuses operations while a log that is required does not work. The first line
-// that can be written again says how many are missing.
+// admit refuses operations while a log that is required does not work.
 func (l *Log) admit() error {
 	l.mu.Lock()
-	broken := l.opts.Required && l.failing != nil
-	l.mu.Unlock()
-	if broken && l.write(&line{Time: time.Now(), Outcome: "resumed"}) != nil {
+	defer l.mu.Unlock()
+	if l.opts.Required && l.resume() != nil {
+		l.missing++ // the line of the operation
 		return refusal()
 	}
 	return nil
@@ -176,26 +174,28 @@ func refusal() error {
 	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "%v; try again later", ErrRequired)
 }
 
-// write writes a line. That it fails is told once, and so is that it works again.
+// write writes a line.
 func (l *Log) write(entry *line) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	err := l.try(entry)
+	if err != nil {
+		l.missing++
+	}
+	return err
+}
+
+// try writes a line, and does not count it if it cannot be.
+func (l *Log) try(entry *line) error {
 	entry.Missing = l.missing
 	text, err := wire.Marshal(entry)
 	if err == nil {
 		_, err = l.out.Write(append(text, '\n'))
 	}
-	switch {
-	case err != nil && l.failing == nil:
-		l.opts.Logger.Error("the audit log cannot be written", "file", l.opts.Path, "error", err, "refusing", l.opts.Required)
-	case err == nil && l.failing != nil:
-		l.opts.Logger.Warn("the audit log is written again", "file", l.opts.Path, "missing", l.missing)
+	l.tell(err)
+	if err == nil {
+		l.lines++
+		l.missing = 0
 	}
-	l.failing = err
-	if err != nil {
-		l.missing++
-		return err
-	}
-	l.missing = 0
-	return nil
+	return err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/internal/redact"
@@ -33,6 +34,8 @@ func (d *disk) Write(p []byte) (int, error) {
 }
 
 func (*disk) Close() error { return nil }
+
+func (*disk) follow(time.Duration) error { return nil }
 
 func (d *disk) lines(t *testing.T) []map[string]any {
 	t.Helper()
@@ -245,4 +248,38 @@ func TestRemarks(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	guard.Remark(t.Context(), "nobody wants to know")
+}
+
+// TestLong sees that what a client makes up does not fill the log, wherever it stands, and
+// that the line says how long it was.
+func TestLong(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	token := "ghp_" + strings.Repeat("a1B2", 9)
+	uri := "file:///" + strings.Repeat("x", maxName-20) + " " + token + long // the bound is in the token
+	x := &mcp.Exchange{Method: mcp.MethodReadResource, Params: json.RawMessage(`{"uri":"` + uri + `"}`), Peer: mcp.Peer{Info: mcp.Implementation{Name: long, Version: long}}, Trace: mcp.Trace{Parent: long}}
+	failed := &mcp.ForbiddenError{Reason: "resources/read of " + uri + " is denied"}
+	for _, level := range []Level{Metadata, Full} {
+		d := new(disk)
+		l := newLog(d, quiet(Options{Level: level}))
+		op := &guard.Operation{Exchange: x, Method: mcp.MethodNamed(x.Method), Backend: "files", Subject: uri, Shown: "mcp:files:" + uri, Params: json.RawMessage("{}")}
+		_, _ = l.Serve(t.Context(), op, answering(nil, failed))
+		if err := l.Record(&guard.Event{Exchange: x, View: long, Err: failed}); err != nil {
+			t.Fatal(err)
+		}
+		l.Approved(Approved{Client: long, Subject: long})
+		for i, line := range d.lines(t) {
+			raw, err := json.Marshal(line)
+			if err != nil || len(raw) > 20<<10 {
+				t.Errorf("%s: line %d has %d bytes, error %v", level, i, len(raw), err)
+			}
+			if level == Metadata && strings.Contains(string(raw), "ghp_") {
+				t.Errorf("line %d has a part of a secret: %s", i, raw)
+			}
+			for _, name := range []string{"subject", "shown", "error", "client", "traceparent", "view"} {
+				if text, ok := line[name].(string); ok && !strings.Contains(text, " bytes)") {
+					t.Errorf("%s: %s of line %d does not say how long it was: …%s", level, name, i, text[max(0, len(text)-100):])
+				}
+			}
+		}
+	}
 }

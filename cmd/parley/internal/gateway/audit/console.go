@@ -32,9 +32,6 @@ func (l *Log) Changed(c Change, source string, failed error) error {
 	return nil
 }
 
-// Ready returns why nothing may be done now: the log is required, and cannot be written.
-func (l *Log) Ready() error { return l.admit() }
-
 // Path is where the log is written.
 func (l *Log) Path() string { return l.opts.Path }
 

@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -58,32 +59,54 @@ func (l *Log) event(ev *guard.Event) *line {
 	e := &line{
 		Time: ev.Begun.UTC(), Millis: time.Since(ev.Begun).Milliseconds(), Outcome: guard.Outcome(ev.Result, ev.Err),
 		Principal: x.Peer.Principal, Session: guard.Fingerprint(x.Peer.SessionID), Source: x.Peer.Source, Client: client(&x.Peer.Info), Revision: x.Peer.Revision.String(),
-		View: ev.View, Method: bounded(x.Method), Trace: x.Trace.Parent, ParamsBytes: len(x.Params),
+		View: bounded(ev.View), Method: bounded(x.Method), Trace: bounded(x.Trace.Parent), ParamsBytes: len(x.Params),
 	}
 	if ev.Over {
 		e.Time, e.Outcome = time.Now().UTC(), "ended"
 	}
 	if ev.Err != nil {
-		e.Error = l.opts.Secrets.Thorough(ev.Err.Error())
+		e.Error = l.clean(ev.Err.Error(), maxError)
 	}
 	m := mcp.MethodNamed(x.Method)
 	if m == nil {
 		return e
 	}
-	e.Shown = l.named(l.opts.Level, m, bounded(m.SubjectOf(x.Params)))
+	e.Shown = l.named(l.opts.Level, m, m.SubjectOf(x.Params))
 	if m.List && ev.Err == nil {
 		e.Entries = entries(ev.Result)
 	}
 	return e
 }
 
-// bounded cuts what a client has named, and nobody knows.
+const (
+	// maxName and maxError bound what a line has of names and errors, in bytes: what a
+	// client makes up must not fill the log.
+	maxName  = 2048
+	maxError = 4096
+)
+
+// bounded cuts a name, and then says how long it was.
 func bounded(name string) string {
-	const most = 512
-	if len(name) <= most {
+	if len(name) <= maxName {
 		return name
 	}
-	return strings.ToValidUTF8(name[:most], "")
+	return begun(name, maxName, len(name))
+}
+
+// begun is the beginning of a text of a size.
+func begun(text string, most, size int) string {
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(text[:min(len(text), most)], ""), size)
+}
+
+// clean is a text without secrets, cut like a name: also without the half of one that is cut. What
+// is far behind is not looked at, because that costs time.
+func (l *Log) clean(text string, most int) string {
+	near := text[:min(len(text), 32*most)]
+	kept := l.opts.Secrets.Thorough(near)
+	if len(kept) <= most && len(near) == len(text) {
+		return kept
+	}
+	return begun(kept, most, len(text))
 }
 
 // entries counts what is in a list: a pointer to the result type of its method.
@@ -107,14 +130,14 @@ func (l *Log) line(level Level, op *guard.Operation, begun time.Time, result any
 	e := &line{
 		Time: begun.UTC(), Millis: time.Since(begun).Milliseconds(), Outcome: guard.Outcome(result, err),
 		Principal: x.Peer.Principal, Session: guard.Fingerprint(x.Peer.SessionID), Source: x.Peer.Source, Client: client(&x.Peer.Info), Revision: x.Peer.Revision.String(),
-		View: op.View, Backend: op.Backend, Method: op.Method.Name, Subject: l.named(level, op.Method, op.Subject), Trace: x.Trace.Parent, ParamsBytes: len(op.Params),
+		View: op.View, Backend: op.Backend, Method: op.Method.Name, Subject: l.named(level, op.Method, op.Subject), Trace: bounded(x.Trace.Parent), ParamsBytes: len(op.Params),
 	}
 	if op.Shown != op.Subject {
 		e.Shown = l.named(level, op.Method, op.Shown)
 	}
 	e.Approval = op.Approval
 	if err != nil {
-		e.Error = l.opts.Secrets.Thorough(err.Error())
+		e.Error = l.clean(err.Error(), maxError)
 		if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok {
 			e.Code = rpc.Code
 		}
@@ -162,14 +185,15 @@ func (l *Log) keep(level Level, raw json.RawMessage) json.RawMessage {
 // only the level Full keeps.
 func (l *Log) named(level Level, m *mcp.Method, subject string) string {
 	if level == Full || m.Feature != mcp.ResourceFeature {
-		return subject
+		return bounded(subject)
 	}
-	return l.opts.Secrets.Thorough(subject)
+	return l.clean(subject, maxName)
 }
 
 func client(info *mcp.Implementation) string {
+	name := bounded(info.Name)
 	if info.Version == "" {
-		return info.Name
+		return name
 	}
-	return info.Name + "/" + info.Version
+	return name + "/" + bounded(info.Version)
 }

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"math"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/parley-mcp/parley/client"
@@ -46,6 +45,8 @@ type Options struct {
 	Parking bridge.Parking
 	// Idle is how long a connection is kept that nobody uses. 0 means forever.
 	Idle time.Duration
+	// ConnectTimeout is how long it may take to connect. 0 means 30 seconds.
+	ConnectTimeout time.Duration
 	// Timeout is how long a call may go without an answer or progress. 0 means forever.
 	Timeout time.Duration
 	// Changed is called when lists may have changed, for the clients that share a
@@ -66,7 +67,7 @@ type Backend struct {
 	eras     client.Eras
 	work     sync.WaitGroup
 
-	inFlight atomic.Int64 // exchanges that are being served
+	inFlight running // exchanges that are being served
 }
 
 // New returns a backend, to which nobody has connected yet.
@@ -75,6 +76,9 @@ func New(o Options) *Backend {
 		o.Logger = slog.Default()
 	}
 	o.Logger = terse.Logger(o.Logger.With("backend", o.Name)) // what the server says must not fill it
+	if o.ConnectTimeout == 0 {
+		o.ConnectTimeout = 30 * time.Second
+	}
 	if o.Idle == 0 {
 		o.Idle = math.MaxInt64
 	}
@@ -84,7 +88,7 @@ func New(o Options) *Backend {
 	b := &Backend{opts: o}
 	b.bridge, _ = bridge.New(context.Background(), bridge.Options{ // connecting is all that could fail
 		Connect: b.connect, Share: o.Share, Single: o.Single, OnDemand: true, Replace: true, Changed: o.Changed,
-		MaxConnections: o.MaxConnections, Idle: o.Idle, Timeout: o.Timeout, Parking: o.Parking, Logger: o.Logger, May: b.life.may, Answered: b.answered,
+		MaxConnections: o.MaxConnections, MaxConnectionsBy: "backends." + o.Name + ".max_connections", Idle: o.Idle, Timeout: o.Timeout, Parking: o.Parking, Logger: o.Logger, May: b.life.may, Answered: b.answered, Words: words,
 	})
 	return b
 }
@@ -121,10 +125,6 @@ func (b *Backend) sharer(peer *mcp.Peer) string {
 	return "principal " + peer.Principal
 }
 
-// connecting is how long it may take to connect, also where calls may take for ever: a
-// package runner may have to fetch the server first.
-const connecting = 10 * time.Minute
-
 // connect connects to the server, unless it has failed too often for that.
 func (b *Backend) connect(ctx context.Context, peer *mcp.Peer, o *client.Options) (*client.Client, error) {
 	key := b.sharer(peer)
@@ -134,14 +134,15 @@ func (b *Backend) connect(ctx context.Context, peer *mcp.Peer, o *client.Options
 	b.life.connecting(1)
 	defer b.life.connecting(-1)
 	o.Eras = &b.eras
-	within, cancel := context.WithTimeoutCause(ctx, connecting, client.ErrTimeout)
+	begun := time.Now()
+	within, cancel := context.WithTimeoutCause(ctx, b.opts.ConnectTimeout, client.ErrTimeout)
 	defer cancel()
 	c, err := b.opts.Connect(within, peer, o)
 	if err != nil {
 		if ctx.Err() == nil && !b.isPersonal(peer, err) {
-			b.notConnected(ctx, key, err)
+			b.notConnected(ctx, key, time.Since(begun), err)
 		}
-		return nil, err
+		return nil, asRefusal(err)
 	}
 	if b.life.connected(c, key) {
 		b.changed()
@@ -152,12 +153,12 @@ func (b *Backend) connect(ctx context.Context, peer *mcp.Peer, o *client.Options
 
 // notConnected counts a connection that could not be made. If nobody is at the server's
 // address, that is so for everybody.
-func (b *Backend) notConnected(ctx context.Context, key string, err error) {
+func (b *Backend) notConnected(ctx context.Context, key string, took time.Duration, err error) {
 	if gone(err) {
 		b.lost(err)
 		return
 	}
-	b.breakers.failed(key, err)
+	b.breakers.failed(key, took, asRefusal(err))
 	b.opts.Logger.WarnContext(ctx, "the server cannot be reached", "error", err, "retry", b.breakers.retry(key).Format(time.TimeOnly))
 	if troubled(err) {
 		b.doubtOthers(nil) //nolint:contextcheck // they are those of others
@@ -196,8 +197,8 @@ func (b *Backend) changed() {
 // that the request can be made twice. A lost connection is replaced, and the request is
 // made again if the server has not seen it, or if that does no harm.
 func (b *Backend) Serve(ctx context.Context, x *mcp.Exchange, harmless bool) (any, error) {
-	b.inFlight.Add(1)
-	defer b.inFlight.Add(-1)
+	b.inFlight.begin()
+	defer b.inFlight.end()
 	if b.opts.Personal {
 		ctx = mcp.WithAuthorization(ctx, x.Peer.Authorization)
 	}
@@ -272,21 +273,26 @@ func (b *Backend) Close() error {
 // UnavailableError says that a server behind the gateway has not answered.
 type UnavailableError struct {
 	Backend string
-	Err     error
+	Err     error // for whoever runs the gateway
 	// Retry is when the server is tried again; zero means with the next request.
 	Retry time.Time
 	// Unknown says that the server may have done what it was asked to.
 	Unknown bool
 }
 
-// Error names the server, and says why and what comes next.
+// Error is what clients are told: it names the server, and says what has failed and what
+// comes next, but not what there is to know of that.
 func (e *UnavailableError) Error() string {
-	s := fmt.Sprintf("the server %q is not available: %v", e.Backend, e.Err)
+	why := words(e.Err)
+	s := fmt.Sprintf("the server %q is not available: %s", e.Backend, why)
 	if e.Unknown {
-		s = fmt.Sprintf("the server %q has not answered, and it is not known whether it has done what it was asked to: %v", e.Backend, e.Err)
+		s = fmt.Sprintf("the server %q has not answered, and it is not known whether it has done what it was asked to: %s", e.Backend, why)
 	}
 	if wait := time.Until(e.Retry).Round(100 * time.Millisecond); wait > 0 {
 		s += fmt.Sprintf("; it is tried again in %s", wait)
+	}
+	if why != e.Err.Error() {
+		s += `; whoever runs the gateway sees more with "parley gateway status"`
 	}
 	return s
 }

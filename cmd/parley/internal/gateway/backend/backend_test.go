@@ -114,7 +114,7 @@ func TestBroken(t *testing.T) {
 		}
 		for range 10 {
 			_, err := call(t, b, true)
-			if err == nil || !strings.Contains(err.Error(), `"files" is not available: `) || !strings.Contains(err.Error(), "no such program; it is tried again in ") {
+			if err == nil || !strings.Contains(err.Error(), `"files" is not available: `) || !strings.Contains(err.Error(), "it cannot be reached; it is tried again in ") {
 				t.Fatalf("the error is %v", err)
 			}
 		}

@@ -24,16 +24,23 @@ func (b *breaker) open(now time.Time) bool { return now.Before(b.until) }
 
 // failed counts a failure, and reports whether it is another one: those of attempts that
 // were under way at the same time are one.
-func (b *breaker) failed(why error) bool {
+func (b *breaker) failed(why error) bool { return b.failedAfter(0, why) }
+
+// failedAfter is failed for an attempt that took a time: the server is left alone for as
+// long, so that most calls do not wait for such attempts in vain.
+func (b *breaker) failedAfter(took time.Duration, why error) bool {
 	now := time.Now()
 	b.why, b.at = why, now
 	if b.open(now) {
 		return false
 	}
 	b.failures++
-	b.until = now.Add(backoff.Pause(b.failures))
+	b.until = now.Add(max(backoff.Pause(b.failures), min(took, longestPause)))
 	return true
 }
+
+// longestPause bounds how long a server is left alone because an attempt has taken long.
+const longestPause = time.Minute
 
 // failedAgain is failed for what has failed a number of times, though it has worked in
 // between.
@@ -72,12 +79,26 @@ func (b *breakers) ended(had *connection, why error, early bool) bool {
 	times := b.count(had)
 	switch {
 	case times > spared:
-		return b.one(had.key).failedAgain(times-spared, fmt.Errorf("it has ended %d times within a minute: %w", times, why))
+		return b.one(had.key).failedAgain(times-spared, &endsError{times, why})
 	case early:
 		return b.one(had.key).failed(why)
 	}
 	return false
 }
+
+// endsError says that a connection has ended again and again.
+type endsError struct {
+	times int
+	why   error
+}
+
+// about says it, with what there is to say of the last time.
+func (e *endsError) about(last string) string {
+	return fmt.Sprintf("it has ended %d times within a minute: %s", e.times, last)
+}
+
+func (e *endsError) Error() string { return e.about(e.why.Error()) }
+func (e *endsError) Unwrap() error { return e.why }
 
 // count counts the end of a connection, and returns how many there were lately. Those that
 // were there together, and end for one reason, count as one. The caller holds b.mu.
@@ -130,12 +151,12 @@ func (b *breakers) retry(key string) time.Time {
 	return time.Time{}
 }
 
-// failed counts a failure for everybody, or for those who share a connection. It reports
-// whether it is another one.
-func (b *breakers) failed(key string, why error) bool {
+// failed counts a failure for everybody, or for those who share a connection, of an attempt
+// that took a time. It reports whether it is another one.
+func (b *breakers) failed(key string, took time.Duration, why error) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.one(key).failed(why)
+	return b.one(key).failedAfter(took, why)
 }
 
 // one returns the breaker of a key, making it if there is none. The caller holds b.mu.

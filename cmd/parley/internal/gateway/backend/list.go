@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/plain"
 	"github.com/parley-mcp/parley/internal/revision"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
@@ -42,10 +43,10 @@ func (b *Backend) List(ctx context.Context, peer *mcp.Peer, method string) ([]js
 			return pages, nil
 		}
 		if len(pages) >= maxPages || size >= maxBytes {
-			return nil, fmt.Errorf("the server %q: %s goes on after %d pages and %d bytes", b.opts.Name, method, len(pages), size)
+			return nil, plain.Errorf(nil, "the server %q: %s goes on after %d pages and %d bytes", b.opts.Name, method, len(pages), size)
 		}
 		if seen[string(next)] {
-			return nil, fmt.Errorf("the server %q: %s has the cursor %.100s again", b.opts.Name, method, next)
+			return nil, plain.Errorf(nil, "the server %q: %s has the cursor %.100s again", b.opts.Name, method, next)
 		}
 		seen[string(next)] = true
 		params = json.RawMessage(`{"cursor":` + string(next) + `}`)

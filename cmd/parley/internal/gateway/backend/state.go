@@ -42,9 +42,9 @@ type State struct {
 	// InFlight requests have not been answered yet. Those that are parked are not among
 	// them.
 	InFlight int
-	// Connected is how often a connection was made, and Lost how often one ended by
-	// itself.
-	Connected, Lost int
+	// Connected is how often a connection was made, Lost how often one ended by itself, and
+	// Restarted how often another one took the place of a lost one.
+	Connected, Lost, Restarted int
 	// Reached says that there was a connection or an answer since the last failure.
 	Reached bool
 	// Failures is how often in a row the server has failed, and Retry when it is tried
@@ -52,7 +52,7 @@ type State struct {
 	Failures int
 	Retry    time.Time
 	// Err is why the last connection could not be made, or has ended by itself, and
-	// Since when that was; nil if there was nothing.
+	// Since when that was; nil if there was nothing. It is over if there are no Failures.
 	Err   error
 	Since time.Time
 	// Words are the last lines that the server's processes have written to their standard
@@ -76,8 +76,8 @@ func (s *State) Reachable() bool {
 	return false
 }
 
-// words is how many lines of the standard error a state has.
-const words = 20
+// lastLines is how many lines of the standard error a state has.
+const lastLines = 20
 
 // State returns how the backend is.
 func (b *Backend) State() State {
@@ -85,9 +85,9 @@ func (b *Backend) State() State {
 	s.Name = b.opts.Name
 	_, s.Used = b.bridge.Connections()
 	s.Parked, s.ParkedSince, s.Parking = b.bridge.Parked(), b.bridge.ParkedSince(), b.bridge.Parking()
-	s.InFlight = int(b.inFlight.Load())
+	s.InFlight = b.inFlight.count()
 	if b.opts.Stderr != nil {
-		s.Words = b.opts.Stderr.Lines(words)
+		s.Words = b.opts.Stderr.Lines(lastLines)
 	}
 	if worst := b.breakers.worst(); worst.failures > 0 {
 		s.fail(&worst)
@@ -101,7 +101,7 @@ func (b *Backend) State() State {
 
 // fail is how a server is that has failed.
 func (s *State) fail(b *breaker) {
-	s.Failures, s.Err, s.Retry = b.failures, b.why, time.Time{}
+	s.Failures, s.Err, s.Since, s.Retry = b.failures, b.why, b.at, time.Time{}
 	if b.open(time.Now()) {
 		s.Retry = b.until
 	}
@@ -119,6 +119,8 @@ type life struct {
 	revision mcp.Revision
 	made     int
 	lost     int
+	again    int             // made in place of one that was lost
+	gone     map[string]bool // the keys of those who have lost one, and have no other yet
 	err      error
 	since    time.Time
 	closed   bool
@@ -149,6 +151,10 @@ func (l *life) connected(c *client.Client, key string) (missed bool) {
 	l.open[c] = &connection{key: key, begun: time.Now()}
 	l.reached = time.Now()
 	l.made++
+	if l.gone[key] {
+		delete(l.gone, key)
+		l.again++
+	}
 	l.last, l.revision = c.ServerInfo(), c.Revision()
 	missed, l.awaited = l.awaited, false
 	return missed
@@ -162,10 +168,19 @@ func (l *life) ended(c *client.Client, err error) (had *connection, early bool) 
 	had = l.open[c]
 	delete(l.open, c)
 	if err != nil {
-		l.lost++
 		l.err, l.since = err, time.Now()
+		l.lost++
+		l.loses(had.key)
 	}
 	return had, l.heard.Before(had.begun)
+}
+
+// loses remembers that somebody has lost a connection. The caller holds l.mu.
+func (l *life) loses(key string) {
+	if l.gone == nil || len(l.gone) >= maxBreakers { // of those who never come back
+		l.gone = map[string]bool{}
+	}
+	l.gone[key] = true
 }
 
 // answered says that the server has answered on a connection. It reports false if that has
@@ -273,7 +288,7 @@ func (l *life) retry(c *client.Client) time.Time {
 func (l *life) state() State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := State{Status: Idle, Info: l.last, Revision: l.revision, Connections: len(l.open), Connected: l.made, Reached: l.made > 0, Lost: l.lost, Err: l.err, Since: l.since}
+	s := State{Status: Idle, Info: l.last, Revision: l.revision, Connections: len(l.open), Connected: l.made, Reached: l.made > 0, Lost: l.lost, Restarted: l.again, Err: l.err, Since: l.since}
 	if l.dialing > 0 {
 		s.Status = Connecting
 	}

@@ -3,7 +3,6 @@ package backend
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/parley-mcp/parley/client"
 	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/plain"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/transport/streamable"
 )
@@ -19,7 +19,7 @@ import (
 const checking = 10 * time.Second
 
 // errHangs is why a server is left alone that says nothing.
-var errHangs = fmt.Errorf("the server answers nothing, not even a check: %w", client.ErrTimeout)
+var errHangs = plain.Errorf(client.ErrTimeout, "it answers nothing, not even a check")
 
 // judge looks at a request that was not answered on a connection that is still there. Over
 // HTTP, a connection does not end with its server. That nobody is at the address says
@@ -67,7 +67,7 @@ func unreached(err error) bool {
 // serve. Its connections are of no use any more; whoever needs one gets a new one when it
 // is there again, which is what clients are told of.
 func (b *Backend) lost(err error) {
-	if !b.breakers.failed(everybody, err) {
+	if !b.breakers.failed(everybody, 0, err) {
 		return
 	}
 	b.life.missed()

@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -174,7 +173,7 @@ func (c *Catalogue) Changed(backend string, peer *mcp.Peer, kind mcp.ChangeKind)
 }
 
 // Forget forgets what a backend has listed for those who see what peer does, because nobody
-// does any more. What it lists for everybody stays.
+// does any more, and ends their requests. What it lists for everybody stays.
 func (c *Catalogue) Forget(backend string, peer *mcp.Peer) {
 	s := c.byName[backend]
 	if s == nil {
@@ -182,9 +181,7 @@ func (c *Catalogue) Forget(backend string, peer *mcp.Peer) {
 	}
 	key := s.key(peer)
 	for _, l := range s.lists {
-		l.mu.Lock()
-		maps.DeleteFunc(l.shares, func(k shareKey, _ *share) bool { return !k.public && k.who.key == key })
-		l.mu.Unlock()
+		l.forget(key)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/catalogue"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/plain"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -228,10 +229,10 @@ func TestNobodyWaitsForTheSlow(t *testing.T) {
 func TestTheBrokenCostOnlyThemselves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		good, bad, never := has("x"), has("y"), has("z")
-		never.err = errors.New("gone")
+		never.err = plain.New("gone")
 		c := made(t, nil, good, bad, never)
 		want(t, listed(t, c, "p", all), `a__x b__y for 0s private without {"c":"gone"}`)
-		bad.set(func(f *fake) { f.err = errors.New("broken") })
+		bad.set(func(f *fake) { f.err = plain.New("broken") })
 		pass(2 * time.Minute)
 		want(t, listed(t, c, "p", all), `a__x b__y for 0s private without {"b":"broken","c":"gone"}`)
 		want(t, listed(t, c, "q", all), `a__x for 0s private without {"b":"broken","c":"gone"}`)
@@ -296,7 +297,7 @@ func TestEntriesAreLeftOut(t *testing.T) {
 		}}
 		c := madeBy(t, func(o *catalogue.Options) { o.Logger = slog.New(slog.DiscardHandler) }, rules, []*fake{f}, nil)
 		want(t, listed(t, c, "p", all), "a__x why for 1m0s private")
-		d := c.Find(t.Context(), &mcp.Peer{Principal: "p"}, "a", mcp.ToolFeature, "why")
+		d := c.Find(t.Context(), &mcp.Peer{Principal: "p"}, "a", mcp.ToolFeature, "why", false)
 		if d == nil || d.Name != "y" || d.List != mcp.MethodListTools || d.Annotations == nil || !d.Annotations.ReadOnlyHint || string(d.Raw) != tools("y") {
 			t.Errorf("why is %+v", d)
 		}
@@ -328,7 +329,9 @@ func TestClosed(t *testing.T) {
 		two.set(func(f *fake) { f.takes = time.Hour })
 		c.Changed("b", nil, mcp.ToolsChanged)
 		var work sync.WaitGroup
-		work.Go(func() { want(t, listed(t, c, "p", all), `a__x b__y for 0s private without {"b":"context canceled"}`) })
+		work.Go(func() {
+			want(t, listed(t, c, "p", all), `a__x b__y for 0s private without {"b":"it cannot be listed"}`)
+		})
 		synctest.Wait()
 		c.Close()
 		work.Wait()

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yosida95/uritemplate/v3"
+
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/internal/schema"
@@ -30,6 +32,9 @@ type content struct {
 
 	indexed sync.Once
 	found   *index
+
+	compiled  sync.Once
+	templates []*uritemplate.Template // by the index of their definition; nil is none
 }
 
 type digest [sha256.Size]byte
@@ -43,6 +48,25 @@ func (c *content) find(shown string) *guard.Definition {
 		return c.defs[i]
 	}
 	return nil
+}
+
+// fitting returns the templates that a URI can have been made with.
+func (c *content) fitting(uri string) (fit []*guard.Definition) {
+	if c == nil {
+		return nil
+	}
+	c.compiled.Do(func() {
+		c.templates = make([]*uritemplate.Template, len(c.defs))
+		for i, d := range c.defs {
+			c.templates[i], _ = uritemplate.New(d.Name) // one that is none makes no URI
+		}
+	})
+	for i, t := range c.templates {
+		if t != nil && t.Match(uri) != nil {
+			fit = append(fit, c.defs[i])
+		}
+	}
+	return fit
 }
 
 // digestOf identifies the entries of pages.
@@ -69,6 +93,7 @@ func (l *list) read(sum digest, pages []json.RawMessage) *content {
 			}
 		}
 	}
+	l.unlisted(pages)
 	if left > 0 {
 		l.catalogue.opts.Logger.Warn("entries of a list are left out", "backend", l.source.Names.Name(), "method", l.method.Name, "entries", left, "first", first)
 	}

@@ -44,7 +44,7 @@ func TestNothingCrosses(t *testing.T) {
 					}
 					other := r.IntN(principals)
 					name := "b__" + mark(other) + "x"
-					if d := c.Find(t.Context(), &mcp.Peer{Principal: fmt.Sprint(p)}, "b", mcp.ToolFeature, name); d != nil && other != p {
+					if d := c.Find(t.Context(), &mcp.Peer{Principal: fmt.Sprint(p)}, "b", mcp.ToolFeature, name, false); d != nil && other != p {
 						t.Errorf("%d finds %s", p, name)
 					}
 				}

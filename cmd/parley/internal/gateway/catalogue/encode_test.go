@@ -96,7 +96,7 @@ func BenchmarkFind(b *testing.B) {
 	peer := &mcp.Peer{}
 	b.ReportAllocs()
 	for b.Loop() {
-		if c.Find(b.Context(), peer, "backend-77", mcp.ToolFeature, "backend-77__tool_7") == nil {
+		if c.Find(b.Context(), peer, "backend-77", mcp.ToolFeature, "backend-77__tool_7", false) == nil {
 			b.Fatal("it is not known")
 		}
 	}

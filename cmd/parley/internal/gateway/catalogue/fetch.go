@@ -15,6 +15,7 @@ import (
 func (l *list) fetch(ctx context.Context, f *flight, k shareKey, s *share, peer *mcp.Peer) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.catalogue.opts.Patience, errSlow)
 	defer cancel()
+	defer f.cancel()
 	stop := context.AfterFunc(l.catalogue.ctx, cancel) //nolint:contextcheck // the catalogue ends its requests
 	defer stop()
 	pages, err := l.source.Lister.List(ctx, peer, l.method.Name)
@@ -56,6 +57,10 @@ func (l *list) settle(f *flight, k shareKey, s *share, pages []json.RawMessage, 
 	s.slow = took > l.catalogue.opts.Timeout
 	if s.flight == f {
 		s.flight = nil
+	}
+	delete(l.flights, f)
+	if f.forgotten {
+		c, err = nil, errForgotten
 	}
 	f.content, f.err = c, err
 	if err != nil {

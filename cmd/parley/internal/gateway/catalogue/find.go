@@ -29,8 +29,9 @@ const (
 
 // Find returns what a backend says of a feature, or nil if that is not known. A tool or a
 // prompt that is not known is looked for in a new list, but not often. Resources are not:
-// most of them are in no list.
-func (c *Catalogue) Find(ctx context.Context, peer *mcp.Peer, backend string, kind mcp.FeatureKind, shown string) *guard.Definition {
+// most of them are in no list. Where somebody has to be sure, their first list is waited
+// for, though.
+func (c *Catalogue) Find(ctx context.Context, peer *mcp.Peer, backend string, kind mcp.FeatureKind, shown string, sure bool) *guard.Definition {
 	s := c.byName[backend]
 	if s == nil {
 		return nil
@@ -38,6 +39,12 @@ func (c *Catalogue) Find(ctx context.Context, peer *mcp.Peer, backend string, ki
 	for _, method := range listedBy[kind] {
 		l := s.lists[method]
 		searches := kind == mcp.ToolFeature || kind == mcp.PromptFeature
+		if !searches && sure {
+			if d := l.known(ctx, peer).find(shown); d != nil {
+				return d
+			}
+			continue
+		}
 		d, p := l.lookup(ctx, peer, shown, searches)
 		if p == nil {
 			if d != nil {
@@ -50,6 +57,43 @@ func (c *Catalogue) Find(ctx context.Context, peer *mcp.Peer, backend string, ki
 		}
 	}
 	return nil
+}
+
+// Templates returns the templates of a backend that a URI can have been made with, as far
+// as its list is known; a first one is waited for. uri is the backend's.
+func (c *Catalogue) Templates(ctx context.Context, peer *mcp.Peer, backend, uri string) (fit []*guard.Definition) {
+	s := c.byName[backend]
+	if s == nil {
+		return nil
+	}
+	return s.lists[mcp.MethodListTemplates].known(ctx, peer).fitting(uri)
+}
+
+// known returns what a list holds, the first of it if nothing has come yet, and nil if
+// nothing comes.
+func (l *list) known(ctx context.Context, peer *mcp.Peer) *content {
+	held, p := l.first(ctx, peer)
+	if p == nil {
+		return held
+	}
+	h, err := p.await(ctx, peer)
+	if err != nil {
+		return nil
+	}
+	return h.content
+}
+
+// first returns what a list holds, and what has to be waited for if nothing has come yet.
+func (l *list) first(ctx context.Context, peer *mcp.Peer) (*content, *pending) {
+	whose := l.source.who(peer)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k, s := l.share(whose)
+	if s.content != nil || time.Since(s.asked) < lookAgain {
+		return s.content, nil
+	}
+	s.asked = time.Now()
+	return nil, &pending{list: l, share: s, flight: l.request(ctx, k, s, peer), held: l.hold(s)}
 }
 
 // lookup returns a definition, and what has to be waited for if the list must be fetched

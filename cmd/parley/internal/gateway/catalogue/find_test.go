@@ -17,7 +17,7 @@ func TestFind(t *testing.T) {
 		// found reports whether a tool is known, and how many requests it took.
 		found := func(shown string) (bool, int) {
 			before := f.count()
-			d := c.Find(t.Context(), peer, "a", mcp.ToolFeature, shown)
+			d := c.Find(t.Context(), peer, "a", mcp.ToolFeature, shown, false)
 			synctest.Wait()
 			return d != nil && d.Shown == shown, f.count() - before
 		}
@@ -62,7 +62,7 @@ func TestFind(t *testing.T) {
 		if took := time.Since(begun); took != 3*time.Second {
 			t.Errorf("then %s", took)
 		}
-		if c.Find(t.Context(), peer, "none", mcp.ToolFeature, "a__x") != nil || c.Find(t.Context(), peer, "a", mcp.TaskFeature, "a:1") != nil {
+		if c.Find(t.Context(), peer, "none", mcp.ToolFeature, "a__x", false) != nil || c.Find(t.Context(), peer, "a", mcp.TaskFeature, "a:1", false) != nil {
 			t.Error("nobody's are found")
 		}
 	})
@@ -74,16 +74,40 @@ func TestFindResources(t *testing.T) {
 		f := &fake{pages: map[string][]string{"": {`{"uri":"x:1","name":"one"}`}}}
 		c := made(t, nil, f)
 		peer := &mcp.Peer{}
-		if c.Find(t.Context(), peer, "a", mcp.ResourceFeature, "mcp:a:x:1") != nil || f.count() != 0 {
+		if c.Find(t.Context(), peer, "a", mcp.ResourceFeature, "mcp:a:x:1", false) != nil || f.count() != 0 {
 			t.Errorf("%d requests", f.count())
 		}
 		for method, name := range map[string]string{mcp.MethodListResources: "mcp:a:x:1", mcp.MethodListSkills: "mcp:a:x:1"} {
 			if _, err := c.List(t.Context(), peer, method, all, nil); err != nil {
 				t.Fatal(err)
 			}
-			if d := c.Find(t.Context(), peer, "a", mcp.ResourceFeature, name); d == nil || d.Name != "x:1" {
+			if d := c.Find(t.Context(), peer, "a", mcp.ResourceFeature, name, false); d == nil || d.Name != "x:1" {
 				t.Errorf("it is %+v", d)
 			}
+		}
+	})
+}
+
+// Where somebody has to be sure, the first list of resources is waited for, and no more than
+// that: what it lacks is not looked for again at once.
+func TestFindResourcesForSure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{pages: map[string][]string{"": {`{"uri":"x:1","name":"one"}`}}}
+		c := made(t, nil, f)
+		peer := &mcp.Peer{}
+		if d := c.Find(t.Context(), peer, "a", mcp.ResourceFeature, "mcp:a:x:1", true); d == nil || d.Name != "x:1" {
+			t.Errorf("it is %+v", d)
+		}
+		before := f.count()
+		if c.Find(t.Context(), peer, "a", mcp.ResourceFeature, "mcp:a:x:2", true) != nil {
+			t.Error("what is in no list is found")
+		}
+		if f.count() > before+1 { // the list of skills
+			t.Errorf("%d more requests", f.count()-before)
+		}
+		before = f.count()
+		if c.Find(t.Context(), peer, "a", mcp.ResourceFeature, "mcp:a:x:3", true); f.count() != before {
+			t.Errorf("%d more requests", f.count()-before)
 		}
 	})
 }

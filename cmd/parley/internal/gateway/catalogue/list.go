@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ type list struct {
 
 	mu       sync.Mutex
 	shares   map[shareKey]*share
+	flights  map[*flight]bool // all that are under way
 	contents map[digest]weak.Pointer[content]
 }
 
@@ -62,7 +64,10 @@ type flight struct {
 	begun    time.Time
 	outdated bool // the list has changed since
 	left     bool // a list went without the answer
-	done     chan struct{}
+	cancel   context.CancelFunc
+	// forgotten says that nobody sees any more what those do who have asked.
+	forgotten bool
+	done      chan struct{}
 	// Set when it is done.
 	private bool // the answer is for nobody but who
 	who     who
@@ -140,20 +145,39 @@ func (l *list) changed(peer *mcp.Peer) {
 // request returns the request that is under way for a share, or makes one. The caller
 // holds l.mu.
 func (l *list) request(ctx context.Context, k shareKey, s *share, peer *mcp.Peer) *flight {
-	if f := s.flight; f != nil && (!f.outdated || s.running >= maxRunning) {
+	if f := s.flight; f != nil && !f.forgotten && (!f.outdated || s.running >= maxRunning) {
 		return f
 	}
 	f := &flight{begun: time.Now(), done: make(chan struct{}), who: l.source.who(peer)}
+	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx)) // others may wait for it as well
 	asker := *peer
-	run := func() { l.fetch(context.WithoutCancel(ctx), f, k, s, &asker) }
-	if !l.catalogue.start(run) {
+	if !l.catalogue.start(func() { l.fetch(ctx, f, k, s, &asker) }) {
 		f.err = errClosed
+		f.cancel()
 		close(f.done)
 		return f
 	}
+	if l.flights == nil {
+		l.flights = map[*flight]bool{}
+	}
+	l.flights[f] = true
 	s.flight = f
 	s.running++
 	return f
+}
+
+// forget forgets what is only for those who have a key, and ends the requests that they
+// have made: on their way to the backend, these would open again what was theirs there.
+func (l *list) forget(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.shares, func(k shareKey, _ *share) bool { return !k.public && k.who.key == key })
+	for f := range l.flights {
+		if f.who.key == key {
+			f.forgotten = true
+			f.cancel()
+		}
+	}
 }
 
 // inherit takes over what another list knows of the same.

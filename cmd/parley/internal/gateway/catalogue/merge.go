@@ -15,6 +15,8 @@ import (
 
 // View is a part of the whole.
 type View struct {
+	// Name is that by which guards know it; "" is the whole.
+	Name string
 	// Backends are the names of those that it shows; nil is all.
 	Backends []string
 	// Has reports whether it shows a definition of theirs; nil shows all. It may be called
@@ -38,7 +40,9 @@ type whole struct {
 	ttl    time.Duration
 	scope  mcp.CacheScope
 	// missing are the backends that have not answered, and why.
-	missing map[string]string
+	missing map[string]error
+	// told is what of that the client is told.
+	told map[string]string
 	// unfit are the tools that are left out for the client, and why.
 	unfit map[string]string
 }
@@ -70,6 +74,7 @@ func (c *Catalogue) List(ctx context.Context, peer *mcp.Peer, method string, v V
 		w.scope = mcp.CachePrivate
 	}
 	sees := c.sees(ctx, peer, v)
+	w.told = c.told(w.missing, peer, sees)
 	w.adapt(v.Profile, sees, c.opts.Logger)
 	return w.page(at, c.opts.PageSize, sees)
 }
@@ -84,7 +89,7 @@ type Entry struct {
 }
 
 // Entries returns all that backends list, whoever may see it, and why some are missing.
-func (c *Catalogue) Entries(ctx context.Context, peer *mcp.Peer, method string) (entries []Entry, missing map[string]string, err error) {
+func (c *Catalogue) Entries(ctx context.Context, peer *mcp.Peer, method string) (entries []Entry, missing map[string]error, err error) {
 	w, err := c.gather(ctx, peer, method, nil)
 	if err != nil {
 		return nil, nil, err
@@ -99,7 +104,7 @@ func (c *Catalogue) Entries(ctx context.Context, peer *mcp.Peer, method string) 
 
 // sees returns what tells what a peer sees of a view.
 func (c *Catalogue) sees(ctx context.Context, peer *mcp.Peer, v View) func(*guard.Definition) bool {
-	guarded := guard.Look(ctx, c.opts.Guards, peer)
+	guarded := guard.Look(ctx, c.opts.Guards, peer, v.Name)
 	return func(d *guard.Definition) bool { return (v.Has == nil || v.Has(d)) && guarded(d) }
 }
 
@@ -131,9 +136,9 @@ func (c *Catalogue) gather(ctx context.Context, peer *mcp.Peer, method string, b
 func (w *whole) add(backend string, h held) {
 	if h.err != nil {
 		if w.missing == nil {
-			w.missing = map[string]string{}
+			w.missing = map[string]error{}
 		}
-		w.missing[backend] = h.err.Error()
+		w.missing[backend] = h.err
 		h.left = 0
 	}
 	w.ttl = min(w.ttl, h.left)
@@ -150,8 +155,8 @@ func (w *whole) result(values []any, entries []*wire.Entry, next *string) (any, 
 	ttl := w.ttl.Milliseconds()
 	cache := mcp.CacheFields{TTLMs: &ttl, CacheScope: w.scope}
 	var fields mcp.ResultFields
-	if w.missing != nil {
-		if err := fields.Meta.Set(metaMissing, w.missing); err != nil {
+	if w.told != nil {
+		if err := fields.Meta.Set(metaMissing, w.told); err != nil {
 			return nil, err
 		}
 	}

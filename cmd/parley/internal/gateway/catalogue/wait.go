@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/parley-mcp/parley/mcp"
@@ -69,6 +70,8 @@ func (p *pending) await(ctx context.Context, peer *mcp.Peer) (held, error) {
 		}
 		f := p.flight
 		switch {
+		case errors.Is(f.err, errForgotten) && !again:
+			*p = p.list.begin(ctx, peer) // somebody else had asked
 		case f.err != nil:
 			return held{content: p.held.content, scope: p.held.scope, err: f.err}, nil
 		case f.private && f.who != p.list.source.who(peer) && !again:

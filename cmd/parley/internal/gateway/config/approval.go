@@ -72,7 +72,7 @@ func (d *demand) keys() []key {
 		{name: "backend", value: word{&d.Backend, notEmpty}, example: "shop", doc: "A pattern of the backends that it is about."},
 		{name: "subject", value: word{&d.Subject, notEmpty}, example: `"pay*"`, doc: "A pattern of the tools, prompts or URIs that it is about, as the backend names them."},
 		{name: "method", value: word{&d.Method, notEmpty}, example: "resources/read", doc: "A pattern of the methods that it is about; without the key, it is about tools/call."},
-		{name: "principal", value: word{&d.Principal, notEmpty}, example: `"*@example.com"`, doc: "A pattern of those that it is about."},
+		{name: "principal", value: word{&d.Principal, notEmpty}, example: `"*@example.com"`, doc: `A pattern of those that it is about: users by the subject of their token, and programs as "client ID".`},
 		{name: "destructive", value: hint(&d.Destructive), example: "true", doc: "Only tools that say that they may destroy something, as those do that say nothing; or only others."},
 		{name: "read_only", value: hint(&d.ReadOnly), example: "false", doc: "Only tools that say that they change nothing; or only others."},
 		{name: "idempotent", value: hint(&d.Idempotent), example: "false", doc: "Only tools that say that it makes no difference how often they are called; or only others."},

@@ -28,6 +28,8 @@ type Backend struct {
 	// AtOnce says that the server is connected to when the gateway starts, to learn what
 	// it is.
 	AtOnce bool
+	// ConnectTimeout is how long it may take to connect.
+	ConnectTimeout time.Duration
 	// Timeout is how long a call may go without an answer or progress. 0 means forever.
 	Timeout time.Duration
 	// Login says that the login of this user is used that "parley login" has stored.
@@ -60,10 +62,7 @@ type Backend struct {
 	outside *target.Environment
 	in      *Config
 	same    string // see Same
-	at      *target.Error
 }
-
-func (b *Backend) place(at *target.Error) { b.at = at }
 
 // setting is a variable or a header.
 type setting struct {
@@ -86,7 +85,7 @@ func (b *Backend) keys() []key {
 func (b *Backend) reach() []key {
 	return []key{
 		{
-			name: "command", value: list[Text]{&b.command, anyText, 1}, example: `[npx, -y, "@modelcontextprotocol/server-filesystem", /data]`,
+			name: "command", value: words{list[Text]{&b.command, anyText, 1}}, example: `[npx, -y, "@modelcontextprotocol/server-filesystem", /data]`,
 			doc: "The program that is the server, and its arguments. Whoever may list the processes of this machine sees them, so secrets belong into env.",
 		},
 		{
@@ -139,6 +138,10 @@ func (b *Backend) life() []key {
 		{
 			name: "idle", value: period{&b.Idle, 10 * time.Minute, 0, 7 * day},
 			doc: "How long a connection is kept that nobody uses; 0 is forever.",
+		},
+		{
+			name: "connect_timeout", value: period{&b.ConnectTimeout, 30 * time.Second, time.Second, time.Hour},
+			doc: "How long it may take to connect, and so how long calls wait for that. A package runner that has to fetch the server first may need more.",
 		},
 		{
 			name: "timeout", value: period{&b.Timeout, 2 * time.Minute, 0, 7 * day},

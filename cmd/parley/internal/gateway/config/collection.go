@@ -215,9 +215,9 @@ func (v table[T]) read(r *reader, n *yaml.Node, at where) {
 		}
 		var one T
 		r.value(v.member(name, &one), value, at.key(name))
-		if p, ok := any(one).(placed); ok {
+		*v.into = append(*v.into, one)
+		if p, ok := any(&(*v.into)[len(*v.into)-1]).(placed); ok {
 			p.place(r.mistake(k.Line, k.Column, at.key(name), nil))
 		}
-		*v.into = append(*v.into, one)
 	})
 }

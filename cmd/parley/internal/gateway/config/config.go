@@ -9,7 +9,6 @@ package config
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/yamljson"
 )
@@ -164,7 +162,7 @@ func parse(path string, source []byte, env target.Environment) (*Config, error) 
 		r.value(object{c}, top, "")
 		r.finish()
 		c.checkNames(r)
-		c.checkGuards(r)
+		r.mistakes = append(r.mistakes, c.Policy.check()...)
 	}
 	if len(r.mistakes) > 0 {
 		return nil, sorted(r.mistakes)
@@ -172,38 +170,6 @@ func parse(path string, source []byte, env target.Environment) (*Config, error) 
 	c.probe()
 	c.rememberGuards(top)
 	return c, nil
-}
-
-// checkNames reports the first backend whose names clash with those of another.
-func (c *Config) checkNames(r *reader) {
-	if len(r.mistakes) > 0 {
-		return
-	}
-	var rules []naming.Rules
-	for _, b := range c.Backends {
-		rules = append(rules, b.Rules())
-	}
-	if _, err := naming.New(rules); err == nil {
-		return
-	}
-	for i, b := range c.Backends {
-		if _, err := naming.New(rules[:i+1]); err != nil {
-			e := *b.at
-			e.Err = err
-			r.mistakes = append(r.mistakes, &e)
-			return
-		}
-	}
-}
-
-// checkGuards reports what is wrong with what guards are made of.
-func (c *Config) checkGuards(r *reader) {
-	if c.Policy == nil || len(r.mistakes) > 0 {
-		return
-	}
-	if e, ok := errors.AsType[*target.Error](c.Policy.check()); ok {
-		r.mistakes = append(r.mistakes, e)
-	}
 }
 
 // Files returns the files that the configuration is made of: its own, those of policies,
@@ -240,16 +206,25 @@ func (c *Config) probe() {
 
 // warn adds what is wrong, but stops nothing.
 func (c *Config) warn(err error) {
-	switch e := err.(type) { //nolint:errorlint // what wraps one mistake has its place, and says more
-	case *target.Error:
-		c.Warnings = append(c.Warnings, e)
-	case interface{ Unwrap() []error }:
-		for _, one := range e.Unwrap() {
-			c.warn(one)
+	for _, one := range all(err) {
+		e, ok := one.(*target.Error) //nolint:errorlint // what wraps one mistake says more
+		if !ok {
+			e = &target.Error{File: c.Path, Err: one}
 		}
-	default:
-		c.Warnings = append(c.Warnings, &target.Error{File: c.Path, Err: err})
+		c.Warnings = append(c.Warnings, e)
 	}
+}
+
+// all returns the errors that were joined, or the only one: what wraps one mistake says more.
+func all(err error) (errs []error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	for _, one := range joined.Unwrap() {
+		errs = append(errs, all(one)...)
+	}
+	return errs
 }
 
 // Backend returns the backend of this name, or nil.

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/who"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -141,25 +142,26 @@ func (c *Console) Bearer() Role {
 }
 
 // Role is the most that somebody may do whom the issuer of the gateway knows.
-func (c *Console) Role(who *mcp.Authorization) Role {
-	if c == nil || who == nil || who.Subject == "" {
+func (c *Console) Role(a *mcp.Authorization) Role {
+	if c == nil || a == nil || a.Subject == "" {
 		return NoRole
 	}
 	for _, role := range Roles() {
-		if h := c.holders[role]; h != nil && h.has(who) {
+		if h := c.holders[role]; h != nil && h.has(a) {
 			return role
 		}
 	}
 	return NoRole
 }
 
-func (h *holders) has(who *mcp.Authorization) bool {
-	if wanted := (naming.Selection{Include: h.principals}); h.principals != nil && wanted.Has(who.Subject) {
+func (h *holders) has(a *mcp.Authorization) bool {
+	principal := a.Principal()
+	if slices.ContainsFunc(h.principals, func(pattern string) bool { return who.Fits(pattern, principal) }) {
 		return true
 	}
 	return slices.ContainsFunc(h.claims, func(c claim) bool {
 		wanted := naming.Selection{Include: c.values}
-		return slices.ContainsFunc(textsOf(wire.Find(who.Claims, c.name)), wanted.Has)
+		return slices.ContainsFunc(textsOf(wire.Find(a.Claims, c.name)), wanted.Has)
 	})
 }
 

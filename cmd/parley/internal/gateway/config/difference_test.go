@@ -110,7 +110,7 @@ func TestEveryKeyMakesADifference(t *testing.T) {
 		return c
 	}
 	others := map[string]string{
-		"command": "[other]", "url": "https://other.example/", "auth": "{login: true}", "share": "all", "start": "demand", "idle": "1m", "timeout": "1m",
+		"command": "[other]", "url": "https://other.example/", "auth": "{login: true}", "share": "all", "start": "demand", "idle": "1m", "timeout": "1m", "connect_timeout": "1m",
 		"revision": "2025-11-25", "max_connections": "3", "env_file": "vars", "parked": "{time: 1m}",
 	}
 	for _, k := range new(Backend).keys() {

@@ -102,6 +102,7 @@ func TestExampleOfAnotherFile(t *testing.T) {
 		`:6:15: servers.my-files: "My Files" is called my-files already: give one of them another name`,
 		`:7:36: servers.odd.args[0]: a $ before a reference means something else in the other format`,
 		`:8:37: servers.odd2.args[0]: ${a-b} does not name a variable`,
+		`:8:47: servers.odd2.args[1]: ${x:y} is no reference that parley knows`,
 	}; !slices.Equal(left, want) {
 		t.Errorf("left %q\nwant %q", left, want)
 	}

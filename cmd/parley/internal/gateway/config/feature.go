@@ -1,6 +1,9 @@
 package config
 
-import "github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+import (
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
+	"github.com/parley-mcp/parley/cmd/parley/internal/target"
+)
 
 // selection says which features of a kind there are.
 type selection struct{ into *naming.Selection }
@@ -28,7 +31,12 @@ type named struct {
 }
 
 // renaming is what the server calls own, and clients see as shown.
-type renaming struct{ own, shown string }
+type renaming struct {
+	own, shown string
+	at         *target.Error
+}
+
+func (n *renaming) place(at *target.Error) { n.at = at }
 
 func (f *named) keys() []key {
 	return append(f.selection.keys(), key{

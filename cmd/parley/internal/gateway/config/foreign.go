@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/toolname"
 )
@@ -54,10 +55,19 @@ func (c *Config) newForeign(name string, e *target.Entry) *Backend {
 	b := &Backend{Name: name, entry: e, outside: c.env}
 	object{b}.preset()
 	b.Login = true // the other program logs in by itself, too
+	b.tools = toolsOf(e)
+	for _, beyond := range e.Beyond {
+		c.warn(beyond)
+	}
 	if name != e.Name {
 		b.Original = e.Name
 	}
 	return b
+}
+
+// toolsOf are the tools of a server that the other program uses.
+func toolsOf(e *target.Entry) naming.Selection {
+	return naming.Selection{Include: e.Tools, Exclude: e.NoTools}
 }
 
 // leftOut says what comes of a mistake in an entry.

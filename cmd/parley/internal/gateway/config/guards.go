@@ -1,12 +1,8 @@
 package config
 
 import (
-	"fmt"
-	"os"
-
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/audit"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/limit"
-	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/policy"
 )
 
 // Guards say what stands between clients and backends.
@@ -52,87 +48,6 @@ func (g *Guards) keys() []key {
 			doc: "Look at what servers say for what models should not read: hidden characters, instructions, names of other servers' tools, secrets.",
 		},
 	}
-}
-
-// Policy says who may do what.
-type Policy struct {
-	AllowByDefault, DryRun bool
-
-	files []Text
-	rules Text
-}
-
-func (p *Policy) keys() []key {
-	return []key{
-		{
-			name: "files", value: list[Text]{&p.files, func(into *Text) value { return secret{into, notEmpty} }, 1}, example: "[policy.cedar]",
-			doc: "Files of policies. Relative ones start at the folder of this file.",
-		},
-		{
-			name: "rules", value: secret{&p.rules, anything}, example: `'permit(principal, action, resource) when { resource.readOnly };'`,
-			doc: "Policies that stand here.",
-		},
-		{
-			name: "default", value: choice[bool]{&p.AllowByDefault, []option[bool]{{"deny", false}, {"allow", true}}},
-			doc: "What holds where no policy says anything.",
-		},
-		{
-			name: "dry_run", value: boolean{&p.DryRun},
-			doc: "Only log what would be denied, and deny nothing.",
-		},
-	}
-}
-
-// Sources are the policies, as they are at this moment.
-func (p *Policy) Sources() ([]policy.Source, error) {
-	var sources []policy.Source
-	for _, file := range p.files {
-		path, err := file.Path()
-		if err != nil {
-			return nil, err
-		}
-		text, err := os.ReadFile(path) //nolint:gosec // the configuration names it
-		if err != nil {
-			return nil, file.fault(fmt.Errorf("the policies cannot be read: %w", bare(err)))
-		}
-		sources = append(sources, policy.Source{Name: path, Text: string(text)})
-	}
-	if !p.rules.IsZero() {
-		sources = append(sources, policy.Source{Name: p.rules.in().at.File + " (policy.rules)", Text: p.rules.raw()})
-	}
-	return sources, nil
-}
-
-// paths are those of the files.
-func (p *Policy) paths() (paths []string) {
-	if p == nil {
-		return nil
-	}
-	for _, file := range p.files {
-		if path, err := file.Path(); err == nil {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
-// check reads the policies, to find mistakes in them early.
-func (p *Policy) check() error {
-	sources, err := p.Sources()
-	if err != nil {
-		return err
-	}
-	for i := range sources {
-		at := p.rules
-		if i < len(p.files) {
-			at = p.files[i]
-		}
-		if _, err := policy.New(sources[i:i+1], policy.Options{}); err != nil {
-			return at.fault(err)
-		}
-	}
-	_, err = policy.New(sources, policy.Options{})
-	return err
 }
 
 // Pins keep definitions from changing unseen.

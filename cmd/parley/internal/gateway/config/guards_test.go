@@ -18,7 +18,7 @@ func TestGuards(t *testing.T) {
 	if p := c.Policy; !p.AllowByDefault || !p.DryRun {
 		t.Errorf("%+v", p)
 	}
-	if sources, err := c.Policy.Sources(); err != nil || len(sources) != 1 || sources[0].Text != "forbid(principal, action, resource) when { resource.destructive };\n" {
+	if sources, err := c.Policy.Sources(); err != nil || len(sources) != 1 || sources[0].Text != "forbid(principal, action, resource) when { resource has destructive && resource.destructive };\n" {
 		t.Errorf("%+v, %v", sources, err)
 	}
 	if path, err := c.Pins.Path(); err != nil || path != filepath.Join("testdata", "valid", "pins.json") || !c.Pins.ApproveAll || c.Pins.WarnOnly {

@@ -48,7 +48,7 @@ func (l *listening) keys() []key {
 	words := func(into *[]string) value { return list[string]{into, pattern, 0} }
 	return []key{
 		{
-			name: "http", value: address{word{&l.HTTP, notEmpty}, l.c}, example: "127.0.0.1:7331",
+			name: "http", value: address{word{&l.HTTP, isPlace}, l.c}, example: "127.0.0.1:7331",
 			doc: "The address to serve HTTP on. A port alone is on the loopback.",
 		},
 		{
@@ -75,7 +75,7 @@ func (l *listening) keys() []key {
 		{name: "tls_key", value: word{&l.Key, notEmpty}, with: "tls_cert", example: "key.pem", doc: "The key of the certificate."},
 		{
 			name: "grace", value: period{&l.Grace, webserver.GracePeriod, 0, time.Hour}, example: "20s",
-			doc: "How long running calls may go on when the gateway is told to end, and those in a view that goes away. With 0, they are cancelled at once.",
+			doc: "How long running calls may go on when the gateway is told to end, and those in a view, or at a server, that goes away or changes. With 0, they are cancelled at once.",
 		},
 		{
 			name: "metrics", value: word{&l.Metrics, isMetrics}, example: "127.0.0.1:9464",
@@ -94,6 +94,9 @@ type address struct {
 func (v address) read(r *reader, n *yaml.Node, at where) {
 	if n.ShortTag() == "!!int" { // a port alone
 		*v.into = n.Value
+		if !isPlace.check(n.Value) {
+			r.fault(n, at, "%.40q does not fit; it must be %s", n.Value, isPlace.is)
+		}
 	} else {
 		v.word.read(r, n, at)
 	}
@@ -105,6 +108,17 @@ func (v address) read(r *reader, n *yaml.Node, at where) {
 }
 
 func (v address) schema() schema { return schema{"type": []string{"string", "integer"}} }
+
+// isPlace is the rule of where clients reach the gateway.
+var isPlace = rule{
+	is:    "an address such as 127.0.0.1:7331, or a port alone, up to 65535",
+	check: func(s string) bool { return isAddress(s) || isPort(s) },
+}
+
+func isPort(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 16)
+	return err == nil
+}
 
 // endpoint is a path to serve at. Below it are the views.
 type endpoint struct {
@@ -143,8 +157,7 @@ func (v endpoint) read(r *reader, n *yaml.Node, at where) {
 func isLocal(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		_, err := strconv.ParseUint(addr, 10, 16)
-		return err == nil
+		return isPort(addr)
 	}
 	return host == "" || loopback.Is(host)
 }

@@ -127,13 +127,13 @@ func (b *Backend) Same() string { return b.same }
 func (b *Backend) probe() error {
 	t, err := b.Target()
 	slices.Sort(t.Env)
-	parts := []any{t.URL, t.Command, t.Env, t.Dir, t.Header, t.Revision.String(), b.Share, b.MaxConnections, b.Idle, b.AtOnce, b.Timeout, b.parked}
+	parts := []any{t.URL, t.Command, t.Env, t.Dir, t.Header, t.Revision.String(), b.Share, b.MaxConnections, b.Idle, b.AtOnce, b.ConnectTimeout, b.Timeout, b.parked}
 	own, failed := b.accountParts()
 	if err = errors.Join(err, failed); err != nil {
 		parts = append(parts, err.Error())
 	}
 	b.same = digest(append(parts, own...)...)
-	return err
+	return errors.Join(err, b.line(&t))
 }
 
 // digest identifies values, of which nothing can be told from it: it is keyed for this

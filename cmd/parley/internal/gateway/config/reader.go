@@ -139,6 +139,23 @@ func (r *reader) value(v value, n *yaml.Node, at where) {
 	v.read(r, n, at)
 }
 
+// within returns where in the file a place in a line of a text is, or 0 if the text stands
+// there in another form, as one that is folded does.
+func (r *reader) within(n *yaml.Node, line int, text string, column int) (int, int) {
+	at := n.Line + line
+	if n.Style&yaml.LiteralStyle != 0 {
+		at++ // it begins below the |
+	}
+	if at > len(r.lines) {
+		return 0, 0
+	}
+	before, _, ok := strings.Cut(r.lines[at-1], text)
+	if !ok {
+		return 0, 0
+	}
+	return at, utf8.RuneCountInString(before) + column
+}
+
 // origin returns what an alias stands for.
 func origin(n *yaml.Node) *yaml.Node {
 	for range 10 { // an alias of an alias is no YAML

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/target"
 	"github.com/parley-mcp/parley/internal/toolname"
 	"github.com/parley-mcp/parley/internal/wire"
@@ -18,6 +19,7 @@ type draft struct {
 	*target.Draft
 
 	name, original string
+	tools          naming.Selection
 }
 
 // drafts reads the servers of another program's file.
@@ -37,14 +39,17 @@ func (e *Example) drafts(from string, env target.Environment) ([]draft, error) {
 			e.Left = append(e.Left, entry.Mistakef("it is disabled"))
 			continue
 		case err != nil:
-			e.Left = append(e.Left, err)
+			e.Left = append(e.Left, all(err)...)
 			continue
 		case clash:
 			e.Left = append(e.Left, entry.Mistakef("%q is called %s already: give one of them another name", other, name))
 			continue
 		}
 		taken[name] = entry.Name
-		drafts = append(drafts, draft{d, name, entry.Name})
+		drafts = append(drafts, draft{d, name, entry.Name, toolsOf(entry)})
+		for _, beyond := range entry.Beyond {
+			e.Left = append(e.Left, beyond)
+		}
 		for _, s := range append(d.Env[:len(d.Env):len(d.Env)], d.Headers...) {
 			if s.Literal {
 				e.Secrets = append(e.Secrets, name+"."+s.Name)
@@ -78,11 +83,7 @@ func (p *printer) draft(d *draft) {
 		}
 	}
 	if d.Command != nil {
-		words := make([]string, 0, len(d.Command))
-		for _, w := range d.Command {
-			words = append(words, scalar(w))
-		}
-		p.line("    command: [" + strings.Join(words, ", ") + "]")
+		p.line("    command: " + flow(d.Command))
 	}
 	one("url", d.URL)
 	for _, settings := range []struct {
@@ -99,6 +100,32 @@ func (p *printer) draft(d *draft) {
 	one("env_file", d.EnvFile)
 	one("cwd", d.Dir)
 	one("revision", d.Revision)
+	p.selection("tools", &d.tools)
+}
+
+// selection writes which features of a kind there are.
+func (p *printer) selection(kind string, s *naming.Selection) {
+	if s.Include == nil && s.Exclude == nil {
+		return
+	}
+	p.line("    " + kind + ":")
+	for _, list := range []struct {
+		name  string
+		names []string
+	}{{"include", s.Include}, {"exclude", s.Exclude}} {
+		if list.names != nil {
+			p.line("      " + list.name + ": " + flow(list.names))
+		}
+	}
+}
+
+// flow writes a list on one line.
+func flow(texts []string) string {
+	words := make([]string, 0, len(texts))
+	for _, text := range texts {
+		words = append(words, scalar(text))
+	}
+	return "[" + strings.Join(words, ", ") + "]"
 }
 
 // oldBoolean is what YAML 1.1 takes for a boolean, and some editors still do.

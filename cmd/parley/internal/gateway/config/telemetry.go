@@ -132,6 +132,5 @@ var isMetrics = rule{
 
 func isAddress(s string) bool {
 	_, port, ok := strings.Cut(s[strings.LastIndexByte(s, ']')+1:], ":")
-	_, err := strconv.ParseUint(port, 10, 16)
-	return ok && err == nil && !strings.Contains(s, "/")
+	return ok && isPort(port) && !strings.Contains(s, "/")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/naming"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/profile"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/who"
 )
 
 // View is a part of the whole.
@@ -62,7 +63,7 @@ func (v *viewed) keys() []key {
 		{name: "resources", value: object{&selection{&v.Resources}}, example: `{include: ["mcp:files:*"]}`, doc: "Which resources and templates there are, by the URIs that clients see."},
 		{
 			name: "principals", value: principals{list[string]{&v.Principals, pattern, 1}, v.c, "so nobody can use the view"}, example: "[alice@example.com]",
-			doc: "Who may use it, as the authorization server names them; without the key, everybody.",
+			doc: `Who may use it: users by the subject of their token, and programs as "client ID"; without the key, everybody.`,
 		},
 		{
 			name: "default_for", value: defaults{principals{list[string]{&v.DefaultFor, pattern, 1}, v.c, "so nobody gets the view"}, v.View}, example: "[bob@example.com]",
@@ -92,8 +93,22 @@ func (v principals) read(r *reader, n *yaml.Node, at where) {
 	r.later = append(r.later, func() {
 		if v.c.Auth.Issuer == nil {
 			v.c.warn(r.mistake(n.Line, n.Column, at, fmt.Errorf("without auth.issuer nobody has a name, %s", v.so)))
+			return
+		}
+		for i, name := range *v.into {
+			if of := who.Stranger(name, v.c.Auth.Issuer.URL); of != "" {
+				r.fault(n.Content[i], at.index(i), "nobody is of the issuer %.80s; users of this gateway are of %s", of, v.c.Auth.Issuer.URL)
+			}
 		}
 	})
+}
+
+// named returns whom a name is of, in whichever form.
+func (v principals) named(name string) who.One {
+	if v.c.Auth.Issuer == nil {
+		return who.Named(name, "")
+	}
+	return who.Named(name, v.c.Auth.Issuer.URL)
 }
 
 // defaults are those who get a view where no view is named: nobody gets two.
@@ -111,7 +126,7 @@ func (v defaults) read(r *reader, n *yaml.Node, at where) {
 				return // what comes after it sees for itself
 			}
 			for _, name := range v.view.DefaultFor {
-				if slices.Contains(other.DefaultFor, name) {
+				if slices.ContainsFunc(other.DefaultFor, func(o string) bool { return v.named(o) == v.named(name) }) {
 					r.fault(n, at, "%.80s gets the view %s already; name them in one of the two", name, other.Name)
 				}
 			}

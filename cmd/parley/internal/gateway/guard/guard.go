@@ -29,6 +29,9 @@ type Operation struct {
 	Subject, Shown string
 	// Definition is what the backend says of the subject; nil if it is not known.
 	Definition *Definition
+	// Templates are those that the URI of a resource that is in no list can have been made
+	// with.
+	Templates []*Definition
 	// Params are what the backend gets.
 	Params json.RawMessage
 	// Demands are the reasons for which guards want a human to approve the operation.
@@ -36,6 +39,10 @@ type Operation struct {
 	// Approval is how a human has decided about the operation; nil if nobody had to. Who
 	// stands in front sees it in the Operation that they have passed on.
 	Approval *Approval
+	// Again finds the operation once more, as everything stands by then, and asks the
+	// guards that are a Decider: who has waited must not go by what they said before. It is
+	// nil where nothing stands in between.
+	Again func(ctx context.Context) (*Operation, error)
 }
 
 // Approval is what a human has decided about an operation.
@@ -79,29 +86,31 @@ type Next func(ctx context.Context, op *Operation) (any, error)
 
 // Guard stands between. Its methods may be called concurrently.
 type Guard interface {
-	// Serve serves an operation, as a rule by calling next, at most once. It passes
+	// Serve serves an operation, as a rule by calling next, at most once for it: what else
+	// next is called with, also later, are operations of the guard's own. It passes
 	// errors of type *mcp.InputRequired on: the operation then comes again, with the
 	// answers.
 	Serve(ctx context.Context, op *Operation, next Next) (any, error)
-	// Sees reports whether a peer may know of a definition. Lists have only what all
-	// guards let be seen.
+	// Sees reports whether a peer may know of a definition, in the whole if views make a
+	// difference. Lists have only what all guards let be seen.
 	Sees(ctx context.Context, peer *mcp.Peer, d *Definition) bool
 }
 
-// Looker is a Guard that knows faster what a peer may know of if it is asked about many
-// definitions.
+// Looker is a Guard for which it makes a difference in what view a peer looks, or that knows
+// faster if it is asked about many definitions.
 type Looker interface {
 	Guard
-	// Look returns Sees for one peer. The function may be called concurrently.
-	Look(ctx context.Context, peer *mcp.Peer) func(d *Definition) bool
+	// Look returns Sees for one peer in a view; "" is the whole. The function may be called
+	// concurrently.
+	Look(ctx context.Context, peer *mcp.Peer, view string) func(d *Definition) bool
 }
 
-// Look returns what tells which definitions all guards let a peer know of.
-func Look(ctx context.Context, guards []Guard, peer *mcp.Peer) func(*Definition) bool {
+// Look returns what tells which definitions all guards let a peer know of in a view.
+func Look(ctx context.Context, guards []Guard, peer *mcp.Peer, view string) func(*Definition) bool {
 	looks := make([]func(*Definition) bool, len(guards))
 	for i, g := range guards {
 		if l, ok := inner(g).(Looker); ok {
-			looks[i] = l.Look(ctx, peer)
+			looks[i] = l.Look(ctx, peer, view)
 		} else {
 			looks[i] = func(d *Definition) bool { return g.Sees(ctx, peer, d) }
 		}
@@ -126,6 +135,24 @@ type Editor interface {
 	// Instructions returns what a backend tells models in every conversation, as clients
 	// are to see it.
 	Instructions(backend, text string) string
+}
+
+// Decider is a guard that allows or refuses an operation by itself: its Serve may be called
+// again for the same operation, with a next that does nothing.
+type Decider interface {
+	Guard
+	// Decides does nothing.
+	Decides()
+}
+
+// Deciders returns those of some guards that are one, with what is around them.
+func Deciders(guards []Guard) (list []Guard) {
+	for _, g := range guards {
+		if _, ok := inner(g).(Decider); ok {
+			list = append(list, g)
+		}
+	}
+	return list
 }
 
 // Editors returns those of some guards that are one.
@@ -174,6 +201,16 @@ type Event struct {
 
 // Recorders returns those of some guards that are one.
 func Recorders(guards []Guard) []Recorder { return those[Recorder](guards) }
+
+// Leaver is a guard that wants to know when sessions have ended.
+type Leaver interface {
+	Guard
+	// Left is told of the client of a session that has ended.
+	Left(peer *mcp.Peer)
+}
+
+// Leavers returns those of some guards that are one.
+func Leavers(guards []Guard) []Leaver { return those[Leaver](guards) }
 
 // Wrapper is a guard around another one.
 type Wrapper interface {

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -22,7 +23,8 @@ func WithRemarks(ctx context.Context) (context.Context, *Remarks) {
 	return context.WithValue(ctx, remarksKey{}, r), r
 }
 
-// Remark says something of the operation that ctx is for, if somebody wants to know.
+// Remark says something of the operation that ctx is for, if somebody wants to know. What was
+// said already is not said again, by a guard that is asked once more, for example.
 func Remark(ctx context.Context, text string) {
 	r, ok := ctx.Value(remarksKey{}).(*Remarks)
 	if !ok {
@@ -30,7 +32,7 @@ func Remark(ctx context.Context, text string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.list) < maxRemarks {
+	if len(r.list) < maxRemarks && !slices.Contains(r.list, text) {
 		r.list = append(r.list, text)
 	}
 }

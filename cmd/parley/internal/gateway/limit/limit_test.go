@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/guard"
+	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -178,5 +181,78 @@ func TestAccounts(t *testing.T) {
 	}
 	if n := len(l.rules[0].accounts); n > maxAccounts {
 		t.Errorf("there are %d accounts, and may be %d", n, maxAccounts)
+	}
+}
+
+// TestLongSubjects sees that an account takes no more memory for what a client makes up, and
+// still is that of one subject.
+func TestLongSubjects(t *testing.T) {
+	l := New([]Rule{{By: []Dimension{ByPrincipal, BySubject}, Rate: 0.001, Burst: 1}})
+	long := strings.Repeat("x", 1<<20)
+	for i, fails := range []bool{false, false, true} {
+		if err := at(t.Context(), l, call("alice", "shop", long+fmt.Sprint(min(i, 1)))); (err != nil) != fails {
+			t.Errorf("operation %d: %v", i, err)
+		}
+	}
+	for of := range l.rules[0].accounts {
+		if size := unsafe.Sizeof(of); reflect.TypeOf(of).Kind() != reflect.Array || size > 64 {
+			t.Errorf("the key of an account is a %T of %d bytes", of, size)
+		}
+	}
+}
+
+// TestRenew sees that what was counted for a rule stays when others are changed, and what
+// runs still counts.
+func TestRenew(t *testing.T) {
+	rated, busy := Rule{By: []Dimension{ByPrincipal}, Rate: 0.001, Burst: 1}, Rule{Subject: "pay", Concurrent: 1}
+	for name, test := range map[string]struct {
+		rules       []Rule
+		rated, busy bool
+	}{
+		"the same":         {[]Rule{rated, busy}, true, true},
+		"in another order": {[]Rule{busy, rated}, true, true},
+		"with another one": {[]Rule{{Rate: 1000}, rated, busy}, true, true},
+		"one is changed":   {[]Rule{{By: rated.By, Rate: 0.002, Burst: 1}, busy}, false, true},
+		"only the other":   {[]Rule{rated}, true, false},
+		"none":             {nil, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old := New([]Rule{rated, busy})
+			_, err := old.Serve(t.Context(), call("alice", "shop", "pay"), func(context.Context, *guard.Operation) (any, error) {
+				l := Renew(old, test.rules)
+				if err := at(t.Context(), l, call("alice", "shop", "list")); (err != nil) != test.rated {
+					t.Errorf("a second one of a principal: %v", err)
+				}
+				if err := at(t.Context(), l, call("bob", "shop", "pay")); (err != nil) != test.busy {
+					t.Errorf("a second one at the same time: %v", err)
+				}
+				return nil, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := at(t.Context(), Renew(old, test.rules), call("carol", "shop", "pay")); err != nil {
+				t.Errorf("once the first has ended: %v", err)
+			}
+		})
+	}
+}
+
+// TestErrors sees that an error is no way around the size of results.
+func TestErrors(t *testing.T) {
+	l := New([]Rule{{ResultBytes: 600, Cut: true}})
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"small":        {&jsonrpc.Error{Code: -32000, Message: "no", Data: json.RawMessage(`{"a":1}`)}, "no"},
+		"long data":    {&jsonrpc.Error{Code: -32000, Message: "no", Data: json.RawMessage(`"` + strings.Repeat("a", 600) + `"`)}, "the error of shop__pay has 604 bytes, and the gateway passes on 600 at most"},
+		"long message": {&jsonrpc.Error{Code: -32000, Message: strings.Repeat("a", 601)}, "the error of shop__pay has 601 bytes"},
+		"its own":      {&mcp.ForbiddenError{Reason: strings.Repeat("a", 601)}, "aaa"},
+	} {
+		_, err := l.Serve(t.Context(), call("alice", "shop", "pay"), func(context.Context, *guard.Operation) (any, error) { return nil, test.err })
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %s", name, err, test.want)
+		}
 	}
 }

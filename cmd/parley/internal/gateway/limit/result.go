@@ -2,6 +2,7 @@ package limit
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sort"
 	"unicode/utf8"
@@ -12,11 +13,54 @@ import (
 	"github.com/parley-mcp/parley/mcp"
 )
 
-// fit holds a result to the size that the rule allows.
-func (c *counted) fit(op *guard.Operation, result any) (any, error) {
-	if c.ResultBytes == 0 {
-		return result, nil
+// fit holds what came of an operation to the size that rules allow.
+func (l *Limits) fit(op *guard.Operation, result any, err error) (any, error) {
+	call := l.callOf(op)
+	for _, r := range l.rules {
+		if r.ResultBytes == 0 || !r.matches(op) && (call == nil || !r.matches(call)) {
+			continue
+		}
+		if err != nil {
+			err = r.fitError(op, err)
+		} else {
+			result, err = r.fitResult(op, result)
+		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// callOf returns the call that has become the task that an operation is about, as far as
+// rules are about it, or nil: what comes of the task is what comes of the call.
+func (l *Limits) callOf(op *guard.Operation) *guard.Operation {
+	tool, ok := l.tasks.ToolOf(op)
+	if !ok {
+		return nil
+	}
+	return &guard.Operation{Exchange: op.Exchange, Method: mcp.MethodNamed(mcp.MethodCallTool), Backend: op.Backend, Subject: tool}
+}
+
+// fitError holds an error to the size that the rule allows. Only those of servers are large.
+func (c *counted) fitError(op *guard.Operation, err error) error {
+	rpc, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok {
+		return err
+	}
+	size := int64(len(rpc.Message) + len(rpc.Data))
+	if size <= c.ResultBytes {
+		return err
+	}
+	return c.tooLarge("error", op, size)
+}
+
+func (c *counted) tooLarge(what string, op *guard.Operation, size int64) error {
+	return jsonrpc.Errorf(jsonrpc.CodeInternalError, "the %s of %.200s has %d bytes, and the gateway passes on %d at most; ask for less", what, op.Shown, size, c.ResultBytes)
+}
+
+// fitResult holds a result to the size that the rule allows.
+func (c *counted) fitResult(op *guard.Operation, result any) (any, error) {
 	if _, watching := result.(*mcp.Watching); watching || result == nil {
 		return result, nil
 	}
@@ -31,12 +75,40 @@ func (c *counted) fit(op *guard.Operation, result any) (any, error) {
 	if int64(len(raw)) <= c.ResultBytes {
 		return result, nil
 	}
-	if c.Cut && op.Method.Feature == mcp.ToolFeature {
-		if short := cut(raw, int(c.ResultBytes)); short != nil {
-			return short, nil
-		}
+	if short := c.cut(op.Method, raw); short != nil {
+		return short, nil
 	}
-	return nil, jsonrpc.Errorf(jsonrpc.CodeInternalError, "the result of %s has %d bytes, and the gateway passes on %d at most; ask for less", op.Shown, len(raw), c.ResultBytes)
+	return nil, c.tooLarge("result", op, int64(len(raw)))
+}
+
+// cut shortens the result of a tool, or the state of a task that has one. It returns nil if
+// that cannot be done.
+func (c *counted) cut(m *mcp.Method, raw json.RawMessage) json.RawMessage {
+	switch size := int(c.ResultBytes); {
+	case !c.Cut:
+	case m.Feature == mcp.ToolFeature, m.Name == mcp.MethodTaskResult:
+		return cut(raw, size)
+	case m.Name == mcp.MethodGetTask:
+		return cutState(raw, size)
+	}
+	return nil
+}
+
+// cutState shortens the result in the state of a task.
+func cutState(raw json.RawMessage, size int) json.RawMessage {
+	whole := wire.Find(raw, "result")
+	if whole == nil {
+		return nil
+	}
+	part := cut(whole, size-(len(raw)-len(whole)))
+	if part == nil {
+		return nil
+	}
+	short, err := wire.Set(raw, "result", part)
+	if err != nil {
+		return nil
+	}
+	return short
 }
 
 // cut shortens the content of a tool's result to a size, with a note, or returns nil if

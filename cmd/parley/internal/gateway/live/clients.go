@@ -62,7 +62,7 @@ func (l *Log) left(e *Exchange) {
 		return
 	}
 	c.UnderWay = max(0, c.UnderWay-1)
-	if e.Outcome == outcomeEnded && e.Session != "" && e.Method != mcp.MethodSubscribe {
+	if e.Outcome == outcomeEnded && e.Session != "" && e.Method == mcp.MethodInitialize {
 		delete(l.clients, e.client())
 	}
 }

@@ -55,6 +55,8 @@ type Log struct {
 	// Changed is called when something has become of an exchange. It must not block. nil is
 	// nobody.
 	Changed func()
+	// Secrets are not shown. nil knows none by value.
+	Secrets *redact.Changing
 
 	mu      sync.Mutex
 	ring    []Exchange // by Number modulo kept
@@ -140,8 +142,7 @@ func (l *Log) end(e Exchange, result any, err error) {
 		e.Outcome = guard.OutcomeDenied
 	}
 	if err != nil {
-		var secrets *redact.Redactor
-		e.Error = bounded(secrets.Text(err.Error()))
+		e.Error = bounded(l.Secrets.Now().Text(err.Error()))
 	}
 	e.ResultBytes = sizeOf(result)
 	l.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/plain"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/jsonrpc"
 	"github.com/parley-mcp/parley/mcp"
@@ -100,7 +101,7 @@ func (u *user) send(x *mcp.Exchange, answer json.RawMessage) (any, error) {
 	case x.Method == mcp.MethodListTools:
 		return u.offer(), nil
 	case x.Watch != nil, mcp.MethodNamed(x.Method) != nil && mcp.MethodNamed(x.Method).List:
-		return nil, fmt.Errorf("%w; the tool %s__%s is for that", errNeeded, u.opts.Backend, Tool)
+		return nil, plain.Errorf(errNeeded, "the tool %s__%s is for that", u.opts.Backend, Tool)
 	case answer != nil && action(answer) != mcp.ActionAccept:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the user did not want to log in at " + u.opts.Backend}
 	}

@@ -5,11 +5,11 @@ package login
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"sync"
 
 	"github.com/parley-mcp/parley/auth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/plain"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -45,12 +45,12 @@ func (c *caller) now(ctx context.Context) (*mcp.Authorization, error) {
 	case a == nil:
 		a = c.last
 	case a.Principal() != c.principal:
-		return nil, fmt.Errorf("%w: the connection is another user's", mcp.ErrUnauthorized)
+		return nil, plain.Errorf(mcp.ErrUnauthorized, "the connection is another user's")
 	default:
 		c.last = a
 	}
 	if auth.AccessToken(a) == "" {
-		return nil, fmt.Errorf("%w: the client has no token that the gateway could use; clients have to log in at the gateway (auth.issuer, or --auth), from its start on", mcp.ErrUnauthorized)
+		return nil, plain.Errorf(mcp.ErrUnauthorized, "the client has no token that the gateway could use; clients have to log in at the gateway (auth.issuer, or --auth), from its start on")
 	}
 	return a, nil
 }

@@ -1,12 +1,12 @@
 package login
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 
 	"github.com/parley-mcp/parley/auth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/plain"
 	"github.com/parley-mcp/parley/internal/httpcall"
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -78,11 +78,11 @@ func (p *Pass) fits(a *mcp.Authorization) error {
 	}
 	switch err := wire.Unmarshal(a.Claims, &claims); {
 	case err != nil:
-		return fmt.Errorf("%w: it is not known whom the client's token is for, so it cannot be passed on", mcp.ErrUnauthorized)
+		return plain.Errorf(mcp.ErrUnauthorized, "it is not known whom the client's token is for, so it cannot be passed on")
 	case claims.Confirm.Thumbprint != "":
-		return fmt.Errorf("%w: the client's token is bound to a key of the client (DPoP), so it cannot be passed on; exchange it", mcp.ErrUnauthorized)
+		return plain.Errorf(mcp.ErrUnauthorized, "the client's token is bound to a key of the client (DPoP), so it cannot be passed on; exchange it")
 	case !slices.ContainsFunc(audience(a.Claims), func(to string) bool { return auth.SameAudience(to, p.audience) }):
-		return fmt.Errorf("%w: the client's token is not for the server, so it is not passed on: its audience (aud) must have %q as well as the gateway", mcp.ErrUnauthorized, p.audience)
+		return plain.Errorf(mcp.ErrUnauthorized, "the client's token is not for the server, so it is not passed on: its audience (aud) must have %q as well as the gateway", p.audience)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package login
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/auth/oauth"
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/plain"
 	"github.com/parley-mcp/parley/internal/challenge"
 	"github.com/parley-mcp/parley/mcp"
 )
@@ -65,7 +65,7 @@ type user struct {
 }
 
 // errNeeded says that the user has to log in.
-var errNeeded = fmt.Errorf("%w: the user has to log in at the server", mcp.ErrUnauthorized)
+var errNeeded = plain.Errorf(mcp.ErrUnauthorized, "the user has to log in at the server")
 
 // NewUsers returns the logins of users at a server.
 func NewUsers(o UsersOptions) *Users {

@@ -72,11 +72,11 @@ func New(rules []Rules) (*Names, error) {
 	}
 	for i := range rules {
 		b := n.backends[rules[i].Backend]
-		if err := n.rename(n.tools, b, b.rules.RenameTools); err != nil {
-			return nil, fmt.Errorf("backend %q: tools: %w", b.name, err)
+		if own, err := n.rename(n.tools, b, b.rules.RenameTools); err != nil {
+			return nil, &RenameError{b.name, own, false, err}
 		}
-		if err := n.rename(n.prompts, b, b.rules.RenamePrompts); err != nil {
-			return nil, fmt.Errorf("backend %q: prompts: %w", b.name, err)
+		if own, err := n.rename(n.prompts, b, b.rules.RenamePrompts); err != nil {
+			return nil, &RenameError{b.name, own, true, err}
 		}
 	}
 	return n, nil
@@ -84,22 +84,42 @@ func New(rules []Rules) (*Names, error) {
 
 // rename checks the names that a backend's features get. None can be one that the rule
 // makes: whose it is would depend on what else there is.
-func (n *Names) rename(taken map[string]renamed, b *Backend, names map[string]string) error {
+func (n *Names) rename(taken map[string]renamed, b *Backend, names map[string]string) (own string, err error) {
 	for _, own := range slices.Sorted(maps.Keys(names)) {
 		shown := names[own]
 		if !toolname.Fits(shown) {
-			return fmt.Errorf("rename %q: %q is not 1 to %d of A-Z, a-z, 0-9, _ and -", own, shown, toolname.MaxLength)
+			return own, fmt.Errorf("%q is not 1 to %d of A-Z, a-z, 0-9, _ and -", shown, toolname.MaxLength)
 		}
 		if other := n.byPrefix(shown); other != nil {
-			return fmt.Errorf("rename %q: %q begins like the names of backend %q", own, shown, other.name)
+			return own, fmt.Errorf("%q begins like the names of backend %q", shown, other.name)
 		}
 		if other, ok := taken[shown]; ok {
-			return fmt.Errorf("rename %q: %q of backend %q is %q already", own, other.own, other.backend.name, shown)
+			return own, fmt.Errorf("%q of backend %q is %q already", other.own, other.backend.name, shown)
 		}
 		taken[shown] = renamed{b, own}
 	}
-	return nil
+	return "", nil
 }
+
+// RenameError says that a tool or a prompt cannot be called what it should be called.
+type RenameError struct {
+	// Backend has what it calls Own, a prompt or a tool.
+	Backend, Own string
+	Prompt       bool
+	Err          error
+}
+
+// Error says what cannot be renamed, and why.
+func (e *RenameError) Error() string {
+	kind := "tools"
+	if e.Prompt {
+		kind = "prompts"
+	}
+	return fmt.Sprintf("backend %q: %s: rename %q: %v", e.Backend, kind, e.Own, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *RenameError) Unwrap() error { return e.Err }
 
 // Backend returns the backend of this name, or nil.
 func (n *Names) Backend(name string) *Backend { return n.backends[name] }

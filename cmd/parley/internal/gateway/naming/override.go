@@ -2,6 +2,8 @@ package naming
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/parley-mcp/parley/internal/wire"
 	"github.com/parley-mcp/parley/mcp"
@@ -29,6 +31,22 @@ func (b *Backend) override(kind mcp.FeatureKind, own string) Override {
 	case mcp.TaskFeature:
 	}
 	return Override{}
+}
+
+// Mentioned returns the names of the backend's tools, or of its prompts, that rules say
+// something of.
+func (b *Backend) Mentioned(kind mcp.FeatureKind) (owns []string) {
+	renamed, overridden := b.rules.RenameTools, b.rules.OverrideTools
+	switch kind {
+	case mcp.ToolFeature:
+	case mcp.PromptFeature:
+		renamed, overridden = b.rules.RenamePrompts, b.rules.OverridePrompts
+	case mcp.ResourceFeature, mcp.TemplateFeature, mcp.TaskFeature:
+		return nil
+	}
+	owns = slices.AppendSeq(slices.Collect(maps.Keys(renamed)), maps.Keys(overridden))
+	slices.Sort(owns)
+	return slices.Compact(owns)
 }
 
 // Described returns the result of a request about a feature with what the configuration

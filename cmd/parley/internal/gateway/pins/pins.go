@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +41,8 @@ type Pins struct {
 
 	mu     sync.Mutex
 	known  map[Key]*Pin
+	count  map[string]int  // of known, by backend
+	full   map[string]bool // the backends of which the logger knows that they have too many
 	judged map[Key][]judged
 	told   map[Key]map[string]bool // the digests that the logger knows
 	news   map[Key]bool            // what the file does not say yet
@@ -70,6 +73,8 @@ const (
 	// maxJudged and maxTold bound what is remembered of one name: how many versions that
 	// are in use, and how many digests that were logged.
 	maxJudged, maxTold = 16, 32
+	// maxPins bounds the pins of one backend: each change writes all of them.
+	maxPins = 20_000
 )
 
 var _ guard.Describer = (*Pins)(nil)
@@ -82,7 +87,7 @@ func New(o Options) (*Pins, error) {
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
-	p := &Pins{opts: o, told: map[Key]map[string]bool{}, news: map[Key]bool{}, cards: map[string]*shownCard{}}
+	p := &Pins{opts: o, told: map[Key]map[string]bool{}, full: map[string]bool{}, news: map[Key]bool{}, cards: map[string]*shownCard{}}
 	p.running, p.end = context.WithCancel(context.Background())
 	stamp := o.File.modified()
 	list, err := o.File.Read()
@@ -104,6 +109,38 @@ func (p *Pins) take(list []Pin, stamp time.Time) {
 	}
 	merge(known, p.unwritten())
 	p.known, p.judged, p.stamp = known, map[Key][]judged{}, stamp
+	p.count = map[string]int{}
+	for key := range known {
+		p.count[key.Backend]++
+	}
+}
+
+// keep has everything that is known written again if the file is gone: what it said holds for
+// as long as this process runs. The caller holds p.mu.
+func (p *Pins) keep(stamp time.Time) {
+	if !stamp.IsZero() || p.stamp.IsZero() {
+		return
+	}
+	p.opts.Logger.Error("the file of pins is gone; what it said holds, and is written again (to begin anew, use \"parley gateway pins forget\")", "file", p.opts.File.path)
+	p.stamp = stamp
+	for key := range p.known {
+		p.news[key] = true
+	}
+	p.soon(gather)
+}
+
+// add makes room for another pin, and reports whether there is some. The caller holds p.mu.
+func (p *Pins) add(key Key, pin *Pin) bool {
+	if p.count[key.Backend] >= maxPins {
+		if !p.full[key.Backend] {
+			p.full[key.Backend] = true
+			p.opts.Logger.Error("the backend has listed so many definitions that more are not trusted", "backend", key.Backend, "most", maxPins)
+		}
+		return false
+	}
+	p.count[key.Backend]++
+	p.known[key] = pin
+	return true
 }
 
 // unwritten are the pins of which the file does not say everything. The caller holds p.mu,
@@ -150,6 +187,8 @@ func (p *Pins) Serve(ctx context.Context, op *guard.Operation, next guard.Next) 
 	case p.opts.WarnOnly:
 	case d != nil && !p.trusts(d):
 		why = "its definition is not the one that was approved; \"parley gateway pins diff\" shows the difference, and \"parley gateway pins approve\" accepts it"
+	case d == nil && slices.ContainsFunc(op.Templates, func(t *guard.Definition) bool { return !p.trusts(t) }):
+		why = "a template that it can be made with is not one that was approved; \"parley gateway pins diff\" shows the difference, and \"parley gateway pins approve\" accepts it"
 	case d == nil && isListed(op.Method):
 		why = "its server does not list it, so there is nothing that could have been approved"
 	}
@@ -158,6 +197,9 @@ func (p *Pins) Serve(ctx context.Context, op *guard.Operation, next guard.Next) 
 	}
 	return next(ctx, op)
 }
+
+// Decides implements guard.Decider.
+func (p *Pins) Decides() {}
 
 // isListed reports whether a method is about what servers list: tools and prompts. Not
 // all resources are, and tasks come of calls.
@@ -236,6 +278,7 @@ func (p *Pins) watch() {
 func (p *Pins) look() bool {
 	stamp := p.opts.File.modified()
 	p.mu.Lock()
+	p.keep(stamp)
 	same := stamp.Equal(p.stamp)
 	p.stamp = stamp
 	p.mu.Unlock()
@@ -259,12 +302,15 @@ func (p *Pins) compare(key Key, v Version) bool {
 	pin := p.known[key]
 	switch {
 	case pin == nil && !p.opts.Known:
-		p.known[key] = &Pin{Key: key, Approved: &v}
+		if !p.add(key, &Pin{Key: key, Approved: &v}) {
+			return false
+		}
 		p.learn(key)
 		return true
 	case pin == nil:
-		pin = &Pin{Key: key}
-		p.known[key] = pin
+		if pin = (&Pin{Key: key}); !p.add(key, pin) {
+			return false
+		}
 	case pin.trusts(v.Digest):
 		return true
 	case pin.Pending != nil && (pin.Pending.Digest == v.Digest || !p.isNew(key, v.Digest)):
@@ -325,6 +371,7 @@ func (p *Pins) soon(wait time.Duration) {
 // Nobody waits for the file, which another process may have locked.
 func (p *Pins) save() error {
 	p.mu.Lock()
+	p.keep(p.opts.File.modified())
 	news := p.unwritten()
 	p.flush = nil
 	p.mu.Unlock()

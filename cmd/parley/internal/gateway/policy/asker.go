@@ -6,6 +6,7 @@ import (
 
 	"github.com/cedar-policy/cedar-go/types"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/who"
 	"github.com/parley-mcp/parley/mcp"
 )
 
@@ -85,10 +86,15 @@ func identify(dst []byte, peer *mcp.Peer) []byte {
 	return append(append(dst, ']'), a.Claims...)
 }
 
+// principals are the types of entities that stand for who asks. They keep a program apart
+// from a user with the same ID.
+var principals = map[who.Kind]types.EntityType{who.User: "User", who.Program: "Program"}
+
 // principal is the entity of who asks. Groups, roles and scopes of its token are its
 // parents.
 func principal(p *mcp.Peer) types.Entity {
-	if p.Principal == "" {
+	one := who.Of(p.Principal)
+	if one.Kind == who.Nobody {
 		return types.Entity{UID: types.NewEntityUID("Anonymous", "")}
 	}
 	members := types.RecordMap{}
@@ -104,7 +110,7 @@ func principal(p *mcp.Peer) types.Entity {
 		parents = append(parents, parentsIn(claims, "roles", "Role")...)
 	}
 	return types.Entity{
-		UID:        types.NewEntityUID("User", types.String(p.Principal)),
+		UID:        types.NewEntityUID(principals[one.Kind], types.String(one.ID)),
 		Attributes: types.NewRecord(members), Parents: types.NewEntityUIDSet(parents...),
 	}
 }

@@ -42,7 +42,7 @@ func BenchmarkSees(b *testing.B) {
 				if !cached {
 					p = load(b, typical, policy.Options{})
 				}
-				sees := p.Look(b.Context(), alice)
+				sees := p.Look(b.Context(), alice, "")
 				for _, d := range defs {
 					if !sees(d) {
 						b.Fatal("it is not seen")

@@ -9,3 +9,6 @@ func (p *Policy) Askers() int {
 	defer p.askers.mu.RUnlock()
 	return len(p.askers.all)
 }
+
+// Number returns what a JSON number is in Cedar, as Cedar writes it.
+func Number(text string) string { return string(number(text).MarshalCedar()) }

@@ -50,8 +50,8 @@ func TestDecide(t *testing.T) {
 		want        bool
 	}{
 		{"nothing is permitted by default", ``, reading(alice, `{}`), false},
-		{"by principal", `permit(principal == User::"https://issuer.example user alice", action, resource);`, reading(alice, `{}`), true},
-		{"not by another principal", `permit(principal == User::"https://issuer.example user bob", action, resource);`, reading(alice, `{}`), false},
+		{"by principal", `permit(principal == User::"alice", action, resource);`, reading(alice, `{}`), true},
+		{"not by another principal", `permit(principal == User::"bob", action, resource);`, reading(alice, `{}`), false},
 		{"nobody is no user", `permit(principal is User, action, resource);`, reading(nobody, `{}`), false},
 		{"nobody is anonymous", `permit(principal is Anonymous, action, resource);`, reading(nobody, `{}`), true},
 		{"by group", `permit(principal in Group::"admins", action, resource);`, reading(alice, `{}`), true},
@@ -184,6 +184,34 @@ func TestServe(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 		})
+	}
+}
+
+// A dry run leaves in the audit log what the policies would have done, and which of them, once
+// for each operation.
+func TestDryRunRemarks(t *testing.T) {
+	for _, test := range []struct{ name, rules, want string }{
+		{"permitted", `permit(principal, action, resource);`, ""},
+		{"denied", `permit(principal, action, resource); @id("no-files") @reason("only /tmp") forbid(principal, action, resource);`, "policy: dry run: it would be denied: only /tmp (no-files)"},
+		{"denied without a reason", `forbid(principal, action, resource);`, "policy: dry run: it would be denied: a policy forbids it (rules.cedar:1:1)"},
+		{"permitted by none", ``, "policy: dry run: it would be denied: no policy permits it"},
+		{"to be approved", `@approval("files are dear") permit(principal, action, resource);`, "policy: dry run: it would be approved by a human first: files are dear"},
+	} {
+		for _, dry := range []bool{true, false} {
+			want := ""
+			if dry {
+				want = test.want
+			}
+			op := &guard.Operation{Exchange: &mcp.Exchange{Peer: *alice}, Method: mcp.MethodNamed(mcp.MethodCallTool), Backend: "files", Subject: "read", Shown: "files__read"}
+			p := load(t, test.rules, policy.Options{DryRun: dry})
+			ctx, remarks := guard.WithRemarks(t.Context())
+			for range 2 { // it is judged again after an approval
+				_, _ = p.Serve(ctx, op, func(context.Context, *guard.Operation) (any, error) { return nil, nil })
+			}
+			if got := strings.Join(remarks.List(), ", "); got != want {
+				t.Errorf("%s, dry run %t: the remarks are %q, want %q", test.name, dry, got, want)
+			}
+		}
 	}
 }
 

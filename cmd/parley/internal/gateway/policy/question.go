@@ -151,10 +151,17 @@ type things struct {
 	all map[thing]types.Entity
 }
 
-// maxThings bounds what is remembered; beyond that, it is begun anew.
-const maxThings = 1000
+const (
+	// maxThings bounds what is remembered; beyond that, it is begun anew.
+	maxThings = 1000
+	// maxThing bounds its names, in bytes: clients make up URIs.
+	maxThing = 1 << 10
+)
 
 func (k *things) of(t thing) types.Entity {
+	if len(t.name)+len(t.shown) > maxThing {
+		return t.entity()
+	}
 	k.mu.RLock()
 	e, ok := k.all[t]
 	k.mu.RUnlock()

@@ -19,50 +19,60 @@ import (
 // another one.
 type sights struct {
 	mu   sync.RWMutex
-	seen map[weak.Pointer[guard.Definition]]bool
+	seen map[sight]bool
 }
 
-func (s *sights) get(d weak.Pointer[guard.Definition]) (seen, known bool) {
+// sight is a definition in a view, or a backend as a whole.
+type sight struct {
+	view, backend string
+	of            weak.Pointer[guard.Definition]
+}
+
+func (s *sights) get(what sight) (seen, known bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	seen, known = s.seen[d]
+	seen, known = s.seen[what]
 	return seen, known
 }
 
-func (s *sights) put(d weak.Pointer[guard.Definition], seen bool) {
+func (s *sights) put(what sight, seen bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen == nil {
-		s.seen = map[weak.Pointer[guard.Definition]]bool{}
+		s.seen = map[sight]bool{}
 	}
-	s.seen[d] = seen
+	s.seen[what] = seen
 }
 
 // Sees implements guard.Guard: a definition is shown to whom some arguments would
 // permit its use.
 func (p *Policy) Sees(ctx context.Context, peer *mcp.Peer, d *guard.Definition) bool {
-	return p.Look(ctx, peer)(d)
+	return p.Look(ctx, peer, "")(d)
 }
 
 // Look implements guard.Looker.
-func (p *Policy) Look(ctx context.Context, peer *mcp.Peer) func(*guard.Definition) bool {
+func (p *Policy) Look(ctx context.Context, peer *mcp.Peer, view string) func(*guard.Definition) bool {
 	if p.opts.DryRun {
 		return func(*guard.Definition) bool { return true }
 	}
-	a, context := p.askers.of(peer), withUnknownArguments((&Question{Peer: peer}).context())
+	a, context := p.askers.of(peer), withUnknownArguments((&Question{Peer: peer, View: view}).context())
 	return func(d *guard.Definition) bool {
-		key := weak.Make(d)
-		if seen, known := a.sights.get(key); known {
-			return seen
-		}
-		seen, err := p.visible(ctx, a, d, context)
-		if err != nil { // the client is gone
-			return false
-		}
-		a.sights.put(key, seen)
-		p.askers.count()
+		return p.seen(a, sight{view: view, of: weak.Make(d)}, func() (bool, error) { return p.visible(ctx, a, d, context) })
+	}
+}
+
+// seen returns what is remembered of a sight, or looks.
+func (p *Policy) seen(a *asker, what sight, look func() (bool, error)) bool {
+	if seen, known := a.sights.get(what); known {
 		return seen
 	}
+	seen, err := look()
+	if err != nil { // the client is gone
+		return false
+	}
+	a.sights.put(what, seen)
+	p.askers.count()
+	return seen
 }
 
 // visible reports whether some arguments would permit the use of a definition. Policies
@@ -71,19 +81,17 @@ func (p *Policy) visible(ctx context.Context, a *asker, d *guard.Definition, con
 	about := (&Question{Backend: d.Backend, Kind: d.Kind, Name: d.Name, Shown: d.Shown, Annotations: d.Annotations}).about()
 	world, request := request(a, action(use(d.Kind)), about.entity(), d.Backend, context)
 	decided, why := cedar.Authorize(p.plain, world, request)
-	if forbidden := !decided && len(why.Reasons) > 0; forbidden || p.inContext == nil {
+	if p.forbidden(decided, why) {
+		return false, nil
+	}
+	if p.inContext == nil {
 		return bool(decided), nil
 	}
 	seen := bool(decided)
 	err := batch.Authorize(ctx, p.inContext, world, batch.Request{
 		Principal: request.Principal, Action: request.Action, Resource: request.Resource, Context: context,
 	}, func(r batch.Result) error {
-		switch {
-		case bool(r.Decision):
-			seen = true
-		case len(r.Diagnostic.Reasons) > 0: // one forbids it
-			seen = false
-		}
+		seen = !p.forbidden(r.Decision, r.Diagnostic) && (seen || bool(r.Decision))
 		return nil
 	})
 	return seen, err

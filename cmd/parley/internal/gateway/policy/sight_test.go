@@ -80,6 +80,59 @@ func TestWhatIsRemembered(t *testing.T) {
 	}
 }
 
+// A list of a view has what could be called in that view, whatever another one has.
+func TestViews(t *testing.T) {
+	p := load(t, `permit(principal, action, resource);
+forbid(principal, action, resource == Tool::"shop__pay") when { context.view == "work" };
+forbid(principal, action, resource == Tool::"shop__buy") unless { context.view == "work" };`, policy.Options{})
+	want := map[string]bool{" pay": true, " buy": false, "work pay": false, "work buy": true, "home pay": true, "home buy": false}
+	var tools []*guard.Definition
+	for _, name := range []string{"pay", "buy"} {
+		tools = append(tools, &guard.Definition{Kind: mcp.ToolFeature, Backend: "shop", Name: name, Shown: "shop__" + name})
+	}
+	for range 2 { // what is remembered is the same
+		for _, view := range []string{"", "work", "home"} {
+			sees := guard.Look(t.Context(), []guard.Guard{p}, alice, view)
+			for _, d := range tools {
+				q := &policy.Question{Peer: alice, View: view, Method: mcp.MethodCallTool, Backend: d.Backend, Kind: d.Kind, Name: d.Name, Shown: d.Shown}
+				may := want[view+" "+d.Name]
+				if got := sees(d); got != may {
+					t.Errorf("view %q: %s is listed: %t", view, d.Name, got)
+				}
+				if got := p.Decide(q).Allowed; got != may {
+					t.Errorf("view %q: %s may be called: %t", view, d.Name, got)
+				}
+			}
+		}
+	}
+}
+
+// What no arguments permit because a policy cannot be evaluated is not listed; what some
+// arguments permit is.
+func TestUnsureSights(t *testing.T) {
+	tool := &guard.Definition{Kind: mcp.ToolFeature, Backend: "files", Name: "read", Shown: "files__read"}
+	for condition, want := range map[string]bool{
+		`principal.claims.nothing > 3`:                                      false,
+		`resource.nothing`:                                                  false,
+		`context.view > 3`:                                                  false,
+		`context.view > 3 && context.arguments.amount > 3`:                  false,
+		`context.arguments.amount > 3`:                                      true,
+		`context.arguments.amount > 3 || context.view > 3`:                  true,
+		`context.arguments.a.b.contains(3)`:                                 true,
+		`context.arguments has amount && context.arguments.amount > 3`:      true,
+		`context.arguments.a.lessThan(decimal("1.0"))`:                      true,
+		`[context.arguments.a].contains({b: context.arguments})`:            true,
+		`if context.arguments has a then context.arguments.a else false`:    true,
+		`principal.claims has nothing && principal.claims.nothing > 3`:      true,
+		`context.arguments has a.b && context.arguments.a.b like "/etc/**"`: true,
+	} {
+		p := load(t, `permit(principal, action, resource); forbid(principal, action, resource) when { `+condition+` };`, policy.Options{})
+		if got := p.Sees(t.Context(), alice, tool); got != want {
+			t.Errorf("%s: it is listed: %t", condition, got)
+		}
+	}
+}
+
 // What is remembered is bounded, and what is forgotten is decided again.
 func TestForgetting(t *testing.T) {
 	p := load(t, `permit(principal in Group::"staff", action, resource);`, policy.Options{})

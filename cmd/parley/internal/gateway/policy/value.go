@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"strings"
+	"strconv"
 
 	"github.com/cedar-policy/cedar-go/types"
 
@@ -11,7 +11,7 @@ import (
 // record turns a JSON object into a record, and anything else into an empty one. The
 // document was decoded before, so it is valid.
 //
-// Cedar has whole numbers of 64 bits and decimals with four digits; a number that is
+// Cedar has whole numbers of 64 bits and decimals with four digits; a number that is worth
 // neither becomes its text, so that no policy decides about a rounded one. Members that
 // are null are left out, so that "has" says whether there is a value.
 func record(doc []byte) types.Record {
@@ -55,15 +55,17 @@ func set(raw []byte) types.Value {
 	return types.NewSet(values...)
 }
 
+// number turns a JSON number into what it is worth, however it is written: a client that
+// could choose would choose what a policy does not expect.
 func number(text string) types.Value {
-	var v types.Value
-	if err := types.UnmarshalJSON([]byte(text), &v); err == nil {
-		return v
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return types.Long(n)
 	}
-	if strings.ContainsAny(text, "eE") {
-		return types.String(text)
+	n := scientific(text)
+	if whole, ok := n.long(); ok {
+		return whole
 	}
-	if d, err := types.ParseDecimal(text); err == nil {
+	if d, ok := n.decimal(); ok {
 		return d
 	}
 	return types.String(text)

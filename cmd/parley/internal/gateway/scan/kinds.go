@@ -79,6 +79,16 @@ func newRules(actions Actions) *rules {
 	return r
 }
 
+// block reports whether anything is blocked.
+func (r *rules) block() bool {
+	for _, action := range r.actions {
+		if action == Block {
+			return true
+		}
+	}
+	return false
+}
+
 // counts reports whether a finding is one in its place. What programs print has colours and
 // form feeds, and fonts of icons have characters of their own.
 func (r *rules) counts(place texts.Place, f texts.Finding) bool {

@@ -64,7 +64,7 @@ type Scan struct {
 	names                index
 
 	verdicts sync.Map // *verdict by weak.Pointer[guard.Definition]
-	tasks    tasks
+	tasks    guard.Tasks
 }
 
 var _ guard.Editor = (*Scan)(nil)
@@ -183,21 +183,38 @@ func (s *Scan) withheld(d *guard.Definition) string {
 	return ""
 }
 
-// Serve implements guard.Guard.
-func (s *Scan) Serve(ctx context.Context, op *guard.Operation, next guard.Next) (any, error) {
+// refuses says why an operation is not possible because of what its server says of what it is
+// about, or "".
+func (s *Scan) refuses(op *guard.Operation) string {
+	about := op.Templates
 	if op.Definition != nil {
-		if why := s.withheld(op.Definition); why != "" {
-			return nil, &mcp.ForbiddenError{Reason: op.Shown + " is withheld: in what its server says of it, there is " + why}
+		about = []*guard.Definition{op.Definition}
+	}
+	for _, d := range about {
+		if why := s.withheld(d); why != "" {
+			return "in what its server says of it, there is " + why
 		}
 	}
+	f := op.Method.Feature
+	if op.Definition == nil && (f == mcp.ToolFeature || f == mcp.PromptFeature) && s.rulesFor(texts.Definition, op.Backend, op.Subject).block() {
+		return "its server does not list it, so nobody has looked at what it says of it"
+	}
+	return ""
+}
+
+// Serve implements guard.Guard.
+func (s *Scan) Serve(ctx context.Context, op *guard.Operation, next guard.Next) (any, error) {
+	if why := s.refuses(op); why != "" {
+		return nil, &mcp.ForbiddenError{Reason: op.Shown + " is withheld: " + why}
+	}
 	subject := op.Subject
-	if op.Method.Feature == mcp.TaskFeature {
-		subject = s.tasks.toolOf(op.Shown, subject)
+	if tool, ok := s.tasks.ToolOf(op); ok {
+		subject = tool
 	}
 	r := s.rulesFor(texts.Result, op.Backend, subject)
 	if r.look == 0 {
 		result, err := next(ctx, op)
-		s.tasks.made(op, result)
+		s.tasks.Made(op, result)
 		return result, err
 	}
 	from := source{texts.Result, op.Backend, subject, "result"}
@@ -210,7 +227,7 @@ func (s *Scan) Serve(ctx context.Context, op *guard.Operation, next guard.Next) 
 	if err != nil {
 		return nil, s.failure(ctx, err, from, r)
 	}
-	s.tasks.made(op, result)
+	s.tasks.Made(op, result)
 	return s.result(ctx, op, result, from, r)
 }
 

@@ -5,6 +5,7 @@ package status
 import (
 	"time"
 
+	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/audit"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/scan"
 	"github.com/parley-mcp/parley/internal/redact"
@@ -34,6 +35,32 @@ type Guards struct {
 	// Findings are those of the scan, since the gateway was started or told to scan
 	// otherwise.
 	Findings []scan.Count `json:"findings,omitzero"`
+	// Audit is how the audit log is; nil if there is none.
+	Audit *Audit `json:"audit,omitzero"`
+}
+
+// Audit is an audit log.
+type Audit struct {
+	File  string      `json:"file"`
+	Level audit.Level `json:"level"`
+	// Lines is how many were written since it was opened.
+	Lines int `json:"lines"`
+	// Error is why it cannot be written since ErrorSince, and Missing how many lines were
+	// not; "" if it can be.
+	Error      string    `json:"error,omitzero"`
+	ErrorSince time.Time `json:"errorSince,omitzero"`
+	Missing    int       `json:"missing,omitzero"`
+	// Refusing says that all operations are refused because of it.
+	Refusing bool `json:"refusing,omitzero"`
+}
+
+// OfAudit returns what is said of an audit log, without secrets.
+func OfAudit(s *audit.State, secrets *redact.Redactor) *Audit {
+	a := &Audit{File: s.Path, Level: s.Level, Lines: s.Lines}
+	if s.Err != nil {
+		a.Error, a.ErrorSince, a.Missing, a.Refusing = secrets.Thorough(s.Err.Error()), s.Since, s.Missing, s.Required
+	}
+	return a
 }
 
 // Configuration is what a gateway serves.
@@ -63,14 +90,15 @@ type Backend struct {
 	// InFlight requests have not been answered yet.
 	InFlight int    `json:"inFlight"`
 	Parked   Parked `json:"parked"`
-	// Restarts is how often it was connected to again, and Lost how often a connection has
-	// ended by itself.
+	// Lost is how often a connection has ended by itself, and Restarts how often another
+	// one took the place of a lost one.
 	Restarts int `json:"restarts"`
 	Lost     int `json:"lost"`
 	// Failures is how often in a row it has failed, and Retry when it is tried again.
 	Failures int       `json:"failures,omitzero"`
 	Retry    time.Time `json:"retry,omitzero"`
-	// Error is what has gone wrong last, and ErrorSince when.
+	// Error is what has gone wrong last, and ErrorSince when. It is over if there are no
+	// Failures.
 	Error      string    `json:"error,omitzero"`
 	ErrorSince time.Time `json:"errorSince,omitzero"`
 	// Stderr are the last lines that it has written to its standard error.
@@ -87,22 +115,21 @@ type Parked struct {
 	Oldest time.Time `json:"oldest,omitzero"`
 }
 
-// Of returns what is said of a backend. What looks like a secret is left out.
-func Of(s *backend.State, reached string) Backend {
-	var secrets *redact.Redactor
+// Of returns what is said of a backend, without secrets.
+func Of(s *backend.State, reached string, secrets *redact.Redactor) Backend {
 	b := Backend{
 		Name: s.Name, Reached: reached, Status: s.Status, Connections: s.Connections, Used: s.Used, InFlight: s.InFlight,
 		Parked:   Parked{Calls: s.Parked, Most: s.Parking.Calls, MostEach: s.Parking.Each, Oldest: s.ParkedSince},
-		Restarts: max(0, s.Connected-1), Lost: s.Lost, Failures: s.Failures, Retry: s.Retry,
+		Restarts: s.Restarted, Lost: s.Lost, Failures: s.Failures, Retry: s.Retry,
 	}
 	if s.Info.Name != "" {
 		b.Server, b.Revision = s.Info.Name+" "+s.Info.Version, s.Revision.String()
 	}
 	if s.Err != nil {
-		b.Error, b.ErrorSince = secrets.Text(s.Err.Error()), s.Since
+		b.Error, b.ErrorSince = secrets.Thorough(s.Err.Error()), s.Since
 	}
 	for _, line := range s.Words {
-		b.Stderr = append(b.Stderr, secrets.Text(line))
+		b.Stderr = append(b.Stderr, secrets.Thorough(line))
 	}
 	return b
 }

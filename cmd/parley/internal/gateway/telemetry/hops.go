@@ -64,8 +64,13 @@ func method(name string) attribute.KeyValue {
 // post stands in front of all guards, where it is known what an operation is about.
 type post struct{ t *Telemetry }
 
+var _ guard.Observer = post{}
+
 // Sees implements guard.Guard: it hides nothing.
 func (post) Sees(context.Context, *mcp.Peer, *guard.Definition) bool { return true }
+
+// Observes implements guard.Observer.
+func (post) Observes() {}
 
 // Serve implements guard.Guard.
 func (p post) Serve(ctx context.Context, op *guard.Operation, next guard.Next) (any, error) {

@@ -25,7 +25,7 @@ type Lines struct {
 }
 
 // Case is a question to the policies. One of Tool, Prompt and Resource says what it is
-// about, as the backend names it, or Method alone.
+// about, as the backend or its clients name it, or Method alone.
 type Case struct {
 	Name      string          `json:"name,omitzero"`
 	Principal string          `json:"principal,omitzero"`
@@ -51,6 +51,8 @@ type Decision struct {
 	Policies []Policy `json:"policies"`
 	Approval []string `json:"approval,omitzero"`
 	Mistakes []string `json:"mistakes,omitzero"`
+	// Unlisted is said if it is about something that the backend does not list.
+	Unlisted string `json:"unlisted,omitzero"`
 	// Annotations are those that were decided by, if the backend was asked for them.
 	Annotations json.RawMessage `json:"annotations,omitzero"`
 }

@@ -60,7 +60,9 @@ type Console struct {
 	ctx  context.Context //nolint:containedctx // the console's lifetime: ended by Close
 	end  context.CancelFunc
 	work sync.WaitGroup
-	stop func()
+	stop []func()
+
+	decided decided
 
 	mu    sync.Mutex
 	dirty map[string]bool
@@ -80,7 +82,7 @@ func New(o Options) *Console {
 	mux.Handle("/", &web.Site{Door: c.door, API: api, Files: web.NewFiles(o.Files, "")})
 	c.flows.mount(mux)
 	c.handler = mux
-	c.stop = o.Gateway.Watch(c.changed)
+	c.stop = []func(){o.Gateway.Watch(c.changed), o.Gateway.WatchDecisions(c.decided.add)}
 	c.work.Go(c.tell)  // ends with Close
 	c.work.Go(c.watch) // ends with Close
 	return c
@@ -96,7 +98,9 @@ func (c *Console) Address() string {
 
 // Close ends what is under way.
 func (c *Console) Close() {
-	c.stop()
+	for _, stop := range c.stop {
+		stop()
+	}
 	c.end()
 	c.work.Wait()
 }

@@ -130,7 +130,7 @@ func (c *Console) explain(r *web.Request) (any, error) {
 	if err := r.Read(&asked); err != nil {
 		return nil, err
 	}
-	return c.gateway.Explain(r.Context(), asked)
+	return c.decide(r.Context(), asked)
 }
 
 // maxCases is how many cases are tested at a time.
@@ -164,7 +164,7 @@ func (c *Console) test(r *web.Request) (any, error) {
 			results[i].Error = "a case expects allow, approval or deny"
 			continue
 		}
-		d, err := c.gateway.Explain(r.Context(), asked)
+		d, err := c.decide(r.Context(), asked)
 		if err != nil {
 			results[i].Error = err.Error()
 			continue

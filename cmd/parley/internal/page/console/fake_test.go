@@ -23,6 +23,7 @@ type stage struct {
 	mu      sync.Mutex
 	changes []Change
 	watch   func(string)
+	decided func(Decided)
 	ready   error
 	// unwritten is why the audit log is not written; nil where it is.
 	unwritten error
@@ -67,7 +68,11 @@ func (*stage) Explain(_ context.Context, c Case) (*Decision, error) {
 	if c.Backend == "" {
 		return nil, errStage
 	}
-	return &Decision{Verb: "allow", Policies: []Policy{}}, nil
+	return &Decision{Verb: "allow", Why: "about " + c.Tool + c.Prompt + c.Resource, Policies: []Policy{}}, nil
+}
+
+func (*stage) Names(context.Context) (*Names, error) {
+	return &Names{Views: []string{"staff"}, Entries: []Named{{"shop", "tool", "pay", "shop__pay"}}, Missing: map[string]string{"down": "it is down"}}, nil
 }
 func (*stage) Costs(context.Context) (*Costs, error)       { return &Costs{}, nil }
 func (*stage) Findings(context.Context) (*Findings, error) { return &Findings{}, nil }
@@ -104,6 +109,11 @@ func (s *stage) Changed(c Change) error {
 
 func (s *stage) Watch(f func(string)) (stop func()) {
 	s.watch = f
+	return func() {}
+}
+
+func (s *stage) WatchDecisions(f func(Decided)) (stop func()) {
+	s.decided = f
 	return func() {}
 }
 

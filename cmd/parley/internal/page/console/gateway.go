@@ -15,6 +15,8 @@ type Gateway interface {
 	Waiting(id string) (*Waiting, error)
 	Pins() ([]Pin, error)
 	Audit(ctx context.Context, q Query) (*Lines, error)
+	// Names are those of what can be asked about.
+	Names(ctx context.Context) (*Names, error)
 	Explain(ctx context.Context, c Case) (*Decision, error)
 	Costs(ctx context.Context) (*Costs, error)
 	Findings(ctx context.Context) (*Findings, error)
@@ -38,6 +40,9 @@ type Gateway interface {
 	// Watch has f called with the topic of whatever changes, until stop is called. f does
 	// not block.
 	Watch(f func(topic string)) (stop func())
+	// WatchDecisions has f called with every decision about what waits, until stop is called.
+	// f does not block.
+	WatchDecisions(f func(Decided)) (stop func())
 }
 
 // Trace identifies what was there before a change, and what is there after it. Detail is

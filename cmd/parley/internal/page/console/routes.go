@@ -25,7 +25,7 @@ func (c *Console) all() []route {
 		{pattern: "GET /backends", get: func(*web.Request) (any, error) { return list("backends", g.Backends()), nil }},
 		{pattern: "GET /sessions", get: func(*web.Request) (any, error) { return g.Sessions(), nil }},
 		{pattern: "GET /exchanges", get: c.exchanges},
-		{pattern: "GET /approvals", get: func(*web.Request) (any, error) { return g.Approvals(), nil }},
+		{pattern: "GET /approvals", get: c.approvals},
 		{pattern: "GET /approvals/{id}", get: func(r *web.Request) (any, error) { return g.Waiting(r.PathValue("id")) }},
 		{pattern: "GET /pins", get: c.pins},
 		{pattern: "GET /pins/one", get: c.pin},
@@ -33,6 +33,7 @@ func (c *Console) all() []route {
 		{pattern: "GET /costs", get: func(r *web.Request) (any, error) { return g.Costs(r.Context()) }},
 		{pattern: "GET /findings", get: func(r *web.Request) (any, error) { return g.Findings(r.Context()) }},
 		{pattern: "GET /logins", get: func(r *web.Request) (any, error) { return g.Logins(r.Context()) }},
+		{pattern: "GET /policy/names", get: func(r *web.Request) (any, error) { return g.Names(r.Context()) }},
 		{pattern: "POST /policy/explain", get: c.explain},
 		{pattern: "POST /policy/test", get: c.test},
 
@@ -78,6 +79,14 @@ func (c *Console) overview(r *web.Request) (any, error) {
 
 		Me me `json:"me"`
 	}{c.gateway.Overview(), me{r.Who.Name, r.Who.Role.String()}}, nil
+}
+
+func (c *Console) approvals(*web.Request) (any, error) {
+	return struct {
+		Approvals
+
+		Decided []Decided `json:"decided"`
+	}{c.gateway.Approvals(), c.decided.list()}, nil
 }
 
 // maxExchanges is how many exchanges the page gets at a time.

@@ -32,6 +32,7 @@ var calls = []struct {
 	{"GET", "/costs", "", web.Viewer, "", `"tokens":0`},
 	{"GET", "/findings", "", web.Viewer, "", `"scans":false`},
 	{"GET", "/logins", "", web.Viewer, "", `"users"`},
+	{"GET", "/policy/names", "", web.Viewer, "", `"views":["staff"]`},
 	{"POST", "/policy/explain", `{"backend":"shop","tool":"pay"}`, web.Viewer, "", `"verb":"allow"`},
 	{"POST", "/policy/test", `{"cases":[{"name":"n","backend":"shop","tool":"pay","expect":"deny"}]}`, web.Viewer, "", `"ok":false`},
 	{"POST", "/approvals/a1/allow", `{"seconds":60}`, web.Approver, "approvals.allow", `{}`},

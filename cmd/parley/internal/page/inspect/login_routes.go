@@ -239,11 +239,14 @@ func (l *logins) paste(c *Connection, r *web.Request) (any, error) {
 	if w == nil {
 		return nil, notWaiting()
 	}
-	values, err := oauth.ParseAnswer(in.Address, w.state)
-	if err != nil {
-		return nil, wrong("address", "copy the whole address of the page that the browser ended at", "%v", err)
-	}
-	if values.Get("state") != w.state {
+	const whole = "copy the whole address of the page that the browser ended at"
+	values, err := oauth.ParseAnswer(in.Address, "")
+	switch {
+	case err != nil:
+		return nil, wrong("address", whole, "%v", err)
+	case values.Get("state") == "": // any word could be a code without a state
+		return nil, wrong("address", whole, "what was pasted is not an address with the answer to a login")
+	case values.Get("state") != w.state:
 		return nil, wrong("address", "copy the address of the page that this login ended at", "this is the answer to another login")
 	}
 	state.answer(loginAnswer{values: values})

@@ -126,9 +126,12 @@ func TestLoginEnds(t *testing.T) {
 	if err := s.refused("POST", "/connections/"+c.ID+"/login/refresh", nil); err.Code != "busy" {
 		t.Errorf("two at once: %v", err)
 	}
-	if err := s.refused("POST", "/connections/"+c.ID+"/login/paste", map[string]any{"address": "http://127.0.0.1/callback?state=other&code=1"}); err.Field != "address" {
-		t.Errorf("another answer: %v", err)
+	for _, other := range []string{"http://127.0.0.1/callback?state=other&code=1", "http://127.0.0.1/callback?code=1", "rubbish", "http://127.0.0.1/", ""} {
+		if err := s.refused("POST", "/connections/"+c.ID+"/login/paste", map[string]any{"address": other}); err.Field != "address" {
+			t.Errorf("another answer, %q: %v", other, err)
+		}
 	}
+	s.login(c.ID, isWaiting) // it goes on
 	must[struct{}](s, "POST", "/connections/"+c.ID+"/login/paste", map[string]any{"address": l.Waiting.Redirect + "?code=x&state=" + partOf[login](s.server.byID(c.ID)).waiting.state})
 	c = s.until(c.ID, func(c said) bool { return c.State == "up" })
 	if !strings.Contains(l.Waiting.URL, "write") {

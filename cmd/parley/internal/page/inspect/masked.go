@@ -34,7 +34,7 @@ func maskedServer(text string) string {
 		return ""
 	}
 	words, err := shellwords.Of(trimmed)
-	if err != nil {
+	if err != nil || strings.HasPrefix(trimmed, "{") { // a configuration, with secrets anywhere
 		return ""
 	}
 	shown := target.MaskArgs(words)

@@ -11,16 +11,17 @@ func TestMasked(t *testing.T) {
 		Server string `json:"server"`
 	}
 	for typed, want := range map[string]string{
-		"":                                           "",
-		"  npx -y  some-server ":                     "  npx -y  some-server ",
-		"npx server --token swordfish -v":            "npx server --token '***' -v",
-		"npx server --api-key=swordfish":             "npx server '--api-key=***'",
-		"npx server 'TOKEN=sword fish' x":            "npx server 'TOKEN=***' x",
-		"npx remote https://a/?k=swordfish":          "npx remote 'https://a/?k=***'",
-		"npx server 'swordfish":                      "",
-		"https://a/mcp":                              "https://a/mcp",
-		" HTTPS://me:swordfish@a/mcp?a=swordfish&b=": "https://me:***@a/mcp?a=***&b=",
-		"https://a/%zz?k=swordfish":                  "",
+		"":                                               "",
+		"  npx -y  some-server ":                         "  npx -y  some-server ",
+		"npx server --token swordfish -v":                "npx server --token '***' -v",
+		"npx server --api-key=swordfish":                 "npx server '--api-key=***'",
+		"npx server 'TOKEN=sword fish' x":                "npx server 'TOKEN=***' x",
+		"npx remote https://a/?k=swordfish":              "npx remote 'https://a/?k=***'",
+		"npx server 'swordfish":                          "",
+		`{"mcpServers":{"a":{"env":{"K":"swordfish"}}}}`: "",
+		"https://a/mcp":                                  "https://a/mcp",
+		" HTTPS://me:swordfish@a/mcp?a=swordfish&b=":     "https://me:***@a/mcp?a=***&b=",
+		"https://a/%zz?k=swordfish":                      "",
 	} {
 		if got := must[body](s, "POST", "/masked", body{typed}); got.Server != want {
 			t.Errorf("%q is kept as %q, want %q", typed, got.Server, want)

@@ -2,9 +2,9 @@ import { api, useGet } from "../lib/api.js";
 import { html, useState } from "../lib/preact.js";
 import { go } from "../lib/route.js";
 import { label } from "../lib/text.js";
-import { Button, Empty, ErrorBox, Facts, Spinner, Split, Time, VirtualList } from "../lib/ui.js";
+import { Button, Empty, ErrorBox, Facts, Spinner, Split, Sure, Time, VirtualList } from "../lib/ui.js";
 import { Marked } from "../lib/content.js";
-import { Lacks, Name, State, Sure, ago, useDeed } from "./parts.js";
+import { Lacks, Name, State, ago, stateOf, useDeed } from "./parts.js";
 
 /** View shows the servers behind the gateway: #/backends/NAME. */
 export function View({ route, can }) {
@@ -14,21 +14,21 @@ export function View({ route, can }) {
   const at = all.findIndex((b) => b.name === route.rest[0]);
   if (all.length === 0) return html`<h1>Backends</h1><${Empty} title="There is no server behind the gateway." />`;
   const list = html`<h1>Backends</h1><${VirtualList} label="Backends" count=${all.length} rowHeight=${44} selected=${at} keyOf=${(i) => all[i].name} onPick=${(i) => go(["backends", all[i].name])} row=${(i) => html`<${Row} backend=${all[i]} />`} />`;
-  const detail = at < 0 ? html`<${Empty} title="Pick a backend." />` : html`<${Detail} key=${all[at].name} backend=${all[at]} can=${can} />`;
+  const detail = at < 0 ? html`<${Empty} title=${route.rest[0] ? `There is no backend “${label(route.rest[0], 100)}”.` : "Pick a backend."} />` : html`<${Detail} key=${all[at].name} backend=${all[at]} can=${can} />`;
   return html`<${Split} label="Backends" list=${list} detail=${detail} />`;
 }
 
 function Row({ backend: b }) {
   return html`<div class="line"><span class="grow cut"><strong>${b.name}</strong> <span class="faint">${label(b.server || b.reached, 100)}</span></span>
-    ${b.parked > 0 && html`<small class="number">${b.parked} parked</small>`}<${State} of=${b.status} /></div>`;
+    ${b.parked > 0 && html`<small class="number">${b.parked} parked</small>`}<${State} of=${stateOf(b)} /></div>`;
 }
 
 function Detail({ backend: b, can }) {
   const [asks, ask] = useState(false);
   const deed = useDeed();
   const restart = () => deed.run("Restart", () => api.post(`/backends/${encodeURIComponent(b.name)}/restart`));
-  return html`<div class="row"><h2 class="grow">${b.name} <${State} of=${b.status} /></h2>${can("operator") && html`<${Button} onClick=${() => ask(true)}>Start again<//>`}</div>
-    ${b.error && html`<div class="notice error"><strong>${b.status === "up" ? "Why a connection has ended" : "Why it is not up"}</strong><${Marked} text=${b.error} lines=${true} /></div>`}
+  return html`<div class="row"><h2 class="grow">${b.name} <${State} of=${stateOf(b)} /></h2>${can("operator") && html`<${Button} onClick=${() => ask(true)}>Start again<//>`}</div>
+    ${b.error && html`<div class=${`notice ${b.failures ? "error" : ""}`}><strong>${b.failures ? "Why it fails" : `Last trouble, ${ago(b.errorSince)}`}</strong><${Marked} text=${b.error} lines=${true} /></div>`}
     <${Facts} facts=${[
       ["Reached", html`<code>${label(b.reached, 500)}</code>`],
       ["Server", b.server && html`<${Name} of=${b.server} mono=${false} />`],
@@ -43,7 +43,7 @@ function Detail({ backend: b, can }) {
     ]} />
     <h3>Last lines of its standard error</h3>
     ${b.stderr?.length ? html`<pre class="stderr" tabindex="0" aria-label="Standard error">${b.stderr.map((line, i) => html`<div key=${i}><${Marked} text=${line} /></div>`)}</pre>` : html`<p class="faint">It has written nothing.</p>`}
-    ${!can("operator") && html`<${Lacks} role="operator" />`}
+    ${!can("operator") && html`<${Lacks} role="operator" what="start it again" />`}
     ${asks && html`<${Sure} title=${`Start ${b.name} again?`} verb="Start again" busy=${Boolean(deed.busy)} error=${deed.error} onDo=${restart} onClose=${() => ask(false)}>
       <p>Its connections are closed, and calls that are under way fail. Clients stay connected, and the next call makes a new connection.</p>
     <//>`}`;

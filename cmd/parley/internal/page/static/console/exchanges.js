@@ -1,9 +1,10 @@
 import { api } from "../lib/api.js";
 import { useLive } from "../lib/live.js";
 import { html, useCallback, useEffect, useMemo, useRef, useState } from "../lib/preact.js";
+import { go } from "../lib/route.js";
 import { useKept } from "../lib/state.js";
 import { label } from "../lib/text.js";
-import { Button, Check, Empty, ErrorBox, Facts, SearchBox, Select, Split, Time, VirtualList } from "../lib/ui.js";
+import { Check, Duration, Empty, ErrorBox, Facts, SearchBox, Select, Spinner, Split, Time, VirtualList } from "../lib/ui.js";
 import { Marked } from "../lib/content.js";
 import { Name, State, bytes } from "./parts.js";
 
@@ -27,7 +28,7 @@ function useExchanges(paused) {
       for (const e of exchanges) k.by.set(e.number, e);
       const all = [...k.by.values()].sort((a, b) => a.number - b.number);
       for (const { number } of all.splice(0, Math.max(0, all.length - most))) k.by.delete(number);
-      setState({ all });
+      setState({ all, read: true });
     } catch (error) {
       setState((s) => ({ ...s, error }));
     }
@@ -48,18 +49,18 @@ function useExchanges(paused) {
 const outcomes = ["", "under way", "ok", "failed", "asked", "denied", "cancelled", "error", "ended"];
 const said = (e) => [e.method, e.subject, e.shown, e.backend, e.principal, e.client, e.source, e.error, e.session].join(" ").toLowerCase();
 
-/** View shows what passes through the gateway now. */
-export function View() {
+/** View shows what passes through the gateway now: #/exchanges/NUMBER. */
+export function View({ route }) {
   const [paused, pause] = useState(false);
   const [text, setText] = useKept("exchanges.text", "");
   const [outcome, setOutcome] = useKept("exchanges.outcome", "");
-  const [picked, pick] = useState(null);
-  const { all, error } = useExchanges(paused);
+  const { all, error, read } = useExchanges(paused);
   const shown = useMemo(() => {
     const wanted = text.toLowerCase();
     return all.filter((e) => (!outcome || (e.outcome ?? "under way") === outcome) && (!wanted || said(e).includes(wanted)));
   }, [all, text, outcome]);
-  const at = shown.findIndex((e) => e.number === picked);
+  const [number] = route.rest;
+  const isPicked = (e) => String(e.number) === number;
   const list = html`<div class="row">
       <h1 class="grow">Exchanges</h1>
       <${Check} label="Pause" checked=${paused} onChange=${pause} />
@@ -67,16 +68,23 @@ export function View() {
     <div class="row nowrap"><${SearchBox} label="Method, name, user, program" value=${text} onInput=${setText} />
       <${Select} aria-label="Outcome" value=${outcome} onChange=${setOutcome} options=${outcomes.map((value) => ({ value, label: value || "all outcomes" }))} /></div>
     <${ErrorBox} error=${error} />
-    <${VirtualList} label="Exchanges" count=${shown.length} rowHeight=${44} tail=${!paused} selected=${at} keyOf=${(i) => shown[i].number} onPick=${(i) => pick(shown[i].number)} row=${(i) => html`<${Row} of=${shown[i]} />`}
+    <${VirtualList} label="Exchanges" count=${shown.length} rowHeight=${44} tail=${!paused} selected=${shown.findIndex(isPicked)} keyOf=${(i) => shown[i].number} onPick=${(i) => go(["exchanges", shown[i].number])} row=${(i) => html`<${Row} of=${shown[i]} />`}
       empty=${html`<${Empty} title=${all.length ? "No exchange fits." : "There was no exchange yet."} />`} />
     <div class="faint number">${shown.length} of ${all.length}${paused ? ", paused" : ""}</div>`;
-  return html`<${Split} label="Exchanges" list=${list} detail=${at < 0 ? html`<${Empty} title="Pick an exchange." />` : html`<${Detail} of=${shown[at]} />`} />`;
+  return html`<${Split} label="Exchanges" list=${list} detail=${html`<${Picked} number=${number} exchange=${all.find(isPicked)} read=${read} />`} />`;
+}
+
+function Picked({ number, exchange, read }) {
+  if (exchange) return html`<${Detail} of=${exchange} />`;
+  if (!number) return html`<${Empty} title="Pick an exchange." />`;
+  return read ? html`<${Empty} title=${`There is no exchange ${label(number, 30)} here.`}>Only the latest ${most} since the gateway was started are kept.<//>` : html`<${Spinner} />`;
 }
 
 function Row({ of: e }) {
-  return html`<div class="line"><span class="number faint"><${Time} at=${e.begun} /></span>
-    <span class="grow cut"><span class="mono">${label(e.method, 60)}</span> ${e.subject && html`<strong>${label(e.shown || e.subject, 100)}</strong>`} <span class="faint">${label(e.principal || e.client || "", 60)}</span></span>
-    <span class="number">${e.outcome ? `${e.ms} ms` : ""}</span><${State} of=${e.outcome ?? "under way"} /></div>`;
+  const about = e.subject && label(e.shown || e.subject, 100);
+  return html`<div class="line"><span class="grow two-lines"><strong class=${about ? "" : "mono"}>${about || label(e.method, 60)}</strong>
+      <span class="second"><${Time} at=${e.begun} /> ${about && html`<span class="mono">${label(e.method, 60)}</span>`} ${label(e.principal || e.client || "", 60)}</span></span>
+    ${e.outcome && html`<${Duration} ms=${e.ms} />`}<${State} of=${e.outcome ?? "under way"} /></div>`;
 }
 
 function Detail({ of: e }) {
@@ -89,7 +97,7 @@ function Detail({ of: e }) {
       ["Name at the backend", e.subject && html`<${Name} of=${e.subject} most=${300} />`],
       ["Name for clients", e.shown && html`<${Name} of=${e.shown} most=${300} />`],
       ["Begun", html`<${Time} at=${e.begun} />`],
-      ["Took", e.outcome && `${e.ms} ms`],
+      ["Took", e.outcome && html`<${Duration} ms=${e.ms} />`],
       ["User", e.principal && label(e.principal, 300)],
       ["Program", e.client && label(e.client, 200)],
       ["Session", e.session && html`<code>${e.session}</code>`],

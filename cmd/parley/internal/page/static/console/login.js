@@ -40,7 +40,7 @@ function TokenForm() {
     event.preventDefault();
     setState({ busy: true });
     try {
-      const { key } = await api.post("/login", { token });
+      const { key } = await api.post("/login", { token: token.trim() });
       setKey(key);
       location.assign("/");
       location.reload();
@@ -54,6 +54,6 @@ function TokenForm() {
       <${TextInput} type="password" value=${token} onInput=${setToken} />
     <//>
     ${state.error && state.error.field !== "token" && html`<${ErrorBox} error=${state.error} />`}
-    <${Button} kind="primary" type="submit" busy=${state.busy} disabled=${!token}>Log in<//>
+    <${Button} kind="primary" type="submit" busy=${state.busy} disabled=${!token.trim()}>Log in<//>
   </form>`;
 }

@@ -1,8 +1,8 @@
 import { api, useGet } from "../lib/api.js";
 import { html, useState } from "../lib/preact.js";
 import { label } from "../lib/text.js";
-import { Badge, Button, Empty, ErrorBox, Notice, Spinner, Time } from "../lib/ui.js";
-import { Lacks, Sure, Table, useDeed } from "./parts.js";
+import { Badge, Button, Empty, ErrorBox, Notice, Spinner, Sure, Time } from "../lib/ui.js";
+import { Lacks, Table, useDeed } from "./parts.js";
 
 /** View shows how the gateway logs in at its servers, and for whom. */
 export function View({ can }) {
@@ -28,7 +28,7 @@ export function View({ can }) {
       can("operator") && html`<${Button} kind="danger" aria-label=${`Revoke and forget the login of ${label(l.principal || "the user", 100)} at ${l.backend}`} onClick=${() => ask(l)}>Revoke and forget<//>`,
     ])} />`}
     ${data.unreadable > 0 && html`<${Notice} kind="warning">${data.unreadable} more cannot be read: they were changed, or their key is not among those of the configuration.<//>`}
-    ${!can("operator") && html`<${Lacks} role="operator" />`}
+    ${!can("operator") && html`<${Lacks} role="operator" what="revoke and forget logins" />`}
     ${deed.done?.detail && html`<p role="status">${label(deed.done.detail, 500)}</p>`}
     ${asks && html`<${Sure} title="Revoke and forget this login?" verb="Revoke and forget" busy=${Boolean(deed.busy)} error=${deed.error}
       onDo=${() => deed.run("Forget the login", () => api.post("/logins/forget", { backend: asks.backend, url: asks.url, principal: asks.principal }))} onClose=${() => ask(null)}>

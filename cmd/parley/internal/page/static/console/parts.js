@@ -3,13 +3,13 @@
 
 import { html, useRef, useState } from "../lib/preact.js";
 import { label } from "../lib/text.js";
-import { Badge, Button, Dialog, ErrorBox, announce } from "../lib/ui.js";
+import { Badge, ErrorBox, Notice, announce } from "../lib/ui.js";
 
 /** Name is a name from outside. */
 export const Name = ({ of, most = 120, mono = true }) => html`<span class=${mono ? "mono" : ""} title=${label(of, 1000)}>${label(of, most)}</span>`;
 
 const kinds = {
-  ...{ up: "good", idle: "", connecting: "warning", broken: "error" },
+  ...{ up: "good", idle: "", connecting: "warning", broken: "error", fails: "error" },
   ...{ ok: "good", failed: "error", error: "error", denied: "warning", asked: "accent", cancelled: "", ended: "", console: "accent", approval: "accent" },
   ...{ allow: "good", deny: "error", block: "error", redact: "warning", log: "", off: "" },
 };
@@ -57,19 +57,17 @@ export function useDeed(after) {
   return { run, busy: state.busy, error: state.error, done: state.done };
 }
 
-/**
- * Sure asks before something is done.
- * @param {{title: string, verb: string, onDo: () => Promise<boolean>, onClose: () => void, busy: boolean, error: any, children: any}} props
- */
-export function Sure({ title, verb, onDo, onClose, busy, error, children }) {
-  const act = async () => (await onDo()) && onClose();
-  return html`<${Dialog} title=${title} onClose=${onClose} actions=${html`<${Button} onClick=${onClose}>Leave it<//><${Button} kind="danger" busy=${busy} onClick=${act}>${verb}<//>`}>
-    ${children}<${ErrorBox} error=${error} />
-  <//>`;
+/** Lacks says what is for another role. */
+export const Lacks = ({ role, what }) => html`<p class="faint">Only ${role}s may ${what}.</p>`;
+
+/** Problem says why something cannot be shown; that its section is not in the configuration is no failure. */
+export function Problem({ error }) {
+  if (error?.code !== "section") return html`<${ErrorBox} error=${error} />`;
+  return html`<${Notice} title=${`This is off: ${label(error.message, 300)}.`}>To turn it on, add <code>${label(error.hint.replace(/^add /, ""), 300)}</code> and read the configuration again.<//>`;
 }
 
-/** Lacks says that something is for another role. */
-export const Lacks = ({ role }) => html`<p class="faint">This is for ${role}s.</p>`;
+/** stateOf is how a backend is. One that fails is idle until it is tried again. */
+export const stateOf = (b) => (b.failures > 0 && b.status === "idle" ? "fails" : b.status);
 
 /** ago writes how long ago something was, or how long there is until it is. */
 export function ago(time, now = Date.now()) {

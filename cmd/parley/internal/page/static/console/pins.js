@@ -3,10 +3,10 @@ import { html, useMemo, useState } from "../lib/preact.js";
 import { go } from "../lib/route.js";
 import { useKept } from "../lib/state.js";
 import { label } from "../lib/text.js";
-import { Button, Empty, ErrorBox, Facts, Notice, SearchBox, Select, Spinner, Split, Time, VirtualList } from "../lib/ui.js";
+import { Button, Empty, ErrorBox, Facts, Notice, SearchBox, Select, Spinner, Split, Sure, Time, VirtualList } from "../lib/ui.js";
 import { Marked, hasHidden } from "../lib/content.js";
 import { difference, parts } from "./difference.js";
-import { Lacks, Name, Sure, useDeed } from "./parts.js";
+import { Lacks, Name, Problem, useDeed } from "./parts.js";
 
 const stateOf = (p) => (p.pending ? (p.approved ? "changed" : "new") : "approved");
 const filters = ["waiting", "all", "approved"];
@@ -22,7 +22,7 @@ export function View({ route, can }) {
     const wanted = text.toLowerCase();
     return all.filter((p) => (filter === "all" || (filter === "waiting") === Boolean(p.pending)) && (!wanted || `${p.backend}/${p.kind}/${p.name}`.toLowerCase().includes(wanted)));
   }, [data, text, filter]);
-  if (!data) return error ? html`<h1>Pins</h1><${ErrorBox} error=${error} />` : html`<${Spinner} />`;
+  if (!data) return error ? html`<h1>Pins</h1><${Problem} error=${error} />` : html`<${Spinner} />`;
   const at = shown.findIndex((p) => p.backend === backend && p.kind === kind && p.name === name);
   const list = html`<h1>Pins</h1>
     <div class="row nowrap"><${SearchBox} label="Backend, kind or name" value=${text} onInput=${setText} /><${Select} aria-label="Which" value=${filter} onChange=${setFilter} options=${filters} /></div>
@@ -56,7 +56,7 @@ function Detail({ of, can, onDone }) {
           ${p.pending && html`<${Button} kind="primary" busy=${deed.busy === "approve"} onClick=${() => decide("approve", p.pending)}>Approve what is there now<//>`}
           ${p.approved && html`<${Button} kind="danger" onClick=${() => ask(true)}>Withdraw the approval<//>`}
         </div>`
-      : html`<${Lacks} role="approver" />`}
+      : html`<${Lacks} role="approver" what="approve it, or withdraw its approval" />`}
     <${ErrorBox} error=${!asks && deed.error} />
     <${Facts} facts=${[
       ["Approved", p.approved && html`<${Time} at=${p.approved.since} /> <code class="digest">${p.approved.digest}</code>`],

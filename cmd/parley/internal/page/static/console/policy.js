@@ -1,10 +1,10 @@
 import { api, useGet } from "../lib/api.js";
-import { html, useState } from "../lib/preact.js";
+import { html } from "../lib/preact.js";
 import { useKept } from "../lib/state.js";
 import { parse } from "../lib/json.js";
 import { label } from "../lib/text.js";
-import { Button, Empty, ErrorBox, Facts, Field, Notice, Select, Split, Tabs, TextArea, TextInput } from "../lib/ui.js";
-import { State, Table, useDeed } from "./parts.js";
+import { Button, Empty, Facts, Field, Notice, Select, Split, Tabs, TextArea, TextInput } from "../lib/ui.js";
+import { Problem, State, Table, useDeed } from "./parts.js";
 
 const kinds = [
   { value: "tool", label: "a tool" },
@@ -50,31 +50,39 @@ export function View() {
     <//>`;
 }
 
+const inMore = ["view", "annotations"];
+const shownAt = ["claims", "arguments", ...inMore];
+
 function One() {
   const backends = useGet("/backends", {}).data?.backends ?? [];
+  const names = useGet("/policy/names", {}, ["backend"]).data ?? { views: [], entries: [] };
   const [form, setForm] = useKept("policy.form", empty);
   const deed = useDeed();
   const set = (name) => (value) => setForm((f) => ({ ...f, [name]: value }));
   const ask = (event) => {
     event.preventDefault();
-    deed.run("Ask", async () => api.post("/policy/explain", asked({ ...form, backend: form.backend || backends[0]?.name || "" })));
+    deed.run("Ask", async () => api.post("/policy/explain", asked({ ...form, backend })));
   };
+  const backend = form.backend || backends[0]?.name || "";
+  const offered = names.entries.filter((e) => e.backend === backend && e.kind === form.kind);
   const wrong = (name) => (deed.error?.field === name ? deed.error.message : undefined);
   const fields = html`<form onSubmit=${ask}>
-    <${Field} label="User" hint="As policies see it, such as https://login.example user ada; nobody if it is empty."><${TextInput} value=${form.principal} onInput=${set("principal")} /><//>
+    <${Field} label="User" hint="The subject of their token, such as ada; “client nightly” is a program; nobody if it is empty."><${TextInput} value=${form.principal} onInput=${set("principal")} /><//>
     <${Field} label="Claims" hint="Of the token of the user, a JSON object." error=${wrong("claims")}><${TextArea} rows=${2} value=${form.claims} onInput=${set("claims")} placeholder='{"groups": ["staff"]}' /><//>
     <${Field} label="Scopes" hint="With spaces between them."><${TextInput} value=${form.scopes} onInput=${set("scopes")} /><//>
-    <${Field} label="Backend"><${Select} value=${form.backend || backends[0]?.name} onChange=${set("backend")} options=${backends.map((b) => b.name)} /><//>
+    <${Field} label="Backend"><${Select} value=${backend} onChange=${set("backend")} options=${backends.map((b) => b.name)} /><//>
     <div class="row nowrap"><${Field} label="About"><${Select} value=${form.kind} onChange=${set("kind")} options=${kinds} /><//>
-      <div class="grow">${form.kind === "method" ? html`<${Field} label="Method"><${TextInput} value=${form.method} onInput=${set("method")} placeholder="tools/list" /><//>` : html`<${Field} label="Name at the backend"><${TextInput} value=${form.name} onInput=${set("name")} /><//>`}</div></div>
+      <div class="grow">${form.kind === "method" ? html`<${Field} label="Method"><${TextInput} value=${form.method} onInput=${set("method")} placeholder="tools/list" /><//>` : html`<${Field} label="Name"><${TextInput} value=${form.name} onInput=${set("name")} list="policy-names" /><//>`}</div></div>
+    <datalist id="policy-names">${offered.map((e) => html`<option key=${e.name} value=${e.name}>${e.shown}</option>`)}</datalist>
     <${Field} label="Arguments" hint="A JSON object." error=${wrong("arguments")}><${TextArea} rows=${3} value=${form.arguments} onInput=${set("arguments")} placeholder='{"amount": 500}' /><//>
-    <details><summary>More</summary>
-      <${Field} label="View"><${TextInput} value=${form.view} onInput=${set("view")} /><//>
+    <details open=${inMore.includes(deed.error?.field)}><summary>More</summary>
+      <${Field} label="View" hint="By which the client comes; empty is none." error=${wrong("view")}><${TextInput} value=${form.view} onInput=${set("view")} list="policy-views" /><//>
+      <datalist id="policy-views">${names.views.map((name) => html`<option key=${name} value=${name} />`)}</datalist>
       <${Field} label="Annotations" hint="Of the tool. Without them, they are what it says of itself now." error=${wrong("annotations")}><${TextArea} rows=${2} value=${form.annotations} onInput=${set("annotations")} placeholder='{"destructiveHint": true}' /><//>
       ${form.kind !== "method" && html`<${Field} label="Method" hint="If it is not that of calling, getting or reading."><${TextInput} value=${form.method} onInput=${set("method")} /><//>`}
     </details>
     <${Button} kind="primary" type="submit" busy=${Boolean(deed.busy)}>Ask<//>
-    <${ErrorBox} error=${deed.error && !wrong(deed.error.field) ? deed.error : undefined} />
+    <${Problem} error=${!shownAt.includes(deed.error?.field) && deed.error} />
   </form>`;
   return html`<${Split} label="Question" list=${html`<div class="scroll">${fields}</div>`} detailLabel="Decision" detail=${deed.done ? html`<${Decision} of=${deed.done} />` : html`<${Empty} title="Ask who may do what. Nothing is called." />`} />`;
 }
@@ -83,11 +91,12 @@ const verbs = { allow: ["good", "Allowed"], approval: ["warning", "Allowed, if a
 
 function Decision({ of: d }) {
   const [kind, title] = verbs[d.verb] ?? ["", d.verb];
-  return html`<div role="status"><${Notice} kind=${kind} title=${title}>${label(d.why, 1000)}<//></div>
+  return html`<div role="status">${d.unlisted && html`<${Notice} kind="warning" title="This may not be what you mean.">${label(d.unlisted, 500)}. What the policies say of it stands below.<//>`}
+      <${Notice} kind=${d.unlisted ? "warning" : kind} title=${title}>${label(d.why, 1000)}<//></div>
     ${d.approval?.map((why) => html`<p key=${why}>Why a human has to: ${label(why, 500)}</p>`)}
     <h2>Policies that decided</h2>
     ${d.policies.length === 0 ? html`<p>None: it is the default.</p>` : html`<${Table} label="Policies that decided" head=${["Policy", "Reason", "Where"]} rows=${d.policies.map((p) => [html`<code>${label(p.id, 200)}</code>`, label(p.reason ?? "", 500), p.file && html`<code>${label(p.file, 300)}:${p.line}</code>`])} />`}
-    ${d.mistakes?.length > 0 && html`<${Notice} kind="warning" title="Policies that could not be evaluated, and had no say"><ul>${d.mistakes.map((m) => html`<li key=${m}>${label(m, 500)}</li>`)}</ul><//>`}
+    ${d.mistakes?.length > 0 && html`<${Notice} kind="warning" title="Policies that could not be evaluated"><ul>${d.mistakes.map((m) => html`<li key=${m}>${label(m, 500)}</li>`)}</ul><//>`}
     ${d.annotations && html`<h3>What the tool says of itself</h3><${Facts} facts=${Object.entries(d.annotations).map(([name, value]) => [name, label(value, 200)])} />`}`;
 }
 
@@ -96,22 +105,26 @@ const example = `[
    "backend": "shop", "tool": "pay", "arguments": {"amount": 5}, "expect": "allow"}
 ]`;
 
+/** casesOf reads the cases that somebody has typed. */
+function casesOf(text) {
+  let cases;
+  try {
+    cases = parse(text);
+  } catch {
+    // Said just below.
+  }
+  if (!Array.isArray(cases)) throw Object.assign(new Error("This is no JSON array of cases."), { field: "cases" });
+  return cases;
+}
+
 /** Many asks cases, and compares the answers with what is expected. */
 function Many() {
   const [text, setText] = useKept("policy.cases", "");
   const deed = useDeed();
-  const [wrong, setWrong] = useState("");
+  const wrong = deed.error?.field === "cases" && deed.error.message;
   const ask = (event) => {
     event.preventDefault();
-    let cases;
-    try {
-      cases = parse(text);
-    } catch {
-      // Said just below.
-    }
-    if (!Array.isArray(cases)) return setWrong("This is no JSON array of cases.");
-    setWrong("");
-    return deed.run("Test", () => api.post("/policy/test", { cases }));
+    deed.run("Test", async () => api.post("/policy/test", { cases: casesOf(text) }));
   };
   const results = deed.done?.results ?? [];
   const fit = results.filter((r) => r.ok).length;
@@ -119,13 +132,13 @@ function Many() {
       <${Field} label="Cases" hint="A JSON array, with the members of the cases of parley gateway policy test." error=${wrong}><${TextArea} rows=${10} value=${text} onInput=${setText} placeholder=${example} /><//>
       <${Button} kind="primary" type="submit" busy=${Boolean(deed.busy)}>Test<//>
     </form>
-    <${ErrorBox} error=${deed.error} />
+    <${Problem} error=${!wrong && deed.error} />
     ${deed.done && html`<p role="status">${fit} of ${results.length} as expected</p><${Table} label="Results" head=${["Result", "Case", "Expected", "Decided", "Why"]} rows=${results.map((r, i) => [
       html`<span class=${`badge ${r.ok ? "good" : "error"}`}>${r.ok ? "ok" : "FAIL"}</span>`,
       label(r.name || `case ${i + 1}`, 200),
       r.expected && html`<${State} of=${r.expected} />`,
       r.decision && html`<${State} of=${r.decision.verb} />`,
-      label(r.error ?? r.decision?.why ?? "", 500),
+      label(r.error ?? [r.decision?.why, r.decision?.unlisted].filter(Boolean).join("; "), 500),
     ])} />`}`;
 }
 

@@ -1,10 +1,10 @@
 import { useGet } from "../lib/api.js";
 import { useStream } from "../lib/live.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib/preact.js";
-import { href, useRoute } from "../lib/route.js";
+import { Keys, useKeys } from "../lib/keys.js";
+import { go, href, useRoute } from "../lib/route.js";
 import { label } from "../lib/text.js";
 import { Announcements, Badge, Button, Contained, ErrorBox, IconButton, Notice, Spinner, announce } from "../lib/ui.js";
-import { Keys, useKeys } from "./keys.js";
 import { views } from "./views.js";
 
 const roles = ["viewer", "approver", "operator"];
@@ -21,7 +21,7 @@ export function Shell({ onLeave }) {
   const { data: overview, error } = useGet("/overview", {}, ["overview", "approval", "pin", "backend"]);
   const view = views.find(({ id }) => id === here.view);
   const [keys, showKeys] = useState(false);
-  useKeys(() => showKeys(true));
+  useKeys(visit, () => showKeys(true));
   useEffect(() => {
     document.title = `${view?.title ?? "Not found"} – ${overview ? label(overview.name, 60) : "Gateway"} – Console`;
   }, [view, overview?.name]);
@@ -31,8 +31,18 @@ export function Shell({ onLeave }) {
       <section class="notices" aria-label="Notices"><${Stream} /><${Waits} overview=${overview} here=${here} /></section>
       <${Main} key=${view?.id ?? "?"} view=${view} here=${here} overview=${overview} error=${error} />
     </div>
-    ${keys && html`<${Keys} onClose=${() => showKeys(false)} />`}
+    ${keys && html`<${Keys} views=${views} more=${deciding} onClose=${() => showKeys(false)} />`}
   </div>`;
+}
+
+const deciding = [
+  ["Shift A", "Approvals: approve what is picked, once"],
+  ["Shift D", "Approvals: refuse what is picked"],
+];
+
+function visit(letter) {
+  const view = views.find(({ key }) => key === letter);
+  if (view) go([view.id]);
 }
 
 function toMain(event) {

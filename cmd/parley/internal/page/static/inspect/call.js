@@ -8,6 +8,7 @@ import { href } from "../lib/route.js";
 import { serverProblems } from "../lib/schema/serverproblems.js";
 import { Badge, Button, Copy, Duration, ErrorBox, Facts, Json, Notice, Tabs, TextInput, Time, announce } from "../lib/ui.js";
 import { App, appOf } from "./app.js";
+import { Reconnect, isGone } from "./reconnect.js";
 
 /**
  * CallView shows a call of a connection.
@@ -123,7 +124,7 @@ function TaskLine({ connection, call }) {
 
 function Outcome({ connection, call }) {
   const [tab, setTab] = useState("result");
-  if (call.error && call.state !== "running") return html`<${Failure} call=${call} />`;
+  if (call.error && call.state !== "running") return html`<${Failure} connection=${connection} call=${call} />`;
   if (call.result === undefined) return null;
   const tabs = [
     { id: "result", title: "Result" },
@@ -137,10 +138,10 @@ function Outcome({ connection, call }) {
   <//>`;
 }
 
-function Failure({ call }) {
+function Failure({ connection, call }) {
   const { rpc } = call.error;
   if (call.state === "cancelled") return html`<${Notice} kind="warning" title="Cancelled">${label(call.error.message, 500)}<//>`;
-  return html`<${ErrorBox} error=${{ ...call.error, message: label(call.error.message, 1000) }} />
+  return html`<${ErrorBox} error=${{ ...call.error, message: label(call.error.message, 1000) }}>${isGone(connection) && html`<${Reconnect} connection=${connection} />`}<//>
     ${rpc && html`<${Facts} facts=${[["Code", stringify(rpc.code)], ["Message", html`<${Cut} text=${rpc.message} most=${4000} />`]]} />`}
     ${rpc?.data !== undefined && html`<${Json} value=${rpc.data} label="Data of the error" />`}`;
 }

@@ -4,7 +4,7 @@ import { api, useGet } from "../lib/api.js";
 import { html, useState } from "../lib/preact.js";
 import { go } from "../lib/route.js";
 import { ofRun, useKept } from "../lib/state.js";
-import { Badge, Button, Empty, ErrorBox, Menu, Notice, Select, Spinner, Time } from "../lib/ui.js";
+import { Badge, Button, Empty, ErrorBox, Menu, Notice, Select, Spinner, Time, timeOf } from "../lib/ui.js";
 import { Findings } from "./checks/findings.js";
 import { Start, kinds } from "./checks/start.js";
 import { Verdicts } from "./checks/verdicts.js";
@@ -36,7 +36,7 @@ export function View({ connection, route }) {
   </div>`;
 }
 
-const option = ({ id, how, started }) => ({ value: id, label: `${kinds[how.kind].title}, ${new Date(started).toLocaleTimeString()}` });
+const option = ({ id, how, started }) => ({ value: id, label: `${kinds[how.kind].title}, ${timeOf(started)}` });
 
 function Export({ judgement: { id, formats } }) {
   const items = formats.map((format) => ({ label: format, onPick: () => api.download(`/judgements/${id}/report/${format}`, `report-${id}.${format === "markdown" ? "md" : format}`) }));

@@ -74,7 +74,7 @@ function Another({ connection, revisions, onOpen }) {
 }
 
 function Servers({ left, right }) {
-  const of = ({ server, revision, transport, instructions, capabilities, features }) => ({ server, revision, transport, instructions, capabilities, features });
+  const of = ({ server, revision, transport, instructions, capabilities }) => ({ server, revision, transport, instructions, capabilities });
   const waiting = [left, right].find(({ revision }) => !revision);
   if (waiting) return html`<${Empty} title=${`${label(waiting.title, 60)} is not connected`} />`;
   return html`<${Places} places=${diff(of(left), of(right))} />`;

@@ -1,8 +1,9 @@
 // The form: a URL or a command, and how to reach it.
 
-import { html } from "../lib/preact.js";
+import { html, useState } from "../lib/preact.js";
+import { label } from "../lib/text.js";
 import { Button, Check, ErrorBox, Field, IconButton, Select, TextInput } from "../lib/ui.js";
-import { bodyOf, isURL } from "./connect-model.js";
+import { bodyOf, isURL, misread, serversOf } from "./connect-model.js";
 
 const transports = [
   { value: "auto", label: "Whichever the server speaks" },
@@ -15,15 +16,24 @@ export function Form({ form, onChange, about, error, busy, changing, onSubmit })
   const set = (changes) => onChange({ ...form, ...changes });
   const url = isURL(form.server);
   const at = (...fields) => (fields.some((field) => error?.field === field || error?.field?.startsWith(`${field}[`)) ? error.message : undefined);
+  const [refused, refuse] = useState("");
   const submit = (event) => {
     event.preventDefault();
-    onSubmit(bodyOf(form));
+    const why = misread(form.server);
+    refuse(why);
+    if (!why) onSubmit(bodyOf(form));
   };
+  const type = (server) => {
+    refuse("");
+    set({ server });
+  };
+  const offered = (form.server.trim().startsWith("{") && serversOf(form.server)) || [];
   const revisions = [{ value: "auto", label: "Whichever the server speaks" }, ...(about?.revisions ?? [])];
   return html`<form class="card" aria-label="Connect" onSubmit=${submit}>
-    <${Field} label="Server" hint="A URL with http:// or https://, or the command that starts the server, as in a terminal" error=${at("url", "command", "entry")}>
-      <${TextInput} class="mono" value=${form.server} onInput=${(server) => set({ server })} placeholder="https://example.com/mcp  or  npx -y some-server" />
+    <${Field} label="Server" hint="A URL with http:// or https://, or the command that starts the server, as in a terminal" error=${refused || at("url", "command", "entry")}>
+      <${TextInput} class="mono" value=${form.server} onInput=${type} placeholder="https://example.com/mcp  or  npx -y some-server" />
     <//>
+    ${offered.length > 0 && html`<p class="row"><span>Servers of this configuration:</span>${offered.map((one) => html`<${Button} key=${one.title} onClick=${() => (refuse(""), onChange(one))}>${label(one.title, 60)}<//>`)}</p>`}
     <div class="two">
       <${Field} label="Revision" error=${at("revision")}><${Select} value=${form.revision} onChange=${(revision) => set({ revision })} options=${revisions} /><//>
       ${url && html`<${Field} label="Transport" error=${at("transport")}><${Select} value=${form.transport} onChange=${(transport) => set({ transport })} options=${transports} /><//>`}

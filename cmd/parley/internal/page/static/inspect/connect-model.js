@@ -18,6 +18,35 @@ export const blank = {
 /** isURL says whether a server is named by a URL, and not by a command. */
 export const isURL = (text) => /^\s*https?:\/\//i.test(text);
 
+const scheme = /^([a-z][a-z0-9+.-]*):\/\//i;
+const host = /^(localhost|\[[0-9a-f:]+\]|[a-z0-9-]+(\.[a-z0-9-]+)+)(:\d+)?(\/\S*)?$|^[a-z0-9-]+:\d+(\/\S*)?$/i;
+const isHost = (text) => host.test(text) && (/[:\]]|^localhost/i.test(text) || text.includes("/"));
+
+/** misread says why what was typed is neither a URL nor a command; "" if it may be one. */
+export function misread(text) {
+  const trimmed = text.trim();
+  const [, name] = scheme.exec(trimmed) ?? [];
+  if (trimmed.startsWith("{")) return serversOf(trimmed) ? "This is a configuration. Pick one of its servers below." : "This is JSON, but names no servers by mcpServers.";
+  if (name && !isURL(trimmed)) return `A server cannot be reached by ${name}://. Its URL begins with http:// or https://.`;
+  if (isHost(trimmed)) return "http:// or https:// is missing. If it is a command, write ./ before it.";
+  return "";
+}
+
+const pairs = (of) => Object.entries(of ?? {}).map(([name, value]) => ({ name, value: String(value) }));
+
+/** serversOf are the forms of the servers in a configuration that was pasted; undefined if it is none. */
+export function serversOf(text) {
+  let all;
+  try {
+    const { mcpServers, servers } = JSON.parse(text);
+    all = Object.entries(mcpServers ?? servers);
+  } catch {
+    return undefined;
+  }
+  const forms = all.filter(([, one]) => one?.url || one?.command).map(([title, { url, command, args = [], cwd, env, headers }]) => ({ ...blank, title, server: url ?? [command, ...args].map(quoted).join(" "), dir: cwd ?? "", env: pairs(env), headers: pairs(headers) }));
+  return forms.length > 0 ? forms : undefined;
+}
+
 const filled = (list) => list.filter(({ name, value }) => name.trim() || value).map(({ name, value }) => ({ name: name.trim(), value }));
 
 /** bodyOf is what the API takes. */

@@ -2,7 +2,7 @@
 
 import { api, useGet } from "../lib/api.js";
 import { linkOf } from "../lib/links.js";
-import { html, useState } from "../lib/preact.js";
+import { html, useEffect, useState } from "../lib/preact.js";
 import { label } from "../lib/text.js";
 import { Badge, Button, ErrorBox, Facts, Field, Json, Notice, TextInput, Time } from "../lib/ui.js";
 import { Steps } from "./login-steps.js";
@@ -22,22 +22,26 @@ export function Login({ connection }) {
     }
     reload();
   };
+  // What went wrong with another login says nothing about this one.
+  const url = data?.waiting?.url;
+  useEffect(() => url && setFailure(undefined), [url]);
   if (!data) return html`<${ErrorBox} error=${error} />`;
+  const pasted = failure?.field === "address" ? failure : undefined;
   if (!data.possible) return html`<section class="card" aria-label="Login"><h2>Login</h2><p class="faint">${label(data.why, 500)}</p></section>`;
   return html`<section class="card" aria-label="Login">
     <div class="row">
       <h2 class="grow">Login</h2>
       ${data.status.loggedIn ? html`<${Badge} kind="good">logged in<//>` : html`<${Badge}>not logged in<//>`}
     </div>
-    ${data.waiting && html`<${Waiting} waiting=${data.waiting} act=${act} />`}
+    ${data.waiting && html`<${Waiting} waiting=${data.waiting} error=${pasted} act=${act} />`}
     ${!data.waiting && data.missing.length > 0 && html`<${Notice} kind="warning" title="The server demands more rights.">Missing: <code>${label(data.missing.join(" "), 500)}</code><//>`}
-    <${ErrorBox} error=${failure ?? data.error} /> <${Status} data=${data} /> <${Actions} data=${data} act=${act} />
+    <${ErrorBox} error=${data.waiting ? !pasted && failure : (failure ?? data.error)} /> <${Status} data=${data} /> <${Actions} data=${data} act=${act} />
     <${Steps} steps=${data.steps} />
   </section>`;
 }
 
 /** Waiting brings the user to the authorization server, in a tab of its own. */
-function Waiting({ waiting, act }) {
+function Waiting({ waiting, error, act }) {
   const [address, setAddress] = useState("");
   const { url, host, why } = linkOf(waiting.url);
   const paste = (event) => {
@@ -56,7 +60,7 @@ function Waiting({ waiting, act }) {
         <summary>The browser is on another machine</summary>
         <p>Open this there: <code>${label(waiting.url, 8000)}</code></p>
         <form onSubmit=${paste}>
-          <${Field} label="The address that the browser ends at" hint="It begins with ${waiting.redirect}; the page itself cannot be shown there"><${TextInput} class="mono" value=${address} onInput=${setAddress} /><//>
+          <${Field} label="The address that the browser ends at" hint="It begins with ${waiting.redirect}; the page itself cannot be shown there" error=${error && `${error.message}: ${error.hint}`}><${TextInput} class="mono" value=${address} onInput=${setAddress} /><//>
           <${Button} type="submit" disabled=${!address.trim()}>Use this address<//>
         </form>
       </details>

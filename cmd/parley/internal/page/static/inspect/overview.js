@@ -5,7 +5,7 @@ import { Marked, Media, SafeLink, Text } from "../lib/content.js";
 import { html, useState } from "../lib/preact.js";
 import { go, href } from "../lib/route.js";
 import { asText, label } from "../lib/text.js";
-import { Badge, Button, ErrorBox, Facts, Json, Spinner, Time } from "../lib/ui.js";
+import { Badge, Button, ErrorBox, Facts, Json, Spinner, Sure, Time } from "../lib/ui.js";
 import { capabilitiesOf } from "./capabilities.js";
 import { Login } from "./login.js";
 import { Ping } from "./ping.js";
@@ -38,6 +38,7 @@ export function View({ connection }) {
 function Head({ c }) {
   const [busy, setBusy] = useState("");
   const [error, setError] = useState(undefined);
+  const [asks, ask] = useState(false);
   const act = async (what, f) => {
     setBusy(what);
     setError(undefined);
@@ -51,6 +52,11 @@ function Head({ c }) {
   const [name, kind] = states[c.state] ?? [c.state, ""];
   const open = c.state === "up" || c.state === "connecting" || c.state === "login";
   const path = `/connections/${c.id}`;
+  const close = () =>
+    act("close", async () => {
+      await api.del(path);
+      go("home");
+    });
   return html`<div class="row">
       <h1 class="grow">${label(c.server?.title || c.server?.name || c.title, 300)}</h1>
       <span role="status"><${Badge} kind=${kind}>${name}<//></span>
@@ -59,17 +65,11 @@ function Head({ c }) {
       <${Button} busy=${busy === "reconnect"} onClick=${() => act("reconnect", () => api.post(`${path}/reconnect`))}>Reconnect<//>
       ${open && html`<${Button} busy=${busy === "disconnect"} onClick=${() => act("disconnect", () => api.post(`${path}/disconnect`))}>Disconnect<//>`}
       <a class="button" href=${href("home", { like: c.id })}>Change…</a>
-      <${Button}
-        kind="danger"
-        busy=${busy === "close"}
-        onClick=${() =>
-          act("close", async () => {
-            await api.del(path);
-            go("home");
-          })}
-        >Close for good<//
-      >
+      <${Button} kind="danger" busy=${busy === "close"} onClick=${() => (c.revision ? ask(true) : close())}>Close for good<//>
     </div>
+    ${asks && html`<${Sure} title="Close it for good?" verb="Close for good" busy=${busy === "close"} error=${error} onDo=${close} onClose=${() => ask(false)}>
+      <p>Its ${c.counts?.calls > 0 ? `${c.counts.calls} ${c.counts.calls === 1 ? "call" : "calls"}, also those that run, its ` : ""}recorded traffic, tasks, rules and roots are forgotten. Disconnect keeps them.</p>
+    <//>`}
     <${ErrorBox} error=${error} />`;
 }
 

@@ -9,6 +9,7 @@ import { ofRun, useKept } from "../lib/state.js";
 import { Badge, Button, Empty, ErrorBox, Facts, Field, SearchBox, Spinner, Split, VirtualList } from "../lib/ui.js";
 import { CompleteInput } from "./complete.js";
 import { CallState, useCall } from "./onecall.js";
+import { Unfetched } from "./reconnect.js";
 import { Head } from "./refresh.js";
 
 /** View is the view of prompts. */
@@ -18,21 +19,21 @@ export function View({ connection, route }) {
   const name = route.rest[0];
   const about = got.data?.items?.find((item) => name !== undefined && item?.name === name);
   const list = html`<${Head} connection=${connection} kinds=${["prompts"]} reload=${got.reload} loading=${got.loading}><${SearchBox} label="Search prompts" value=${search} onInput=${setSearch} /><//>
-    <${List} got=${got} search=${search} name=${name} onPick=${(item) => go([connection.id, "prompts", item.name])} />`;
+    <${List} connection=${connection} got=${got} search=${search} name=${name} onPick=${(item) => go([connection.id, "prompts", item.name])} />`;
   let detail = html`<${Empty} title="Pick a prompt" />`;
   if (about) detail = html`<${Prompt} key=${name} connection=${connection} about=${about} />`;
-  else if (name !== undefined && got.data) detail = html`<${Empty} title=${`The server lists no prompt "${label(name, 100)}"`} />`;
+  else if (name !== undefined && got.data && !got.data.error) detail = html`<${Empty} title=${`The server lists no prompt "${label(name, 100)}"`} />`;
   return html`<h1 class="unseen">Prompts</h1>
     <${Split} label="Prompts" detailLabel="Prompt" list=${list} detail=${detail} />`;
 }
 
-function List({ got: { data, error, loading }, search, name, onPick }) {
+function List({ connection, got: { data, error, loading }, search, name, onPick }) {
   const { good, bad } = useMemo(() => listed(data?.items, "name"), [data]);
   const shown = useMemo(() => found(good, search.toLowerCase()), [good, search]);
   if (!data) return error ? html`<${ErrorBox} error=${error} />` : html`<${Spinner} />`;
   const row = (i) => html`<span class="two-lines"><span class="first">${label(shown[i].title ?? shown[i].name, 200)}</span><span class="second">${label(shown[i].description ?? "", 200)}</span></span>`;
-  const empty = html`<${Empty} title=${search ? `No prompts match "${search}"` : "No prompts"} />`;
-  return html`<${ErrorBox} error=${data.error ?? error} /><${Malformed} items=${bad} what="prompts" by="name" />
+  const empty = html`<${Empty} title=${search ? `No prompts match "${search}"` : data.error ? "What it lists is not known." : "No prompts"} />`;
+  return html`<${Unfetched} connection=${connection} error=${data.error ?? error} /><${Malformed} items=${bad} what="prompts" by="name" />
     <${VirtualList} label="Prompts" count=${shown.length} rowHeight=${46} row=${row} keyOf=${(i) => `${i}:${shown[i].name}`} selected=${shown.findIndex((item) => item.name === name)}
       onPick=${(i) => onPick(shown[i])} empty=${loading ? html`<${Spinner} />` : empty} />`;
 }

@@ -7,6 +7,7 @@ import { html, useMemo } from "../lib/preact.js";
 import { go } from "../lib/route.js";
 import { ofRun, useKept } from "../lib/state.js";
 import { Badge, Button, Empty, ErrorBox, Field, SearchBox, Spinner, Split, Tabs, TextInput, VirtualList } from "../lib/ui.js";
+import { Unfetched } from "./reconnect.js";
 import { Head } from "./refresh.js";
 import { Resource } from "./resource.js";
 import { Template } from "./template.js";
@@ -38,7 +39,7 @@ export function View({ connection, route }) {
   };
   const list = html`<${ByURI} connection=${connection} onRead=${(text) => here({ uri: text })} />
     <${Head} connection=${connection} kinds=${["resources", "templates"]} reload=${again} loading=${resources.loading || templates.loading}><${SearchBox} label=${`Search ${rows[tab].what}`} value=${search} onInput=${setSearch} /><//>
-    <${Tabs} label="Lists" tabs=${tabs} current=${tab} onChange=${setTab}><${Rows} key=${tab} ...${rows[tab]} search=${search} /><//>`;
+    <${Tabs} label="Lists" tabs=${tabs} current=${tab} onChange=${setTab}><${Rows} key=${tab} connection=${connection} ...${rows[tab]} search=${search} /><//>`;
   return html`<h1 class="unseen">Resources</h1>
     <${Split} label="Resources" detailLabel="Resource" list=${list} detail=${detail({ connection, uri, template, resources, templates, subscriptions, reload: watched.reload })} />`;
 }
@@ -70,14 +71,14 @@ function ByURI({ connection, onRead }) {
 }
 
 /** Rows is a list of what has a URI. */
-function Rows({ got, by, what, picked, pick, search }) {
+function Rows({ connection, got, by, what, picked, pick, search }) {
   const { data, error, loading } = got;
   const { good, bad } = useMemo(() => listed(data?.items, by), [data, by]);
   const shown = useMemo(() => found(good, search, by), [good, search, by]);
   if (!data) return error ? html`<${ErrorBox} error=${error} />` : html`<${Spinner} />`;
-  const empty = html`<${Empty} title=${search ? `No ${what} match "${search}"` : `No ${what}`} />`;
+  const empty = html`<${Empty} title=${search ? `No ${what} match "${search}"` : data.error ? "What it lists is not known." : `No ${what}`} />`;
   const row = (i) => html`<${Row} item=${shown[i]} uri=${shown[i][by]} />`;
-  return html`<${ErrorBox} error=${data.error ?? error} /><${Malformed} items=${bad} what=${what} by=${by} />
+  return html`<${Unfetched} connection=${connection} error=${data.error ?? error} /><${Malformed} items=${bad} what=${what} by=${by} />
     <${VirtualList} label=${what} count=${shown.length} rowHeight=${46} row=${row} keyOf=${(i) => `${i}:${shown[i][by]}`} selected=${shown.findIndex((item) => item[by] === picked)}
       onPick=${(i) => pick(shown[i])} empty=${loading ? html`<${Spinner} />` : empty} />`;
 }

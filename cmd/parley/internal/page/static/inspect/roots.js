@@ -4,6 +4,7 @@ import { api, useGet } from "../lib/api.js";
 import { html, useState } from "../lib/preact.js";
 import { ofRun, useKept } from "../lib/state.js";
 import { Button, Check, Empty, ErrorBox, Field, Notice, Spinner, TextInput } from "../lib/ui.js";
+import { sameRoot, uriOf } from "./root-uri.js";
 
 /** View is the view of roots. */
 export function View({ connection }) {
@@ -34,7 +35,7 @@ export function View({ connection }) {
     <ul class="plain roots">
       ${roots.map((root, i) => html`<${Root} key=${`${root.uri}\n${root.name ?? ""}`} root=${root} onChange=${(next) => put({ roots: roots.map((old, at) => (at === i ? next : old)) })} onRemove=${() => put({ roots: roots.filter((_, at) => at !== i) })} />`)}
     </ul>
-    <${Add} connection=${connection} disabled=${!data} onAdd=${(root) => put({ declare: true, roots: [...roots, root] })} />`;
+    <${Add} connection=${connection} roots=${roots} disabled=${!data} onAdd=${(root) => put({ declare: true, roots: [...roots, root] })} />`;
 }
 
 function Root({ root, onChange, onRemove }) {
@@ -47,22 +48,19 @@ function Root({ root, onChange, onRemove }) {
   </li>`;
 }
 
-/** address makes a file URI of a path; a URI is left as it is. */
-export function address(text) {
-  if (/^[a-z][a-z0-9+.-]+:/i.test(text)) return text;
-  const path = text.replaceAll("\\", "/");
-  return `file://${path.startsWith("/") ? "" : "/"}${path.split("/").map((part, i) => (i === 0 && /^[A-Za-z]:$/.test(part) ? part : encodeURIComponent(part))).join("/")}`;
-}
-
-function Add({ connection, disabled, onAdd }) {
+function Add({ connection, roots, disabled, onAdd }) {
   const [draft, setDraft] = useKept(ofRun(`roots:${connection.id}`), { path: "", name: "" });
+  const [wrong, setWrong] = useState("");
   const submit = async (event) => {
     event.preventDefault();
     const { path, name } = draft;
-    if (await onAdd({ uri: address(path.trim()), name: name || undefined })) setDraft({ path: "", name: "" });
+    const { uri, wrong: why } = uriOf(path.trim());
+    const problem = why ?? (roots.some((root) => sameRoot(root.uri, uri)) ? "It is among the roots already." : "");
+    setWrong(problem);
+    if (!problem && (await onAdd({ uri, name: name || undefined }))) setDraft({ path: "", name: "" });
   };
   return html`<form class="add-root" onSubmit=${submit}>
-    <${Field} label="Folder" hint="A path such as /home/me/project, or a file URI"><${TextInput} value=${draft.path} onInput=${(path) => setDraft((old) => ({ ...old, path }))} /><//>
+    <${Field} label="Folder" hint="A whole path such as /home/me/project, or a file URI" error=${wrong}><${TextInput} value=${draft.path} onInput=${(path) => setDraft((old) => ({ ...old, path }))} /><//>
     <${Field} label="Its name"><${TextInput} value=${draft.name} onInput=${(name) => setDraft((old) => ({ ...old, name }))} /><//>
     <${Button} type="submit" kind="primary" disabled=${disabled || !draft.path.trim()}>Add<//>
   </form>`;

@@ -1,13 +1,14 @@
 import { useGet } from "../lib/api.js";
 import { useStream } from "../lib/live.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib/preact.js";
+import { Keys, useKeys } from "../lib/keys.js";
 import { go, href, useRoute } from "../lib/route.js";
 import { begin } from "../lib/state.js";
 import { Announcements, Contained, ErrorBox, Notice, Spinner, announce } from "../lib/ui.js";
-import { Keys, useKeys } from "./keys.js";
 import { LoginNotice } from "./login-notice.js";
 import { QuestionNotice } from "./notice.js";
 import { Rail } from "./rail.js";
+import { Gone } from "./reconnect.js";
 import { pages, views } from "./views.js";
 
 /**
@@ -38,7 +39,7 @@ function Inside({ fresh }) {
   const view = (here.connection ? views : pages).find(({ id }) => id === here.view);
   const leads = useFirst(fresh, data?.connections, error);
   const [keys, showKeys] = useState(false);
-  useKeys(connection, () => showKeys(true));
+  useKeys((letter) => visit(letter, connection), () => showKeys(true));
   const title = [view?.title, connection && (connection.title || connection.id)].filter(Boolean).join(" – ");
   useEffect(() => {
     document.title = `${title || "Not found"} – Parley`;
@@ -46,10 +47,10 @@ function Inside({ fresh }) {
   return html`<div class="shell">
     <${Rail} connections=${connections} connection=${connection} here=${here} onKeys=${() => showKeys(true)} />
     <div class="column">
-      <${Stream} /> <${LoginNotice} connections=${connections} here=${here} /> <${QuestionNotice} connections=${connections} here=${here} />
+      <${Stream} /> <${Gone} connection=${connection} here=${here} /> <${LoginNotice} connections=${connections} here=${here} /> <${QuestionNotice} connections=${connections} here=${here} />
       <${Main} key=${`${here.connection ?? ""}/${view?.id ?? "?"}`} view=${view} here=${here} connection=${connection} known=${data !== undefined} error=${error} leads=${leads} />
     </div>
-    ${keys && html`<${Keys} onClose=${() => showKeys(false)} />`}
+    ${keys && html`<${Keys} views=${[...pages, ...views]} onClose=${() => showKeys(false)} />`}
   </div>`;
 }
 
@@ -65,6 +66,13 @@ function useFirst(fresh, connections, error) {
     if (connections?.length === 1 && location.hash === "#/") go([connections[0].id], {}, { replace: true });
   }, [connections, error]);
   return leads && location.hash === "#/";
+}
+
+function visit(letter, connection) {
+  const page = pages.find(({ key }) => key === letter);
+  const view = connection && views.find(({ key, shown }) => key === letter && shown(connection));
+  if (page) go([page.id]);
+  else if (view) go([connection.id, view.id]);
 }
 
 /** Stream says when nothing is live any more. */

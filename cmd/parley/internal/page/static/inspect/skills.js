@@ -7,6 +7,7 @@ import { html, useMemo } from "../lib/preact.js";
 import { go } from "../lib/route.js";
 import { ofRun, useKept } from "../lib/state.js";
 import { Button, Empty, ErrorBox, Field, SearchBox, Spinner, Split, TextInput, VirtualList } from "../lib/ui.js";
+import { Unfetched } from "./reconnect.js";
 import { Head } from "./refresh.js";
 import { Skill } from "./skill.js";
 
@@ -18,7 +19,7 @@ export function View({ connection, route }) {
   const open = (params) => go([connection.id, "skills"], params);
   const list = html`<${ByURI} connection=${connection} onOpen=${(text) => open({ uri: text })} />
     <${Head} connection=${connection} kinds=${["skills"]} reload=${got.reload} loading=${got.loading}><${SearchBox} label="Search skills" value=${search} onInput=${setSearch} /><//>
-    <${List} got=${got} search=${search} uri=${uri} onPick=${(item) => open({ uri: item.uri })} />`;
+    <${List} connection=${connection} got=${got} search=${search} uri=${uri} onPick=${(item) => open({ uri: item.uri })} />`;
   const detail = uri ? html`<${Skill} key=${uri} connection=${connection} uri=${uri} file=${file} onFile=${(name) => open({ uri, file: name })} />` : html`<${Empty} title="Pick a skill">Its files are checked against what the server says of them. That proves that they belong together, and nothing about whether they are to be trusted.<//>`;
   return html`<h1 class="unseen">Skills</h1>
     <${Split} label="Skills" detailLabel="Skill" list=${list} detail=${detail} />`;
@@ -38,7 +39,7 @@ function ByURI({ connection, onOpen }) {
 
 const nameOf = (item) => item.frontmatter?.name ?? item.uri;
 
-function List({ got: { data, error, loading }, search, uri, onPick }) {
+function List({ connection, got: { data, error, loading }, search, uri, onPick }) {
   const { good, bad } = useMemo(() => listed(data?.items, "uri"), [data]);
   const shown = useMemo(() => {
     const text = search.toLowerCase();
@@ -46,8 +47,8 @@ function List({ got: { data, error, loading }, search, uri, onPick }) {
   }, [good, search]);
   if (!data) return error ? html`<${ErrorBox} error=${error} />` : html`<${Spinner} />`;
   const row = (i) => html`<span class="two-lines"><span class="first">${label(nameOf(shown[i]), 200)}</span><span class="second">${label(shown[i].frontmatter?.description ?? "", 200)}</span></span>`;
-  const empty = html`<${Empty} title=${search ? `No skills match "${search}"` : "The server lists no skills"}>${!search && "It may have some all the same; open them by their URIs."}<//>`;
-  return html`<${ErrorBox} error=${data.error ?? error} /><${Malformed} items=${bad} what="skills" by="uri" />
+  const empty = html`<${Empty} title=${search ? `No skills match "${search}"` : data.error ? "What it lists is not known." : "The server lists no skills"}>${!search && !data.error && "It may have some all the same; open them by their URIs."}<//>`;
+  return html`<${Unfetched} connection=${connection} error=${data.error ?? error} /><${Malformed} items=${bad} what="skills" by="uri" />
     <${VirtualList} label="Skills" count=${shown.length} rowHeight=${46} row=${row} keyOf=${(i) => `${i}:${shown[i].uri}`} selected=${shown.findIndex((item) => item.uri === uri)} onPick=${(i) => onPick(shown[i])}
       empty=${loading ? html`<${Spinner} />` : empty} />`;
 }

@@ -8,7 +8,9 @@ import { SchemaEditor, defaults, focusProblem, validate } from "../lib/schemafor
 import { go, href } from "../lib/route.js";
 import { keep, kept, ofRun, useKept } from "../lib/state.js";
 import { Badge, Button, Check, Copy, Duration, Empty, ErrorBox, Facts, Field, Json, Notice, Select, Tabs, TextArea, TextInput, Time } from "../lib/ui.js";
+import { optionsOf } from "./call-options.js";
 import { CallView, StateBadge, problemsOf } from "./call.js";
+import { Reconnect, isGone } from "./reconnect.js";
 import { badges } from "./tools.js";
 
 const tabs = [
@@ -69,7 +71,9 @@ function CallTab({ connection, tool, route, to }) {
   const [said, setSaid] = useState([]); // by the server, of what was sent last
   const found = useProblems(tool.inputSchema, args);
   const shown = [...found.filter(({ missing }) => tried || !missing), ...said];
-  const wrong = [...drafts, ...found];
+  const { wrong: misfits, meta, ...asked } = optionsOf(options);
+  const refused = Object.keys(misfits).length;
+  const wrong = drafts.length + found.length + refused;
   const change = (next) => {
     setArgs(next);
     setSaid([]);
@@ -78,7 +82,7 @@ function CallTab({ connection, tool, route, to }) {
     setBusy(true);
     setError(undefined);
     try {
-      const { id } = await api.post(`/connections/${connection.id}/calls`, request(tool, args, options));
+      const { id } = await api.post(`/connections/${connection.id}/calls`, { method: "tools/call", params: { name: tool.name, arguments: args, _meta: meta }, ...asked });
       to({ call: id });
     } catch (failure) {
       setError(failure);
@@ -89,24 +93,25 @@ function CallTab({ connection, tool, route, to }) {
     event.preventDefault();
     setTried(true);
     const now = [...drafts, ...validate(tool.inputSchema ?? {}, args)]; // found may be of what was there before the last key
-    if (now.length === 0) call();
-    else setTimeout(() => focusProblem(prefix, now[0].pointer));
+    if (now.length > 0) setTimeout(() => focusProblem(prefix, now[0].pointer));
+    else if (refused > 0) setTimeout(focusOption);
+    else call();
   };
   const keys = (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
   };
   return html`<form onSubmit=${submit} onKeyDown=${keys} novalidate>
       <${SchemaEditor} schema=${tool.inputSchema ?? {}} value=${args} onChange=${change} errors=${shown} idPrefix=${prefix} label="the arguments" onProblems=${setDrafts} />
-      <${Options} connection=${connection} tool=${tool} options=${options} onChange=${setOptions} />
+      <${Options} connection=${connection} tool=${tool} options=${options} wrong=${misfits} onChange=${setOptions} />
       <div class="row call-buttons">
         <${Button} type="submit" kind="primary" busy=${busy}>Call<//>
-        ${tried && wrong.length > 0 && html`<span class="wrong">${wrong.length === 1 ? "1 field does not fit." : `${wrong.length} fields do not fit.`}</span>`}
-        ${tried && wrong.length > 0 && drafts.length === 0 && html`<${Button} onClick=${call} busy=${busy}>Call anyway<//>`}
+        ${tried && wrong > 0 && html`<span class="wrong">${wrong === 1 ? "1 field does not fit." : `${wrong} fields do not fit.`}</span>`}
+        ${tried && wrong > 0 && drafts.length + refused === 0 && html`<${Button} onClick=${call} busy=${busy}>Call anyway<//>`}
         <${Button} kind="plain" onClick=${() => (reset(), setTried(false), setSaid([]))}>Start over<//>
         <span class="faint">Ctrl Enter calls</span>
       </div>
     </form>
-    <${ErrorBox} error=${error} />
+    <${ErrorBox} error=${error}>${isGone(connection) && html`<${Reconnect} connection=${connection} />`}<//>
     ${route.params.call && html`<${CallView} key=${route.params.call} connection=${connection} id=${route.params.call} tool=${tool} onGone=${() => to({ call: undefined })} onAgain=${(id) => to({ call: id })} onEdit=${(params) => change(params?.arguments ?? {})} onEnd=${(ended) => setSaid(problemsOf(ended, tool.inputSchema))} />`}`;
 }
 
@@ -120,21 +125,17 @@ function useProblems(schema, args) {
   return problems;
 }
 
-function request(tool, args, { task, ttl, timeout, logLevel, metaText }) {
-  const { meta } = metaOf(metaText);
-  const body = { method: "tools/call", params: { name: tool.name, arguments: args } };
-  if (meta !== undefined) body.params._meta = meta;
-  if (task) body.task = true;
-  if (task && ttl) body.ttl = Math.round(Number(ttl) * 1000);
-  if (timeout) body.timeout = Math.round(Number(timeout) * 1000);
-  if (logLevel) body.logLevel = logLevel;
-  return body;
+/** focusOption leads to the first option that is wrong. */
+function focusOption() {
+  const options = document.querySelector(".call-options");
+  options.open = true;
+  options.querySelector("[aria-invalid]")?.focus();
 }
 
 const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /** Options are what else can be said of a call. */
-function Options({ connection, tool, options, onChange }) {
+function Options({ connection, tool, options, wrong, onChange }) {
   const set = (name) => (value) => onChange({ ...options, [name]: value });
   const support = tool.execution?.taskSupport;
   const can = (feature) => connection.features?.includes(feature);
@@ -142,31 +143,15 @@ function Options({ connection, tool, options, onChange }) {
   return html`<details class="call-options">
     <summary>Options</summary>
     <div class="options">
-      <${Field} label="Time limit in seconds" hint="Without an answer or progress; 60 if it is empty."><${TextInput} value=${options.timeout} onInput=${set("timeout")} inputmode="decimal" /><//>
+      <${Field} label="Time limit in seconds" hint="Without an answer or progress; 60 if it is empty." error=${wrong.timeout}><${TextInput} value=${options.timeout} onInput=${set("timeout")} inputmode="decimal" /><//>
       ${can("callLogLevel") && html`<${Field} label="Log messages of this call" hint="The server is asked for those from this level on."><${Select} value=${options.logLevel ?? ""} onChange=${set("logLevel")} options=${[{ value: "", label: "none" }, ...levels]} /><//>`}
       ${can("callTask") && (support === "optional" || support === "required") && html`<div><${Check} label="Call as a task" hint=${support === "required" ? "This tool runs in no other way." : "The call goes on apart from this connection."} checked=${options.task === true} disabled=${support === "required"} onChange=${set("task")} />
-        ${options.task && html`<${Field} label="Keep the task for (seconds)" hint="Left to the server if it is empty."><${TextInput} value=${options.ttl} onInput=${set("ttl")} inputmode="decimal" /><//>`}</div>`}
+        ${options.task && html`<${Field} label="Keep the task for (seconds)" hint="Left to the server if it is empty." error=${wrong.ttl}><${TextInput} value=${options.ttl} onInput=${set("ttl")} inputmode="decimal" /><//>`}</div>`}
       ${!can("callTask") && can("tasks") && html`<p class="faint">In this revision the server decides whether the call becomes a task; it is followed in any case.</p>`}
       ${mirrored && html`<p class="faint">Arguments that the tool wants in HTTP headers, too (x-mcp-header), are put there by parley; there is nothing to do.</p>`}
-      <${Meta} text=${options.metaText ?? ""} onInput=${set("metaText")} />
+      <${Field} label="_meta" hint="A JSON object with keys of your own, such as com.example/trace." error=${wrong.metaText}><${TextArea} value=${options.metaText ?? ""} onInput=${set("metaText")} rows=${2} /><//>
     </div>
   </details>`;
-}
-
-function Meta({ text, onInput }) {
-  const { wrong } = metaOf(text);
-  return html`<${Field} label="_meta" hint="A JSON object with keys of your own, such as com.example/trace." error=${wrong && `${wrong} It is not sent.`}><${TextArea} value=${text} onInput=${onInput} rows=${2} /><//>`;
-}
-
-/** metaOf returns the object that was typed, or what is wrong with it; neither if nothing was. */
-function metaOf(text = "") {
-  if (text.trim() === "") return {};
-  try {
-    const meta = JSON.parse(text);
-    return meta === null || typeof meta !== "object" || Array.isArray(meta) ? { wrong: "It must be a JSON object." } : { meta };
-  } catch (error) {
-    return { wrong: error.message };
-  }
 }
 
 function Definition({ tool }) {

@@ -7,6 +7,7 @@ import { go } from "../lib/route.js";
 import { ofRun, useKept } from "../lib/state.js";
 import { Badge, Button, Empty, ErrorBox, SearchBox, Spinner, Split, Time, VirtualList } from "../lib/ui.js";
 import { CallView } from "./call.js";
+import { Unfetched, isGone } from "./reconnect.js";
 import { Head } from "./refresh.js";
 import { Tool } from "./tool.js";
 
@@ -21,20 +22,21 @@ export function View({ connection, route }) {
   const lone = route.rest[0] === undefined ? route.params.call : undefined;
   if (!data) return error ? html`<${ErrorBox} error=${error}><${Button} onClick=${reload}>Try again<//><//>${lone && html`<${OfCall} connection=${connection} id=${lone} tools=${tools} />`}` : html`<${Spinner} label="Loading the tools" />`;
   const picked = pickedOf(tools, route);
+  const unknown = !data.fetched && (data.error || isGone(connection));
   const pick = (i) => go([connection.id, "tools", nameOf(tools[found[i]])], twins(tools, found[i]) ? { n: found[i] } : {});
   const list = html`
     <${Head} connection=${connection} kinds=${["tools"]} reload=${reload} loading=${loading}><${SearchBox} value=${query} onInput=${setQuery} label="Search tools" /><//>
-    <p class="faint tools-count" aria-live="polite">${count(found.length, tools.length)}${data.fetched && html` · fetched <${Time} at=${data.fetched} />`}</p>
-    ${data.error && html`<${ErrorBox} error=${{ ...data.error, message: `The list could not be fetched: ${data.error.message}` }} />`}
-    <${VirtualList} count=${found.length} rowHeight=${52} label="Tools" selected=${found.indexOf(picked)} onPick=${pick} row=${(i) => html`<${Row} tool=${tools[found[i]]} />`} empty=${html`<${Empty} title=${tools.length === 0 ? "The server lists no tools." : "No tool fits the search."} />`} />`;
-  const nothing = lone ? html`<${OfCall} key=${lone} connection=${connection} id=${lone} tools=${tools} />` : html`<${Nothing} route=${route} />`;
+    <p class="faint tools-count" aria-live="polite">${unknown ? "" : count(found.length, tools.length)}${data.fetched && html` · fetched <${Time} at=${data.fetched} />`}</p>
+    <${Unfetched} connection=${connection} error=${data.error} />
+    <${VirtualList} count=${found.length} rowHeight=${52} label="Tools" selected=${found.indexOf(picked)} onPick=${pick} row=${(i) => html`<${Row} tool=${tools[found[i]]} />`} empty=${html`<${Empty} title=${tools.length > 0 ? "No tool fits the search." : unknown ? "What it lists is not known." : "The server lists no tools."} />`} />`;
+  const nothing = lone ? html`<${OfCall} key=${lone} connection=${connection} id=${lone} tools=${tools} />` : html`<${Nothing} route=${route} unknown=${unknown} />`;
   const detail = picked >= 0 ? html`<${Tool} key=${`${route.rest[0]}:${picked}`} connection=${connection} tool=${tools[picked]} route=${route} />` : nothing;
   return html`<h1 class="unseen">Tools</h1>
     <${Split} label="Tools" list=${list} detail=${detail} detailLabel="Tool" />`;
 }
 
-const Nothing = ({ route }) =>
-  route.rest[0] === undefined ? html`<${Empty} title="Pick a tool">Its description, a form for its arguments and the results of its calls are shown here.<//>` : html`<${Empty} title=${`The server lists no tool “${label(route.rest[0])}”.`} />`;
+const Nothing = ({ route, unknown }) =>
+  route.rest[0] === undefined || unknown ? html`<${Empty} title="Pick a tool">Its description, a form for its arguments and the results of its calls are shown here.<//>` : html`<${Empty} title=${`The server lists no tool “${label(route.rest[0])}”.`} />`;
 
 /** OfCall shows a call of which the address has only the ID; that of a tool leads to the tool. */
 function OfCall({ connection, id, tools }) {
@@ -76,7 +78,7 @@ function Row({ tool }) {
   const title = tool?.title ?? tool?.annotations?.title;
   const description = typeof tool?.description === "string" ? tool.description.slice(0, 300).replaceAll(/\s+/g, " ") : "";
   return html`<div class="tool-row">
-    <div class="cut"><strong>${label(nameOf(tool) || "(a tool without a name)", 120)}</strong>${title && title !== tool.name && html` <span>${label(title, 120)}</span>`} ${badges(tool).map(({ kind, text }) => html`<${Badge} key=${text} kind=${kind}>${text}<//> `)}</div>
+    <div class="tool-name"><span class="cut"><strong>${label(nameOf(tool) || "(a tool without a name)", 120)}</strong>${title && title !== tool.name && html` <span>${label(title, 120)}</span>`}</span> <span class="tool-marks-short">${badges(tool).map(({ kind, text }) => html`<${Badge} key=${text} kind=${kind}>${text}<//> `)}</span></div>
     <div class="cut faint">${label(description, 250)}</div>
   </div>`;
 }
@@ -85,12 +87,12 @@ function Row({ tool }) {
 export function badges(tool) {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = tool?.annotations ?? {};
   return [
+    tool?._meta?.ui && { kind: "accent", text: "app", about: "An app shows its results." },
     readOnlyHint === true && { kind: "good", text: "read-only", about: "It says that it changes nothing." },
     readOnlyHint !== true && destructiveHint === true && { kind: "warning", text: "destructive", about: "It says that it may destroy something." },
     readOnlyHint !== true && idempotentHint === true && { text: "idempotent", about: "It says that calling it again changes nothing more." },
     openWorldHint === true && { text: "open world", about: "It says that it deals with what is outside of the server." },
     tool?.execution?.taskSupport === "required" && { kind: "accent", text: "task only", about: "It runs only as a task." },
     tool?.execution?.taskSupport === "optional" && { kind: "accent", text: "task", about: "It can run as a task." },
-    tool?._meta?.ui && { kind: "accent", text: "app", about: "An app shows its results." },
   ].filter(Boolean);
 }

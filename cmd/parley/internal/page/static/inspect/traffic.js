@@ -4,7 +4,7 @@ import { api, useGet, useRead, withParams } from "../lib/api.js";
 import { html, useMemo, useState } from "../lib/preact.js";
 import { go } from "../lib/route.js";
 import { ofRun, useKept } from "../lib/state.js";
-import { Button, Check, Empty, ErrorBox, Field, Menu, Notice, SearchBox, Select, Split } from "../lib/ui.js";
+import { Button, Check, Empty, ErrorBox, Field, Menu, Notice, SearchBox, Select, Split, Sure } from "../lib/ui.js";
 import { Anew, marksOf, useLines } from "./traffic/lines.js";
 import { Exchange } from "./traffic/exchange.js";
 import { Frame } from "./traffic/frame.js";
@@ -66,13 +66,19 @@ function Tools({ connection, lines, state, filter, onClear }) {
   const [error, setError] = useState(undefined);
   const path = `/connections/${connection.id}`;
   const save = (form) => () => api.download(`${path}/export/${form}`, `parley-${connection.id}.${form}`, { ...filter, secrets: secrets ? "1" : "" }).catch(setError);
-  const clear = () => api.del(`${path}/frames`).then(onClear, setError);
+  const [asks, ask] = useState(false);
+  const clear = () =>
+    api.del(`${path}/frames`).then(
+      () => (onClear(), true),
+      (failed) => setError(failed),
+    );
   return html`<div class="row">
       <${Menu} label="Export" items=${[{ label: "HAR", hint: "for the developer tools of browsers", onPick: save("har") }, { label: "JSON lines", hint: "a frame in each", onPick: save("jsonl") }]} />
       <${Check} label="With secrets" checked=${secrets} onChange=${setSecrets} />
-      <${Button} onClick=${clear} disabled=${!state || state.last < state.first}>Clear<//>
+      <${Button} onClick=${() => ask(true)} disabled=${!state || state.last < state.first}>Clear<//>
       <${Resume} connection=${connection} lines=${lines} />
       ${state?.dropped > 0 && html`<span class="faint">${state.dropped} older frames were dropped to make room.</span>`}
     </div>
-    ${state?.stopped && html`<${Notice} kind="error" urgent=${true} title="Nothing is recorded any more">${state.stopped}<//>`} <${ErrorBox} error=${error} />`;
+    ${state?.stopped && html`<${Notice} kind="error" urgent=${true} title="Nothing is recorded any more">${state.stopped}<//>`} <${ErrorBox} error=${!asks && error} />
+    ${asks && html`<${Sure} title="Forget all frames?" verb="Forget them" error=${error} onDo=${clear} onClose=${() => ask(false)}><p>What was recorded so far is gone then. Export keeps it in a file.</p><//>`}`;
 }

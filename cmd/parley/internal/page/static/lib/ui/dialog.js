@@ -1,5 +1,6 @@
 import { html, useId, useLayoutEffect, useRef } from "../preact.js";
-import { IconButton } from "./controls.js";
+import { Button, IconButton } from "./controls.js";
+import { ErrorBox } from "./show.js";
 
 /**
  * Dialog is a window above the page, which holds the focus until it is closed.
@@ -31,4 +32,15 @@ export function Dialog({ title, onClose, children, actions, wide = false }) {
     <div class="body">${children}</div>
     ${actions && html`<footer>${actions}</footer>`}
   </dialog>`;
+}
+
+/**
+ * Sure asks before something is done.
+ * @param {{title: string, verb: string, onDo: () => Promise<boolean>, onClose: () => void, busy?: boolean, error?: any, children: any}} props onDo reports whether it was done
+ */
+export function Sure({ title, verb, onDo, onClose, busy, error, children }) {
+  const act = async () => (await onDo()) && onClose();
+  return html`<${Dialog} title=${title} onClose=${onClose} actions=${html`<${Button} onClick=${onClose}>Leave it<//><${Button} kind="danger" busy=${busy} onClick=${act}>${verb}<//>`}>
+    ${children}<${ErrorBox} error=${error} />
+  <//>`;
 }

@@ -68,6 +68,12 @@ export function Copy({ text, label = "Copy", kind = "plain" }) {
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 
+/** timeOf writes a moment as Time does, where there can be text only. */
+export function timeOf(at) {
+  const date = new Date(at);
+  return date.toDateString() === new Date().toDateString() ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`;
+}
+
 /**
  * Time is a moment; its day is shown if that is not today.
  * @param {{at: string|number|Date}} props
@@ -75,8 +81,7 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 export function Time({ at }) {
   const date = ["string", "number"].includes(typeof at) || at instanceof Date ? new Date(at) : new Date(NaN);
   if (Number.isNaN(date.getTime())) return html`<span>${oneLine(at, 60)}</span>`;
-  const today = date.toDateString() === new Date().toDateString();
-  return html`<time datetime=${date.toISOString()} title=${date.toISOString()}>${today ? "" : `${day.format(date)} `}${clock.format(date)}</time>`;
+  return html`<time datetime=${date.toISOString()} title=${date.toISOString()}>${timeOf(date)}</time>`;
 }
 
 /** spell writes milliseconds for people. */
