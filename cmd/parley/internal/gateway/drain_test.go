@@ -18,8 +18,10 @@ import (
 func sluggish(takes time.Duration) *server.Server {
 	s := server.New(mcp.Implementation{Name: "slow", Version: "1"}, &server.Options{Logger: mcptest.Quiet()})
 	server.AddTool(s, mcp.Tool{Name: "work"}, func(ctx context.Context, _ *server.Call, _ struct{}) (string, error) {
+		work := time.NewTimer(takes)
+		defer work.Stop()
 		select {
-		case <-time.After(takes):
+		case <-work.C:
 			return "done", nil
 		case <-ctx.Done():
 			return "", context.Cause(ctx)

@@ -92,7 +92,7 @@ func TestWaitedForApproval(t *testing.T) {
 				synctest.Wait()
 
 				c.meanwhile(t, s, g, setup)
-				time.Sleep(10 * time.Second) // for news of the list, in the time of the bubble
+				pass(10 * time.Second) // for news of the list, in the time of the bubble
 				listed(t, mcptest.Connect(t, g.View(""), modes[0], nil))
 				waiting := desk.Waiting()
 				if len(waiting) != 1 {

@@ -25,16 +25,16 @@ func TestGone(t *testing.T) {
 				if !sees(p, first) || sees(p, second) {
 					t.Fatal("the first sight is not what is trusted")
 				}
-				time.Sleep(time.Second)
+				<-time.NewTimer(time.Second).C
 				if err := os.Remove(path); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(wait)
+				<-time.NewTimer(wait).C
 				other := &guard.Definition{Kind: mcp.ToolFeature, Backend: "shop", Name: "look", Shown: "shop__look", Raw: json.RawMessage(`{"name":"look"}`)}
 				if !p.Sees(t.Context(), nil, other) {
 					t.Error("what is new is not trusted any more")
 				}
-				time.Sleep(3 * time.Second)
+				<-time.NewTimer(3 * time.Second).C
 				if sees(p, second) || !sees(p, first) {
 					t.Error("what was withheld is trusted")
 				}
