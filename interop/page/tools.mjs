@@ -178,6 +178,7 @@ async function forms(stage) {
   });
 
   await stage.check("a call without a connection offers to reconnect", async () => {
+    stage.expect(/409 \(Conflict\)/);
     await tab.api("post", "/connections/c1/disconnect");
     await tab.sees("It is disconnected.");
     await tab.click("button", "Call");
