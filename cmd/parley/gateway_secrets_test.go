@@ -43,28 +43,28 @@ func TestGatewayKeepsSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	told := ""
+	var told strings.Builder
 	tools, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	told += string(tools.Meta["com.github.parley-mcp/unavailable"])
+	told.WriteString(string(tools.Meta["com.github.parley-mcp/unavailable"]))
 	for _, backend := range []string{"program", "path", "query", "user", "crash"} {
 		_, err := c.CallTool(t.Context(), backend+"__x", nil)
 		if err == nil {
 			t.Errorf("a call of %s does not fail", backend)
 			continue
 		}
-		told += "\n" + err.Error()
+		told.WriteString("\n" + err.Error())
 	}
 	for _, want := range []string{"it cannot be started", "connection refused", "it has ended: exit status 3"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("clients are not told %q, but %s", want, told)
+		if !strings.Contains(told.String(), want) {
+			t.Errorf("clients are not told %q, but %s", want, told.String())
 		}
 	}
 	for _, not := range append(secrets, "/bin/nosuch", "127.0.0.1", "API key", "sh -c") {
-		if strings.Contains(told, not) {
-			t.Errorf("clients are told %q: %s", not, told)
+		if strings.Contains(told.String(), not) {
+			t.Errorf("clients are told %q: %s", not, told.String())
 		}
 	}
 	exe, err := exec.LookPath("parley")

@@ -195,7 +195,7 @@ func TestLongSubjects(t *testing.T) {
 		}
 	}
 	for of := range l.rules[0].accounts {
-		if size := unsafe.Sizeof(of); reflect.TypeOf(of).Kind() != reflect.Array || size > 64 {
+		if size := unsafe.Sizeof(of); reflect.TypeFor[key]().Kind() != reflect.Array || size > 64 {
 			t.Errorf("the key of an account is a %T of %d bytes", of, size)
 		}
 	}

@@ -30,7 +30,7 @@ func TestNumbers(t *testing.T) {
 		{`"1e-999999999999999999999"`, `1e-999999999999999999999`},
 	} {
 		p := load(t, `permit(principal, action, resource) when { context.arguments.n == `+test.equal+` };`, policy.Options{})
-		for _, n := range strings.Fields(test.numbers) {
+		for n := range strings.FieldsSeq(test.numbers) {
 			if d := p.Decide(reading(nobody, `{"n":`+n+`}`)); !d.Allowed {
 				t.Errorf("%s is not %s", n, test.equal)
 			}
