@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"context"
 	"encoding/json"
 	"time"
 
@@ -140,30 +139,4 @@ func (k *tasks) ofOthers(params json.RawMessage, p *passing) bool {
 	defer k.mu.Unlock()
 	at, known := k.theirs[id]
 	return known && at.owner != ownedBy(&p.x.Load().Peer)
-}
-
-// linkOf returns the connection on which a task of the other server was made, or nil.
-func (k *tasks) linkOf(id string) *link {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.theirs[id].link
-}
-
-// about returns the connection of the task that a request is about, or nil.
-func (k *tasks) about(x *mcp.Exchange) *link {
-	if m := mcp.MethodNamed(x.Method); m != nil && m.Feature == mcp.TaskFeature {
-		return k.linkOf(m.SubjectOf(x.Params))
-	}
-	return nil
-}
-
-// tell passes a notification of a client on to the server, on all its connections.
-func (b *Bridge) tell(ctx context.Context, l *link, x *mcp.Exchange) error {
-	err := l.client.Notify(ctx, x.Method, x.Params)
-	for _, other := range b.pool.of(&x.Peer) {
-		if other != l && err == nil {
-			err = other.client.Notify(ctx, x.Method, x.Params)
-		}
-	}
-	return err
 }

@@ -53,30 +53,6 @@ func (p *pool) open(l *link) {
 	p.free()
 }
 
-// remove takes a connection from those that clients get. It reports whether it was one.
-// The caller holds p.mu.
-func (p *pool) remove(l *link) bool {
-	of := p.links[l.key]
-	i := slices.Index(of, l)
-	switch {
-	case i < 0:
-		return false
-	case len(of) == 1:
-		delete(p.links, l.key)
-	default:
-		p.links[l.key] = slices.Delete(of, i, i+1)
-	}
-	return true
-}
-
-// all returns the connections that clients get. The caller holds p.mu.
-func (p *pool) all() (all []*link) {
-	for _, of := range p.links {
-		all = append(all, of...)
-	}
-	return all
-}
-
 // spares keeps a connection for the first client that it suits. It reports false if there
 // is one already, or nobody comes any more.
 func (p *pool) spares(l *link) bool {
@@ -97,14 +73,6 @@ func (p *pool) has(peer *mcp.Peer) bool {
 	return err == nil && p.links[key] != nil
 }
 
-// of returns the connections of a client that are open.
-func (p *pool) of(peer *mcp.Peer) []*link {
-	key, _, _ := p.b.keyOf(peer) // without a key there are none
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.links[key]), func(l *link) bool { return !l.open() })
-}
-
 // size returns how many connections there are, and how many somebody uses.
 func (p *pool) size() (open, used int) {
 	p.mu.Lock()
@@ -116,16 +84,6 @@ func (p *pool) size() (open, used int) {
 		}
 	}
 	return len(all), used
-}
-
-// instead returns a connection that may be in use no more, or another one if it is not.
-func (p *pool) instead(l, other *link) *link {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if l != nil && slices.Contains(p.links[l.key], l) {
-		return l
-	}
-	return other
 }
 
 // hold counts another user of a connection, for whom somebody may be asked something.

@@ -74,13 +74,14 @@ func (v *View) says(ctx context.Context, s *setup, m *member, peer *mcp.Peer) sa
 // keyOf tells apart descriptions of a view that live beside each other: not everybody may
 // read the instructions of all backends.
 func (v *View) keyOf(of []said, members []*member) string {
-	key := v.name
+	var key strings.Builder
+	key.WriteString(v.name)
 	for i := range of {
 		if of[i].mute {
-			key += "\x00" + members[i].backend.Name()
+			key.WriteString("\x00" + members[i].backend.Name())
 		}
 	}
-	return key
+	return key.String()
 }
 
 const (

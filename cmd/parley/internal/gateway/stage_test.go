@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -94,7 +95,7 @@ func newStage(t *testing.T, front, back mcptest.Mode, o backend.Options) *stage 
 	server.AddTool(good, mcp.Tool{Name: "work"}, func(context.Context, *server.Call, struct{}) (string, error) { return "worked", nil })
 	s.way = &mcptest.Transport{Handler: s.bad, Over: back.Transport, Serve: &mcp.ServeOptions{Logger: mcptest.Quiet()}}
 	t.Cleanup(s.way.Wait)
-	o.Share = bridge.SharePrincipal
+	o.Share = cmp.Or(o.Share, bridge.SharePrincipal)
 	o.Connect = func(ctx context.Context, _ *mcp.Peer, o *client.Options) (*client.Client, error) {
 		o.Revisions = []mcp.Revision{back.Revision}
 		s.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-mcp/parley/client"
+	"github.com/parley-mcp/parley/cmd/parley/internal/bridge"
 	"github.com/parley-mcp/parley/cmd/parley/internal/gateway/backend"
 	"github.com/parley-mcp/parley/mcp"
 	"github.com/parley-mcp/parley/mcptest"
@@ -21,7 +22,9 @@ import (
 func TestQuestionsOfNobody(t *testing.T) {
 	for _, front := range []mcptest.Mode{modes[1], modes[3]} {
 		t.Run(front.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { questionsOfNobody(t, newStage(t, front, modes[0], backend.Options{}), front) })
+			synctest.Test(t, func(t *testing.T) {
+				questionsOfNobody(t, newStage(t, front, modes[0], backend.Options{Share: bridge.ShareAll}), front)
+			})
 		})
 	}
 }
@@ -61,7 +64,7 @@ func questionsOfNobody(t *testing.T, s *stage, front mcptest.Mode) {
 			},
 		})
 	}
-	clients := []*client.Client{can(), can()} // both on one connection, as nobody has logged in
+	clients := []*client.Client{can(), can()} // both on one connection, as it is for all
 	for _, err := range clients[0].Tools(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
