@@ -14,12 +14,11 @@ import (
 // to one of these, calls of only one asker are under way at a time.
 
 // asker is a client that can be asked something while its calls are under way: a session,
-// the client of a connection, or a single call where nothing says which client has made
-// it. The zero value is nobody.
+// the client of a connection, or, where there is neither, a program at an address. The zero
+// value is nobody.
 type asker struct {
 	asks bool
 	of   string
-	call uint64
 }
 
 // askerOf returns who is asked if the server has a question about a request. That is
@@ -38,7 +37,9 @@ func (b *Bridge) askerOf(x *mcp.Exchange) asker {
 	case x.Header == nil: // the client has the transport's connection for itself
 		return asker{asks: true, of: x.Peer.Source}
 	}
-	return asker{asks: true, call: b.calls.Add(1)}
+	// It is one client as far as anybody can tell, and servers with sessions may remember
+	// something of it: its calls stay together, also those that overlap.
+	return asker{asks: true, of: x.Peer.Info.Name + "\x00" + x.Peer.Info.Version + "\x00" + x.Peer.Source}
 }
 
 // free reports whether calls of an asker can use the connection now, as far as that is

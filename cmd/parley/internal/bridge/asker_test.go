@@ -27,7 +27,7 @@ type caller struct {
 
 // callerOf returns a client that can be asked, in a session of its own or without any.
 func callerOf(b *bridge.Bridge, name, principal string, stateless bool) *caller {
-	c := &caller{b: b, name: name, peer: mcp.Peer{Revision: mcp.Revision20251125, Principal: principal, Source: "192.0.2.1", Capabilities: *everything(), SessionID: name}}
+	c := &caller{b: b, name: name, peer: mcp.Peer{Revision: mcp.Revision20251125, Principal: principal, Source: "192.0.2.1", Capabilities: *everything(), SessionID: name, Info: mcp.Implementation{Name: name, Version: "1"}}}
 	if stateless {
 		c.peer.Revision, c.peer.SessionID = mcp.Revision20260728, ""
 	}
@@ -295,24 +295,24 @@ func TestAskersAreBounded(t *testing.T) {
 		b := boundBy(t, serving(newLate().serve), modes[0], bridge.Options{
 			Share: bridge.SharePrincipal, MaxConnections: 2, MaxConnectionsBy: "backends.b.max_connections",
 		})
-		c := callerOf(b, "one", "", true)
-		first := c.asks(t)
-		c.asks(t)
+		is := func(name string) *caller { return callerOf(b, name, "", true) }
+		first := is("one").asks(t)
+		is("two").asks(t)
 		began := time.Now()
 		const bound = "all 2 connections are in use (backends.b.max_connections)"
-		if _, err := c.send(t.Context(), "ask", nil); err == nil || !strings.Contains(err.Error(), bound) || time.Since(began) != 10*time.Second {
+		if _, err := is("three").send(t.Context(), "ask", nil); err == nil || !strings.Contains(err.Error(), bound) || time.Since(began) != 10*time.Second {
 			t.Errorf("after %s, a call too many ends with %v; want %q after 10s", time.Since(began), err, bound)
 		}
-		third := c.begin("ask")
-		if got, err := c.send(t.Context(), "ask", first); err != nil {
+		third := is("three").begin("ask")
+		if got, err := is("one").send(t.Context(), "ask", first); err != nil {
 			t.Errorf("the first call gets %s, error %v", got, err)
 		}
-		if got := <-third; !strings.Contains(got, `"name":"one"`) {
+		if got := <-third; !strings.Contains(got, `"name":"three"`) {
 			t.Errorf("the call that has waited for a connection gets %s", got)
 		}
-		c.asks(t)
+		is("four").asks(t)
 		pass(2 * time.Minute)
-		c.asks(t)
+		is("five").asks(t)
 		if n, used := b.Connections(); n != 2 || used != 2 {
 			t.Errorf("%d connections are open and %d in use, want 2", n, used)
 		}
@@ -352,4 +352,26 @@ func TestAskersBeforeTheFirstConnection(t *testing.T) {
 			tr.Wait()
 		})
 	}
+}
+
+// Calls of one client stay together where a server may remember something, also those that
+// overlap, and those after one that was given up.
+func TestCallsOfOneClientStayTogether(t *testing.T) {
+	overAskers(t, func(t *testing.T, principal string, stateless bool) {
+		s := newLate()
+		b := sharedBy(t, serving(s.serve), modes[0], bridge.SharePrincipal)
+		c := callerOf(b, "one", principal, stateless)
+		ctx, giveUp := context.WithCancel(t.Context())
+		left := during(func() (any, error) { return c.call(ctx, "sleep") })
+		giveUp()
+		<-left
+		first, second := c.begin("sleep"), c.begin("sleep")
+		if n, _ := b.Connections(); n != 1 {
+			t.Errorf("%d connections are open, want 1", n)
+		}
+		close(s.end)
+		<-first
+		<-second
+		_ = b.Close()
+	})
 }

@@ -87,7 +87,6 @@ type Bridge struct {
 	keys      keys
 	parked    parked
 	tasks     tasks
-	calls     atomic.Uint64   // of askers that are known by nothing else
 	vague     atomic.Bool     // whether the last connection does not say which call a question belongs to
 	ctx       context.Context //nolint:containedctx // the bridge's lifetime: ended by Close
 	end       context.CancelCauseFunc
