@@ -23,7 +23,8 @@ type Options struct {
 	// messages to clients (docs/deprecated.md).
 	Logging bool
 	// Subscriptions declares that clients may watch resources; changes are
-	// published with Server.ResourceUpdated.
+	// published with Server.ResourceUpdated. Without Visible and WatchResource, any URI
+	// may be watched, also one that nothing stands for yet.
 	Subscriptions bool
 	// WatchResource, if set, is called when a URI gets its first watcher; the
 	// stop function it returns (which may be nil) is called when the last one
