@@ -52,6 +52,9 @@ func words(err error) string {
 	if errors.Is(err, stream.ErrNoMessages) {
 		return "it sends lines that are no messages"
 	}
+	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
+		return "it has sent a " + long.Error()
+	}
 	if text, ok := kinds[trouble.Of(err)]; ok {
 		return text
 	}

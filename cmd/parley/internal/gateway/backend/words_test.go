@@ -43,6 +43,7 @@ func TestWords(t *testing.T) {
 		"refuses the connection":            fmt.Errorf("cannot connect to %s: %w", secret, &jsonrpc.Error{Code: -32602, Message: "no such key: " + secret}),
 		"cannot be found":                   &target.Error{File: secret, Err: errors.New(secret)},
 		"it cannot be reached":              errors.New(secret),
+		"message is over the limit of 5 by": at(&jsonrpc.TooLongError{Limit: 5}),
 		"clients may read this":             at(plain.New("clients may read this")),
 	} {
 		t.Run(want, func(t *testing.T) {
