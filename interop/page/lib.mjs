@@ -158,9 +158,26 @@ export class Tab {
     return this.page.waitForSelector(`aria/${name}[role="${role}"]`);
   }
 
-  /** click clicks on what has a role and a name. */
+  /**
+   * click clicks on what has a role and a name. What moves away from under the pointer in that moment is clicked
+   * on again, as a person would.
+   */
   async click(role, name) {
-    const element = await this.named(role, name);
+    let element;
+    for (let attempt = 1; ; attempt++) {
+      element = await this.named(role, name);
+      await this.#rest(element);
+      await element.evaluate((e) => e.addEventListener("click", () => (e.wasClicked = true), { capture: true, once: true }));
+      await element.click();
+      // Where the click leads to another page, there is nothing left to ask.
+      const hit = await element.evaluate((e) => e.wasClicked === true).catch(() => true);
+      if (hit) break;
+      assert(attempt < 5, `${role} ${name} moves away from each click`);
+    }
+    await element.evaluate((e) => delete e.wasClicked).catch(() => {});
+  }
+
+  async #rest(element) {
     // What is live moves, or cannot be pressed while something is under way; a person would wait until it rests, too.
     await element.evaluate(async (e) => {
       e.scrollIntoView({ block: "center" });
@@ -171,7 +188,6 @@ export class Tab {
         now = `${x} ${y} ${width}`;
       }
     });
-    await element.click();
   }
 
   /** enter presses Enter on what has a role and a name: where what is live moves it, a click may miss it. */

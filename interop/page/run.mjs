@@ -37,6 +37,7 @@ let failed = 0;
 /** Stage is what a scenario works with. It ends what the scenario has started. */
 class Stage {
   #ends = [];
+  #tabs = [];
   #expected = [];
 
   constructor(name, browser) {
@@ -57,8 +58,16 @@ class Stage {
         return;
       }
       failed++;
-      console.log(`✗ ${this.name} · ${name}\n    ${String(error.stack ?? error).replaceAll("\n", "\n    ")}`);
+      const shown = await this.#shown();
+      console.log(`✗ ${this.name} · ${name}\n    ${[String(error.stack ?? error), ...shown].join("\n").replaceAll("\n", "\n    ")}`);
     }
+  }
+
+  /** shown is what the pages show: of a check that failed, it says what a person would have seen. */
+  async #shown() {
+    const read = async (tab) => `shown at ${tab.page.url()}: ${brief((await within(5000, tab.text(), "the text")).replaceAll(/\s*\n\s*/g, " | "), 1500)}`;
+    const texts = await Promise.allSettled(this.#tabs.map(read));
+    return texts.map(({ value, reason }) => value ?? String(reason));
   }
 
   /** after has f called at the end of the scenario. */
@@ -95,7 +104,9 @@ class Stage {
   /** open opens a page in a profile of its own; what the browser complains about fails the scenario. */
   async open(address, options = {}) {
     const tab = await Tab.open(this.browser, address, { trace: flags.trace, ...options });
+    this.#tabs.push(tab);
     this.after(async () => {
+      this.#tabs = this.#tabs.filter((other) => other !== tab);
       await tab.close();
       const bad = tab.complaints.filter((text) => !this.#expected.some((pattern) => pattern.test(text)));
       await this.check(`the browser has no complaints (${options.as ?? "page"})`, () => {

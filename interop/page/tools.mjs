@@ -29,10 +29,10 @@ const tool = async (tab, name) => {
   await tab.page.waitForFunction((want) => document.querySelector(".tool h1")?.innerText === want, { polling: 50 }, name);
 };
 
-/** call presses Call and returns the call when it has ended. */
+/** call presses Call, which checks of a field just filled in can move, and returns the call when it has ended. */
 async function call(tab) {
   const before = await last(tab);
-  await tab.click("button", "Call");
+  await tab.enter("button", "Call");
   return ended(tab, before);
 }
 
