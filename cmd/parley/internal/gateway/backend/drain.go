@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// running counts what is being served.
+// running counts what is being served. Unlike httpserve.Calls it takes more while somebody
+// waits: who has looked a backend up before it left may still come.
 type running struct {
 	mu   sync.Mutex
 	n    int
@@ -33,18 +34,13 @@ func (r *running) count() int {
 	return r.n
 }
 
-// none returns what is closed when there is nothing, for the first time from now.
+// none returns what is closed when there is nothing, for the first time from now; nil if
+// there is nothing now.
 func (r *running) none() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.idle == nil {
+	if r.n > 0 && r.idle == nil {
 		r.idle = make(chan struct{})
-		if r.n == 0 {
-			now := r.idle
-			close(now)
-			r.idle = nil
-			return now
-		}
 	}
 	return r.idle
 }
@@ -52,8 +48,12 @@ func (r *running) none() <-chan struct{} {
 // Drain waits until nothing is being served, or until ctx ends, which it says in its error.
 // The backend goes on serving.
 func (b *Backend) Drain(ctx context.Context) error {
+	idle := b.inFlight.none()
+	if idle == nil {
+		return nil
+	}
 	select {
-	case <-b.inFlight.none():
+	case <-idle:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
